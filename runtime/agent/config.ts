@@ -1,0 +1,39 @@
+import { type EnvValues, optionalText, port, readEnv, seconds, text } from '../lib/env.ts';
+import { logEnv } from '../lib/log.ts';
+import { processEnv } from '../lib/process-env.ts';
+
+const { KUBECONFIG: _, ...inCluster } = processEnv;
+
+/** Every environment variable of the agent. */
+export const agentEnv = {
+  ...inCluster,
+  ...logEnv,
+  MY_NODE_NAME: text({ help: 'name of the node that this pod runs on' }),
+  EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: seconds({
+    help: 'how long to wait after a node is excluded from load balancers and before its drain; 0 = do not exclude',
+    default: '0',
+  }),
+  UPDATE_CHECK_INTERVAL_IN_SEC: seconds({ help: 'time between two looks for updates, jittered', default: '120' }),
+  APISERVER_SERVICE_PORT: port({ help: "port of the operator's own apiserver Service", default: '443' }),
+  APISERVER_ADDRESS: optionalText({
+    help: 'host:port to dial instead of the Service; the certificate must still bear its name',
+  }),
+  BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
+  BOOT_ID_PATH: text({ help: "file with the host's boot id", default: '/proc/sys/kernel/random/boot_id' }),
+  TLS_DIR: text({
+    help: "folder with the ca.crt that signed the apiserver's certificate",
+    default: '/etc/brupop-tls-keys',
+  }),
+  AGENT_TOKEN_PATH: text({
+    help: 'projected token with the audience brupop-apiserver',
+    default: '/var/run/secrets/tokens/bottlerocket-agent-service-account-token',
+  }),
+  HTTP_PORT: port({ help: 'plain HTTP port of /healthz and /readyz', default: '8080' }),
+} as const;
+
+export type AgentConfig = EnvValues<typeof agentEnv>;
+
+/** @throws EnvError naming every fault */
+export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): AgentConfig {
+  return readEnv(agentEnv, source);
+}

@@ -1,0 +1,21 @@
+import { type EnvValues, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { logEnv } from '../lib/log.ts';
+import { processEnv } from '../lib/process-env.ts';
+
+/** Every environment variable of the apiserver. */
+export const apiserverEnv = {
+  ...processEnv,
+  ...logEnv,
+  APISERVER_INTERNAL_PORT: port({ help: 'TLS port of the API', default: '8443' }),
+  HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz and /readyz', default: '8080' }),
+  TLS_DIR: text({ help: 'folder with tls.crt, tls.key and ca.crt', default: '/etc/brupop-tls-keys' }),
+  DRAIN_TIMEOUT_IN_SEC: seconds({ help: 'how long a drain may take; 0 = no limit', default: '1800' }),
+  MAX_CONCURRENT_EVICTIONS: positiveInteger({ help: 'eviction requests in flight for one drain', default: '5' }),
+} as const;
+
+export type ApiserverConfig = EnvValues<typeof apiserverEnv>;
+
+/** @throws EnvError naming every fault */
+export function readApiserverConfig(source: Readonly<Record<string, string | undefined>>): ApiserverConfig {
+  return readEnv(apiserverEnv, source);
+}

@@ -1,0 +1,53 @@
+/**
+ * Time, as an argument. Nothing outside this file reads the system's clock or starts a timer, so that every process can run
+ * on a virtual clock in tests and simulations.
+ */
+export interface Clock {
+  /** Wall clock: milliseconds since the Unix epoch. May jump; use it for what is written down or compared across machines. */
+  now(): number;
+  /** Milliseconds since some fixed moment of this process; never jumps. Use it for durations and deadlines within a process. */
+  monotonic(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** setTimeout fires at once for delays beyond 2^31-1 ms, so long sleeps are cut into pieces of a day. */
+const LONGEST_TIMER_MS = 24 * 3600 * 1000;
+
+function timer(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(handle);
+      reject(abortReason(signal));
+    };
+    const handle = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function abortReason(signal?: AbortSignal): Error {
+  return signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason });
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  async sleep(ms, signal) {
+    let left = Math.max(0, ms);
+    do {
+      if (signal?.aborted) throw abortReason(signal);
+      const piece = Math.min(left, LONGEST_TIMER_MS);
+      await timer(piece, signal);
+      left -= piece;
+    } while (left > 0);
+  },
+};
+
+/** `now` as the RFC 3339 text that the Kubernetes API uses (UTC, whole seconds unless `millis`). */
+export function rfc3339(epochMs: number, { millis = false } = {}): string {
+  const text = new Date(epochMs).toISOString();
+  return millis ? text : text.replace(/\.\d{3}Z$/, 'Z');
+}

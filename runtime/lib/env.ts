@@ -1,0 +1,109 @@
+/** One environment variable of a process: how it is read, what it means, and what to say when it is wrong. */
+export interface EnvVar<T> {
+  /** Completes the sentence "expected ...", e.g. `a positive integer or "unlimited"`. */
+  readonly expected: string;
+  /** One line for `--help` and the settings table. */
+  readonly help: string;
+  /** Text used when the variable is absent. Without it the variable is required. */
+  readonly default?: string;
+  /** Returns undefined for text that does not fit. */
+  parse(text: string): T | undefined;
+}
+
+export type EnvSchema = Readonly<Record<string, EnvVar<unknown>>>;
+
+/** What a schema yields when it is read: one value per variable, under the variable's own name. */
+export type EnvValues<S extends EnvSchema> = { readonly [K in keyof S]: S[K] extends EnvVar<infer T> ? T : never };
+
+/** Every fault of an environment at once; `faults` has one line per variable. */
+export class EnvError extends Error {
+  override readonly name = 'EnvError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`The environment has ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads every variable of `schema` from `source`. An empty value counts as absent.
+ * @throws EnvError naming each variable that is missing or malformed, what was expected and what came.
+ */
+export function readEnv<S extends EnvSchema>(
+  schema: S,
+  source: Readonly<Record<string, string | undefined>>,
+): EnvValues<S> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(schema)) {
+    const text = source[name] || variable.default;
+    if (text === undefined) {
+      faults.push(`${name}: expected ${variable.expected}, got nothing (it has no default)`);
+      continue;
+    }
+    const value = variable.parse(text);
+    if (value === undefined) faults.push(`${name}: expected ${variable.expected}, got ${JSON.stringify(text)}`);
+    values[name] = value;
+  }
+  if (faults.length > 0) throw new EnvError(faults);
+  return values as EnvValues<S>;
+}
+
+/** The `--help` text of a process: a line per variable with its default. */
+export function describeEnv(schema: EnvSchema): string {
+  const width = Math.max(...Object.keys(schema).map((name) => name.length));
+  return Object.entries(schema)
+    .map(
+      ([name, { help, default: fallback }]) =>
+        `  ${name.padEnd(width)}  ${help}${fallback ? ` (default ${fallback})` : ''}`,
+    )
+    .join('\n');
+}
+
+type Meta<T> = Pick<EnvVar<T>, 'help'> & { readonly default?: string };
+
+export const text = (meta: Meta<string>): EnvVar<string> => ({
+  expected: 'some text',
+  parse: (value) => value,
+  ...meta,
+});
+
+/** An optional text: the empty string when absent. */
+export const optionalText = (meta: { readonly help: string }): EnvVar<string> => ({
+  expected: 'some text',
+  parse: (value) => value,
+  default: '',
+  ...meta,
+});
+
+/** A whole number of seconds, zero included. */
+export const seconds = (meta: Meta<number>): EnvVar<number> => ({
+  expected: 'a whole number of seconds, 0 or more',
+  parse: (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
+  ...meta,
+});
+
+/** A TCP port; 0 lets the system choose one. */
+export const port = (meta: Meta<number>): EnvVar<number> => ({
+  expected: 'a port number from 0 to 65535',
+  parse: (value) => (/^\d{1,5}$/.test(value) && Number(value) <= 65535 ? Number(value) : undefined),
+  ...meta,
+});
+
+export const positiveInteger = (meta: Meta<number>): EnvVar<number> => ({
+  expected: 'a positive integer',
+  parse: (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined),
+  ...meta,
+});
+
+export const oneOf = <const V extends string>(values: readonly V[], meta: Meta<V>): EnvVar<V> => ({
+  expected: `one of ${values.join(', ')}`,
+  parse: (value) => values.find((candidate) => candidate === value),
+  ...meta,
+});
+
+export const bool = (meta: Meta<boolean>): EnvVar<boolean> => ({
+  expected: 'true or false',
+  parse: (value) => ({ true: true, false: false })[value.toLowerCase()],
+  ...meta,
+});

@@ -1,0 +1,13 @@
+import { GROUP } from '../shadow/names.ts';
+
+/** On the node: what the operator left there, as JSON (`Marks`). */
+export const MARKS_ANNOTATION = `${GROUP}/marks`;
+/** On the node: changed each time a slot is given back, so that an older view of the node can no longer be written. */
+export const RELEASED_ANNOTATION = `${GROUP}/released`;
+/** On the node, with the cordon: it is being updated. */
+export const UPDATING_LABEL = `${GROUP}/updating`;
+
+export const LB_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
+export const LB_VALUE = 'True';
+export const CLUSTER_AUTOSCALER_ANNOTATION = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+export const KARPENTER_ANNOTATION = 'karpenter.sh/do-not-disrupt';

@@ -1,0 +1,132 @@
+import { HOLD_ANNOTATION } from '../shadow/names.ts';
+import { type MarkedNode, type Marks, type Ownable, readMarks } from './marks.ts';
+import {
+  CLUSTER_AUTOSCALER_ANNOTATION,
+  KARPENTER_ANNOTATION,
+  LB_LABEL,
+  LB_VALUE,
+  MARKS_ANNOTATION,
+  UPDATING_LABEL,
+} from './names.ts';
+
+/**
+ * A JSON merge patch for a Node. It always carries the resourceVersion of the node that it was computed from: whoever changed the node
+ * in between wins, and the writer has to look again.
+ */
+export interface NodePatch {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string | null>>;
+    readonly annotations?: Readonly<Record<string, string | null>>;
+  };
+  readonly spec?: { readonly unschedulable: true | null };
+}
+
+/** One drain attempt, as the caller knows it. */
+export interface Attempt {
+  /** Identity for new marks; fresh for each call. */
+  readonly id: string;
+  /** Now, RFC 3339. */
+  readonly now: string;
+  /** The agent's boot id; null where it did not say, which is not another boot. */
+  readonly boot: string | null;
+}
+
+const HINTS: readonly (readonly [Ownable, string])[] = [
+  ['cluster-autoscaler', CLUSTER_AUTOSCALER_ANNOTATION],
+  ['karpenter', KARPENTER_ANNOTATION],
+];
+
+/**
+ * Cordons `node` for a drain: unschedulable, the label `updating` and the autoscaler hints, with marks that own what was not there
+ * before. An attempt of the same boot is joined (id, since and what it owns stay), one of another boot is renewed but keeps what it owns.
+ * Undefined where the node is cordoned by this attempt already.
+ */
+export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | undefined {
+  const before = readMarks(node);
+  const joined = before !== undefined && joins(before, attempt);
+  const cordoned = node.spec?.unschedulable === true;
+  if (joined && cordoned) return undefined;
+  const { id, since, boot } = joined ? before : { id: attempt.id, since: attempt.now, boot: attempt.boot };
+  const hints = HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined);
+  const taken: Ownable[] = [...(cordoned ? [] : (['cordon'] as const)), ...hints.map(([owned]) => owned)];
+  return {
+    metadata: {
+      resourceVersion: node.metadata.resourceVersion,
+      labels: { [UPDATING_LABEL]: 'true' },
+      annotations: {
+        ...Object.fromEntries(hints.map(([, annotation]) => [annotation, 'true'])),
+        [MARKS_ANNOTATION]: JSON.stringify({ id, since, boot, owns: union(before?.owns, taken) } satisfies Marks),
+      },
+    },
+    spec: { unschedulable: true },
+  };
+}
+
+/** A drain belongs to the attempt on the node if that one has begun and neither side knows of another boot. */
+function joins(marks: Marks, attempt: Attempt): boolean {
+  const otherBoot = marks.boot !== null && attempt.boot !== null && marks.boot !== attempt.boot;
+  return marks.since !== null && marks.id !== '' && !otherBoot;
+}
+
+/** Proves, by its resourceVersion, that the node as read was cordoned by the drain `id`; undefined where it was not. */
+export function drainedPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
+  const marks = readMarks(node);
+  if (marks?.id !== id || node.spec?.unschedulable !== true) return undefined;
+  return annotate(node, { ...marks, drained: now });
+}
+
+/** Excludes `node` from load balancers; undefined where the label is there already, whoever set it. */
+export function excludeFromLbPatch(node: MarkedNode, attempt: Attempt): NodePatch | undefined {
+  if (node.metadata.labels?.[LB_LABEL] !== undefined) return undefined;
+  const marks = readMarks(node) ?? { id: attempt.id, since: null, boot: attempt.boot, owns: [] };
+  const patch = annotate(node, { ...marks, owns: union(marks.owns, ['lb']) });
+  return { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: LB_VALUE } } };
+}
+
+/** Undoes our own exclusion from load balancers; undefined where there is none of ours. */
+export function removeExclusionPatch(node: MarkedNode): NodePatch | undefined {
+  const marks = readMarks(node);
+  if (!marks?.owns.includes('lb')) return undefined;
+  const left = { ...marks, owns: marks.owns.filter((owned) => owned !== 'lb') };
+  const patch = marks.since === null && left.owns.length === 0 ? annotate(node, null) : annotate(node, left);
+  return { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: null } } };
+}
+
+/**
+ * Undoes exactly what the marks own, and the marks. A node under the hold annotation keeps its cordon, which is the administrator's from
+ * then on. Undefined where there are no marks.
+ */
+export function releasePatch(node: MarkedNode): NodePatch | undefined {
+  const marks = readMarks(node);
+  if (marks === undefined) return undefined;
+  const held = node.metadata.annotations?.[HOLD_ANNOTATION] !== undefined;
+  const owned = HINTS.filter(([hint]) => marks.owns.includes(hint));
+  return {
+    metadata: {
+      resourceVersion: node.metadata.resourceVersion,
+      labels: { [UPDATING_LABEL]: null, ...(marks.owns.includes('lb') && { [LB_LABEL]: null }) },
+      annotations: {
+        ...Object.fromEntries(owned.map(([, annotation]) => [annotation, null])),
+        [MARKS_ANNOTATION]: null,
+      },
+    },
+    ...(marks.owns.includes('cordon') && !held && { spec: { unschedulable: null } }),
+  };
+}
+
+/** Somebody uncordoned the node: a cordon that comes after that is theirs. Undefined where we do not claim one, or it still stands. */
+export function disownCordonPatch(node: MarkedNode): NodePatch | undefined {
+  const marks = readMarks(node);
+  if (!marks?.owns.includes('cordon') || node.spec?.unschedulable === true) return undefined;
+  return annotate(node, { ...marks, owns: marks.owns.filter((owned) => owned !== 'cordon') });
+}
+
+function annotate(node: MarkedNode, marks: Marks | null): NodePatch {
+  const { resourceVersion } = node.metadata;
+  return { metadata: { resourceVersion, annotations: { [MARKS_ANNOTATION]: marks && JSON.stringify(marks) } } };
+}
+
+function union(before: readonly Ownable[] | undefined, added: readonly Ownable[]): Ownable[] {
+  return [...new Set([...(before ?? []), ...added])];
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { SEMVER_PATTERN } from './semver.ts';
+import { STATES, STATES_V1 } from './states.ts';
+
+/**
+ * One model of the BottlerocketShadow: the TypeScript types, the validation and the CRD's OpenAPI schema all come from here.
+ * Field names and which of them are required are part of the public contract.
+ */
+
+const MAX_UINT32 = 4294967295;
+
+const semver = z.string().regex(new RegExp(SEMVER_PATTERN), 'expected a semver 2.0.0 version without a leading "v"');
+const timestamp = z.iso.datetime({ offset: true, error: 'expected an RFC 3339 timestamp' });
+const state = z.enum(STATES);
+const stateV1 = z.enum(STATES_V1);
+
+const specShape = {
+  state_transition_timestamp: timestamp.nullish().describe('When the controller wrote this state.'),
+  version: semver.nullish().describe('The version that the update leads to.'),
+};
+
+export const specV2 = z
+  .object({ state: state.describe('The state that the node is wanted in.'), ...specShape })
+  .describe('What is wanted of the node. Written by the controller.');
+
+export const specV1 = z
+  .object({ state: stateV1.describe('The state that the node is wanted in.'), ...specShape })
+  .describe('What is wanted of the node. Written by the controller.');
+
+const statusShape = {
+  current_version: semver.describe('The version that the node runs.'),
+  target_version: semver.describe('The version that the host offers; the running one when there is no update.'),
+};
+
+export const rebootRecord = z
+  .object({
+    boot_id: z.string().describe('The boot that the reboot ends.'),
+    version: semver.describe('The version that the reboot leads to.'),
+    requested_at: timestamp
+      .nullish()
+      .describe('When the reboot was requested; null for a probe after a boot that was not requested.'),
+  })
+  .describe('Written before a reboot is requested, so that a rollback can be told from an unplanned reboot.');
+
+export const drainProgress = z
+  .object({
+    started_at: timestamp.describe('When the drain began.'),
+    pods_left: z.int().min(0).describe('Pods of the drain set that are still on the node.'),
+    blocked_by: z
+      .array(z.string())
+      .describe('What refuses evictions, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)".'),
+  })
+  .describe('Progress of the drain that runs.');
+
+export const FAILURE_REASONS = [
+  'PrepareFailed',
+  'DrainFailed',
+  'ActivateFailed',
+  'RebootFailed',
+  'BootFailed',
+  'TargetChanged',
+  'Unsupported',
+] as const;
+
+export const lastFailure = z
+  .object({
+    state: state.describe('The state that was wanted.'),
+    reason: z.enum(FAILURE_REASONS).describe('What went wrong, in one word.'),
+    message: z.string().describe('What went wrong, with what the host or the cluster said.'),
+    version: semver.nullish().describe('The version that was being installed.'),
+    time: timestamp.describe('When it went wrong.'),
+  })
+  .describe('The last failed attempt. Means nothing while crash_count is 0.');
+
+export const condition = z
+  .object({
+    type: z.string(),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.string(),
+    message: z.string(),
+    lastTransitionTime: timestamp,
+  })
+  .describe('A fact about the node in the eyes of the controller.');
+
+export const statusV2 = z
+  .object({
+    ...statusShape,
+    current_state: state.describe('The state that the node has reached.'),
+    crash_count: z.int().min(0).max(MAX_UINT32).describe('Failed attempts in a row.'),
+    state_transition_failure_timestamp: timestamp.nullish().describe('When the last attempt failed.'),
+    reboot: rebootRecord.nullish(),
+    drain: drainProgress.nullish(),
+    last_failure: lastFailure.nullish(),
+    failed_versions: z.array(semver).max(5).nullish().describe('Versions that this node failed to install or to boot.'),
+    conditions: z.array(condition).nullish().describe('Written by the controller.'),
+  })
+  .describe('What the node is. Written by its agent; conditions by the controller.');
+
+export const statusV1 = z
+  .object({ ...statusShape, current_state: stateV1.describe('The state that the node has reached.') })
+  .describe('What the node is. Written by its agent.');
+
+/** Only what the operator reads; everything else in metadata survives because objects are never rebuilt from this. */
+const metadata = z.looseObject({
+  name: z.string(),
+  namespace: z.string().optional(),
+  uid: z.string().optional(),
+  resourceVersion: z.string().optional(),
+  generation: z.number().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+  ownerReferences: z
+    .array(z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() }))
+    .optional(),
+});
+
+export const shadowV2 = z.object({ metadata, spec: specV2, status: statusV2.nullish() });
+
+export type Spec = z.infer<typeof specV2>;
+/** The status as the agent sends it and the API server stores it. */
+export type Status = z.infer<typeof statusV2>;
+export type RebootRecord = z.infer<typeof rebootRecord>;
+export type DrainProgress = z.infer<typeof drainProgress>;
+export type LastFailure = z.infer<typeof lastFailure>;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+export type ShadowCondition = z.infer<typeof condition>;
+export type Shadow = z.infer<typeof shadowV2>;
+/** What the agent sends: everything but the controller's conditions and the apiserver's drain progress. */
+export type AgentStatus = Omit<Status, 'conditions' | 'drain'>;

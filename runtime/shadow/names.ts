@@ -1,0 +1,46 @@
+/** The public names of the operator. Each one is part of a contract with existing installations: never change one. */
+
+export const GROUP = 'brupop.bottlerocket.aws';
+export const KIND = 'BottlerocketShadow';
+export const PLURAL = 'bottlerocketshadows';
+export const SINGULAR = 'bottlerocketshadow';
+export const SHORT_NAME = 'brs';
+export const STORAGE_VERSION = 'v2';
+export const API_VERSION = `${GROUP}/${STORAGE_VERSION}`;
+export const CRD_NAME = `${PLURAL}.${GROUP}`;
+
+export const NAMESPACE = 'brupop-bottlerocket-aws';
+
+/** Nodes with this label and value are managed. */
+export const MANAGED_LABEL = 'bottlerocket.aws/updater-interface-version';
+export const MANAGED_LABEL_VALUE = '2.0.0';
+
+/** Names which of the operator's three parts a pod, or anything else, belongs to. */
+export const COMPONENT_LABEL = `${GROUP}/component`;
+export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 'brupop-controller' } as const;
+
+export const CONTROLLER_LEASE = 'brupop-controller';
+export const APISERVER_SERVICE = 'brupop-apiserver';
+export const CONTROLLER_SERVICE = 'brupop-controller-server';
+export const AGENT_SERVICE_ACCOUNT = 'brupop-agent-service-account';
+export const APISERVER_SERVICE_ACCOUNT = 'brupop-apiserver-service-account';
+export const CONTROLLER_SERVICE_ACCOUNT = 'brupop-controller-service-account';
+/** Audience of the agents' projected tokens. */
+export const TOKEN_AUDIENCE = 'brupop-apiserver';
+
+/** On the namespace: no update starts. */
+export const PAUSED_ANNOTATION = `${GROUP}/paused`;
+/** On a node: it does not start, and the cordon stays when a running update ends. */
+export const HOLD_ANNOTATION = `${GROUP}/hold`;
+
+const PREFIX = 'brs-';
+
+/** The shadow of the node `nodeName` is called `brs-<node name>`. */
+export function shadowName(nodeName: string): string {
+  return `${PREFIX}${nodeName}`;
+}
+
+/** The inverse of `shadowName`; undefined for a name that no shadow of a node can have. */
+export function nodeNameOf(shadow: string): string | undefined {
+  return shadow.startsWith(PREFIX) && shadow.length > PREFIX.length ? shadow.slice(PREFIX.length) : undefined;
+}

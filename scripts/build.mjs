@@ -1,0 +1,35 @@
+// Bundles every program into build/: the three processes that the manifests deploy, and what `npm start` and `npm run synth` run.
+// The processes are self-contained single files (an image needs Node and nothing else); the rest loads its packages from node_modules.
+import { build } from 'esbuild';
+
+const PROCESSES = ['controller', 'agent', 'apiserver'];
+const TOOLS = { synth: 'infra/main.ts', sim: 'sim/main.ts' };
+
+const wanted = process.argv.slice(2);
+const chosen = (name) => wanted.length === 0 || wanted.includes(name);
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  outdir: 'build',
+  outExtension: { '.js': '.mjs' },
+  sourcemap: 'linked',
+  logLevel: 'warning',
+};
+
+const processes = PROCESSES.filter(chosen).map((name) => ({ in: `runtime/${name}/main.ts`, out: name }));
+const tools = Object.entries(TOOLS)
+  .filter(([name]) => chosen(name))
+  .map(([out, file]) => ({ in: file, out }));
+
+// CommonJS packages inside an ES module bundle still call require for Node's own modules.
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+await Promise.all([
+  processes.length > 0 &&
+    build({ ...common, entryPoints: processes, minifySyntax: true, keepNames: true, banner: { js: REQUIRE } }),
+  tools.length > 0 && build({ ...common, entryPoints: tools, packages: 'external' }),
+]);

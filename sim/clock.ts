@@ -1,0 +1,95 @@
+import type { Clock } from '../runtime/lib/clock.ts';
+
+interface Sleeper {
+  readonly at: number;
+  readonly order: number;
+  wake(): void;
+}
+
+/**
+ * A clock that moves only when told to. `advance` visits every moment at which somebody wakes, in order, and lets all work that follows
+ * settle before it goes on, so a test never sees a half-done step and never waits for real time.
+ */
+export class VirtualClock implements Clock {
+  readonly #start: number;
+  #elapsed = 0;
+  #order = 0;
+  readonly #sleepers = new Set<Sleeper>();
+
+  /** @param start wall clock at the beginning, milliseconds since the Unix epoch */
+  constructor(start = Date.parse('2026-01-01T00:00:00Z')) {
+    this.#start = start;
+  }
+
+  now(): number {
+    return this.#start + this.#elapsed;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#sleepers.delete(sleeper);
+        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason }));
+      };
+      const sleeper = {
+        at: this.#elapsed + Math.max(0, ms),
+        order: this.#order++,
+        wake: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      if (signal?.aborted) return onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#sleepers.add(sleeper);
+    });
+  }
+
+  /** Moves time on by `ms`, waking every sleeper that is due on the way. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#elapsed + ms;
+    await settle();
+    for (let next = this.#next(); next && next.at <= end; next = this.#next()) {
+      this.#elapsed = Math.max(this.#elapsed, next.at);
+      this.#sleepers.delete(next);
+      next.wake();
+      await settle();
+    }
+    this.#elapsed = end;
+    await settle();
+  }
+
+  /** Moves time on, at most by `limitMs`, until `promise` settles. @throws Error when it has not by then */
+  async advanceUntil<T>(promise: Promise<T>, limitMs: number): Promise<T> {
+    let done = false;
+    const mark = (): void => {
+      done = true;
+    };
+    promise.then(mark, mark);
+    const end = this.#elapsed + limitMs;
+    await settle();
+    while (!done) {
+      const next = this.#next();
+      if (!next || next.at > end) throw new Error(`not settled after ${limitMs} ms of virtual time`);
+      await this.advance(next.at - this.#elapsed);
+    }
+    return promise;
+  }
+
+  #next(): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const sleeper of this.#sleepers) {
+      if (!first || sleeper.at < first.at || (sleeper.at === first.at && sleeper.order < first.order)) first = sleeper;
+    }
+    return first;
+  }
+}
+
+/** Lets everything run that waits for nothing but other code: promises, then what they schedule, a few rounds deep. */
+export async function settle(rounds = 8): Promise<void> {
+  for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve));
+}

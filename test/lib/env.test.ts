@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  bool,
+  describeEnv,
+  EnvError,
+  oneOf,
+  port,
+  positiveInteger,
+  readEnv,
+  seconds,
+  text,
+} from '../../runtime/lib/env.ts';
+
+const schema = {
+  NAME: text({ help: 'a name' }),
+  WAIT_IN_SEC: seconds({ help: 'a wait', default: '0' }),
+  PORT: port({ help: 'a port', default: '8080' }),
+  COUNT: positiveInteger({ help: 'a count', default: '5' }),
+  SHAPE: oneOf(['round', 'square'], { help: 'a shape', default: 'round' }),
+  ON: bool({ help: 'a switch', default: 'false' }),
+};
+
+test('values come typed, absent and empty ones by default', () => {
+  expect(readEnv(schema, { NAME: 'x', WAIT_IN_SEC: '', COUNT: '7', ON: 'True' })).toEqual({
+    NAME: 'x',
+    WAIT_IN_SEC: 0,
+    PORT: 8080,
+    COUNT: 7,
+    SHAPE: 'round',
+    ON: true,
+  });
+});
+
+test('every fault is reported together, with what was expected and what came', () => {
+  const read = (): unknown =>
+    readEnv(schema, { WAIT_IN_SEC: '-1', PORT: '70000', COUNT: '0', SHAPE: 'flat', ON: 'yes' });
+  expect(read).toThrow(EnvError);
+  expect(read).toThrow(
+    [
+      'The environment has 6 fault(s):',
+      '  NAME: expected some text, got nothing (it has no default)',
+      '  WAIT_IN_SEC: expected a whole number of seconds, 0 or more, got "-1"',
+      '  PORT: expected a port number from 0 to 65535, got "70000"',
+      '  COUNT: expected a positive integer, got "0"',
+      '  SHAPE: expected one of round, square, got "flat"',
+      '  ON: expected true or false, got "yes"',
+    ].join('\n'),
+  );
+});
+
+describe('help', () => {
+  test('has a line per variable with its default', () => {
+    expect(describeEnv(schema)).toContain('  WAIT_IN_SEC  a wait (default 0)\n');
+    expect(describeEnv(schema).split('\n')).toHaveLength(6);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from '@jest/globals';
+import { type MarkedNode, type Marks, readMarks } from '../../runtime/marks/marks.ts';
+import {
+  CLUSTER_AUTOSCALER_ANNOTATION,
+  KARPENTER_ANNOTATION,
+  LB_LABEL,
+  MARKS_ANNOTATION,
+  UPDATING_LABEL,
+} from '../../runtime/marks/names.ts';
+import {
+  cordonPatch,
+  disownCordonPatch,
+  drainedPatch,
+  excludeFromLbPatch,
+  type NodePatch,
+  releasePatch,
+  removeExclusionPatch,
+} from '../../runtime/marks/patches.ts';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+
+interface NodeParts {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  unschedulable?: boolean;
+}
+
+function node({ labels = {}, annotations = {}, unschedulable = false }: NodeParts = {}): MarkedNode {
+  return {
+    metadata: { name: 'n1', uid: 'u1', resourceVersion: '7', labels, annotations },
+    spec: unschedulable ? { unschedulable } : {},
+  };
+}
+
+/** What the API server makes of a merge patch, for the fields that marks touch. */
+function apply(before: MarkedNode, patch: NodePatch | undefined): MarkedNode {
+  if (!patch) return before;
+  expect(patch.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  const merged = (
+    old: Readonly<Record<string, string>> = {},
+    change: Readonly<Record<string, string | null>> = {},
+  ): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries({ ...old, ...change }).filter((entry): entry is [string, string] => entry[1] !== null),
+    );
+  const unschedulable = patch.spec ? patch.spec.unschedulable === true : before.spec?.unschedulable === true;
+  return {
+    metadata: {
+      ...before.metadata,
+      resourceVersion: String(Number(before.metadata.resourceVersion) + 1),
+      labels: merged(before.metadata.labels, patch.metadata.labels),
+      annotations: merged(before.metadata.annotations, patch.metadata.annotations),
+    },
+    spec: unschedulable ? { unschedulable } : {},
+  };
+}
+
+const attempt = { id: 'a1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
+const cordoned = (before: MarkedNode, changes: Partial<typeof attempt> = {}): MarkedNode =>
+  apply(before, cordonPatch(before, { ...attempt, ...changes }));
+const released = (before: MarkedNode): MarkedNode => apply(before, releasePatch(before));
+const bare = ({ metadata: { labels, annotations }, spec }: MarkedNode): unknown => ({ labels, annotations, spec });
+
+describe('a drain of a plain node', () => {
+  test('cordons it, marks it and asks the autoscalers to leave it', () => {
+    const after = cordoned(node());
+    expect(after.spec?.unschedulable).toBe(true);
+    expect(after.metadata.labels).toEqual({ [UPDATING_LABEL]: 'true' });
+    expect(after.metadata.annotations).toMatchObject({
+      [CLUSTER_AUTOSCALER_ANNOTATION]: 'true',
+      [KARPENTER_ANNOTATION]: 'true',
+    });
+    expect(readMarks(after)).toEqual({
+      id: 'a1',
+      since: attempt.now,
+      boot: 'boot-1',
+      owns: ['cordon', 'cluster-autoscaler', 'karpenter'],
+    });
+  });
+
+  test('and its release leave the node as it was', () => {
+    const before = node({ labels: { zone: 'a' }, annotations: { note: 'x' } });
+    expect(bare(released(cordoned(before)))).toEqual(bare(before));
+  });
+});
+
+describe('what somebody else did before', () => {
+  test('stays: their cordon', () => {
+    const after = cordoned(node({ unschedulable: true }));
+    expect(readMarks(after)?.owns).not.toContain('cordon');
+    expect(released(after).spec?.unschedulable).toBe(true);
+  });
+
+  test('stays: their autoscaler annotations, whatever their value', () => {
+    const annotations = { [CLUSTER_AUTOSCALER_ANNOTATION]: 'false', [KARPENTER_ANNOTATION]: 'true' };
+    expect(released(cordoned(node({ annotations }))).metadata.annotations).toEqual(annotations);
+  });
+
+  test('stays: their load balancer exclusion', () => {
+    const before = node({ labels: { [LB_LABEL]: 'mine' } });
+    expect(excludeFromLbPatch(before, attempt)).toBeUndefined();
+    expect(removeExclusionPatch(cordoned(before))).toBeUndefined();
+    expect(released(cordoned(before)).metadata.labels).toEqual({ [LB_LABEL]: 'mine' });
+  });
+});
+
+describe('a second drain', () => {
+  test('of the same boot joins: nothing to write', () => {
+    expect(cordonPatch(cordoned(node()), { ...attempt, id: 'a2', now: '2026-01-01T01:00:00Z' })).toBeUndefined();
+  });
+
+  test('by an agent that does not say its boot joins too', () => {
+    expect(cordonPatch(cordoned(node()), { ...attempt, id: 'a2', boot: null })).toBeUndefined();
+  });
+
+  test('of another boot starts its own deadline but keeps what is owned', () => {
+    const again = cordoned(cordoned(node()), { id: 'a2', now: '2026-01-01T01:00:00Z', boot: 'boot-2' });
+    expect(readMarks(again)).toMatchObject({ id: 'a2', since: '2026-01-01T01:00:00Z', boot: 'boot-2' });
+    expect(bare(released(again))).toEqual(bare(node()));
+  });
+
+  test('after somebody uncordoned cordons again under the same id and forgets that the node was empty', () => {
+    const drained = apply(cordoned(node()), drainedPatch(cordoned(node()), 'a1', 'then'));
+    const opened: MarkedNode = { ...drained, spec: {} };
+    const again = cordoned(opened, { id: 'a2' });
+    expect(readMarks(again)).toMatchObject({ id: 'a1' });
+    expect(readMarks(again)).not.toHaveProperty('drained');
+    expect(again.spec?.unschedulable).toBe(true);
+  });
+});
+
+describe('the proof that a node is empty', () => {
+  const after = cordoned(node());
+  test('is written under its own id on a cordoned node', () => {
+    expect(readMarks(apply(after, drainedPatch(after, 'a1', 'then')))).toMatchObject({ id: 'a1', drained: 'then' });
+  });
+  test.each<[string, MarkedNode, string]>([
+    ['under another id', after, 'a2'],
+    ['without marks', node({ unschedulable: true }), 'a1'],
+    ['without a cordon', { ...after, spec: {} }, 'a1'],
+  ])('is refused %s', (_, subject, id) => expect(drainedPatch(subject, id, 'then')).toBeUndefined());
+});
+
+describe('exclusion from load balancers', () => {
+  const excluded = apply(node(), excludeFromLbPatch(node(), attempt));
+  test('marks the node before any drain', () => {
+    expect(excluded.metadata.labels).toEqual({ [LB_LABEL]: 'True' });
+    expect(readMarks(excluded)).toEqual({ id: 'a1', since: null, boot: 'boot-1', owns: ['lb'] });
+  });
+  test('twice is once', () => expect(excludeFromLbPatch(excluded, attempt)).toBeUndefined());
+  test('alone is undone to the last trace', () => {
+    expect(bare(apply(excluded, removeExclusionPatch(excluded)))).toEqual(bare(node()));
+  });
+  test('under a drain is undone without touching the drain', () => {
+    const draining = cordoned(excluded, { id: 'a2', now: '2026-01-01T00:05:00Z' });
+    expect(readMarks(draining)).toMatchObject({
+      id: 'a2',
+      since: '2026-01-01T00:05:00Z',
+      owns: expect.arrayContaining(['lb', 'cordon']),
+    });
+    const after = apply(draining, removeExclusionPatch(draining));
+    expect(after.metadata.labels).toEqual({ [UPDATING_LABEL]: 'true' });
+    expect(readMarks(after)?.owns).not.toContain('lb');
+    expect(after.spec?.unschedulable).toBe(true);
+  });
+  test('goes with a release', () => {
+    expect(bare(released(cordoned(excluded)))).toEqual(bare(node()));
+  });
+});
+
+describe('release', () => {
+  test('of a held node hands the cordon to the administrator', () => {
+    const after = released(cordoned(node({ annotations: { [HOLD_ANNOTATION]: 'true' } })));
+    expect(after.spec?.unschedulable).toBe(true);
+    expect(readMarks(after)).toBeUndefined();
+    expect(releasePatch(after)).toBeUndefined();
+  });
+
+  test('of marks that nobody can read removes them and nothing else', () => {
+    const before = node({ unschedulable: true, annotations: { [MARKS_ANNOTATION]: '{"owns":' } });
+    expect(readMarks(before)).toMatchObject<Partial<Marks>>({ owns: [] });
+    expect(bare(released(before))).toEqual({ labels: {}, annotations: {}, spec: { unschedulable: true } });
+  });
+});
+
+describe('a cordon that somebody took away', () => {
+  test('is no longer ours', () => {
+    const opened: MarkedNode = { ...cordoned(node()), spec: {} };
+    const disowned = apply(opened, disownCordonPatch(opened));
+    const theirs: MarkedNode = { ...disowned, spec: { unschedulable: true } };
+    expect(released(theirs).spec?.unschedulable).toBe(true);
+  });
+  test('is nothing to say while it stands', () => expect(disownCordonPatch(cordoned(node()))).toBeUndefined());
+});
