@@ -18,3 +18,32 @@ export function versionOfOsImage(osImage: string | undefined): string | undefine
   const word = /^Bottlerocket OS (\S+)/.exec(osImage ?? '')?.[1];
   return word !== undefined && isSemver(word) ? word : undefined;
 }
+
+/** Negative, zero or positive as `a` precedes, equals or follows `b` by the precedence of semver 2.0.0; build metadata does not count. */
+export function compareSemver(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  const numbers = compareLists(left.core, right.core);
+  if (numbers !== 0) return numbers;
+  // A version without a pre-release follows every pre-release of it.
+  if (left.pre.length === 0 || right.pre.length === 0) return right.pre.length - left.pre.length;
+  return compareLists(left.pre, right.pre);
+}
+
+function partsOf(version: string): { readonly core: readonly string[]; readonly pre: readonly string[] } {
+  const [, core = '', pre = ''] = /^([^-+]*)(?:-([^+]*))?/.exec(version) ?? [];
+  return { core: core.split('.'), pre: pre === '' ? [] : pre.split('.') };
+}
+
+function compareLists(a: readonly string[], b: readonly string[]): number {
+  const index = a.findIndex((item, at) => item !== b[at]);
+  const [left, right] = [a[index], b[index]];
+  return left === undefined || right === undefined ? a.length - b.length : compareIdentifiers(left, right);
+}
+
+/** Numbers by value, whatever their size; texts by code unit; a number precedes a text. */
+function compareIdentifiers(a: string, b: string): number {
+  const numeric = [a, b].map((text) => /^\d+$/.test(text));
+  if (numeric[0] !== numeric[1]) return numeric[0] ? -1 : 1;
+  if (numeric[0] && a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,124 @@
+import { NotFoundError } from './errors.ts';
+import type { KubeList, KubeObject } from './objects.ts';
+import { objectPath } from './paths.ts';
+import type { KubeRequest, KubeTransport } from './transport.ts';
+
+/** A large list comes in pages of this many objects. */
+export const PAGE_SIZE = 500;
+
+export interface Selectors {
+  /** e.g. `brupop.bottlerocket.aws/component=agent`. */
+  readonly labelSelector?: string | undefined;
+  /** e.g. `spec.nodeName=n1`. */
+  readonly fieldSelector?: string | undefined;
+}
+
+/** A delete or eviction of this very object: a namesake that replaced it stays. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export interface PatchOptions {
+  readonly subresource?: 'status';
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the typed ports share: the verbs of one collection. Errors as in `KubeTransport.request`. */
+export class Collection<T extends KubeObject> {
+  readonly #transport: KubeTransport;
+  readonly #path: string;
+
+  /** @param path of the collection, see `collectionPath` */
+  constructor(transport: KubeTransport, path: string) {
+    this.#transport = transport;
+    this.#path = path;
+  }
+
+  /** The object now, from the API server; undefined where there is none. */
+  async get(name: string, signal?: AbortSignal): Promise<T | undefined> {
+    try {
+      return await this.#send({ method: 'GET', path: this.#of(name) }, signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** All objects that match, at one moment, read in pages. */
+  async list(selectors: Selectors = {}, signal?: AbortSignal): Promise<readonly T[]> {
+    const items: T[] = [];
+    for await (const page of listPages<T>(this.#transport, { path: this.#path, query: queryOf(selectors), signal })) {
+      items.push(...page.items);
+    }
+    return items;
+  }
+
+  create(object: object, signal?: AbortSignal): Promise<T> {
+    return this.#send({ method: 'POST', path: this.#path, body: object }, signal);
+  }
+
+  /** Writes the whole object; its resourceVersion, as read, makes it a compare-and-swap. */
+  replace(object: T, signal?: AbortSignal): Promise<T> {
+    return this.#send({ method: 'PUT', path: this.#of(object.metadata.name), body: object }, signal);
+  }
+
+  /** JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, a compare-and-swap. */
+  patch(name: string, patch: object, options: PatchOptions = {}): Promise<T> {
+    const path = objectPath(this.#path, name, options.subresource);
+    const contentType = 'application/merge-patch+json';
+    return this.#send({ method: 'PATCH', path, body: patch, contentType }, options.signal);
+  }
+
+  /** Asks for deletion; an object that is gone already is fine. @throws ConflictError when a precondition does not hold */
+  async delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#send({ method: 'DELETE', path: this.#of(name), body: deleteOptions(preconditions) }, signal);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+
+  #of(name: string): string {
+    return objectPath(this.#path, name);
+  }
+
+  async #send(request: KubeRequest, signal: AbortSignal | undefined): Promise<T> {
+    return (await this.#transport.request({ ...request, ...(signal && { signal }) })) as T;
+  }
+}
+
+/** Body of a DELETE. */
+export function deleteOptions(preconditions: Preconditions): object {
+  return { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+}
+
+export interface ListRequest {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The pages of a list, all of one moment. Nothing holds a page after the consumer is done with it.
+ * @throws GoneError when the list took so long that its moment was compacted: begin again
+ */
+export async function* listPages<T>(transport: KubeTransport, request: ListRequest): AsyncGenerator<KubeList<T>> {
+  const { path, query, signal } = request;
+  let next: string | undefined;
+  do {
+    const page = (await transport.request({
+      method: 'GET',
+      path,
+      query: { ...query, limit: String(PAGE_SIZE), ...(next && { continue: next }) },
+      ...(signal && { signal }),
+    })) as KubeList<T>;
+    yield page;
+    next = page.metadata.continue;
+  } while (next);
+}
+
+/** Query parameters of selectors. */
+export function queryOf({ labelSelector, fieldSelector }: Selectors): Record<string, string> {
+  return { ...(labelSelector && { labelSelector }), ...(fieldSelector && { fieldSelector }) };
+}

@@ -1,0 +1,68 @@
+/** The `Status` object with which the API server answers a refusal (the fields that decisions rest on). */
+export interface KubeStatus {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly kind?: string;
+    readonly retryAfterSeconds?: number;
+    readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  };
+}
+
+/** The API server answered, and the answer was an error. */
+export class ApiStatusError extends Error {
+  override readonly name: string = 'ApiStatusError';
+  readonly status: KubeStatus;
+  /** e.g. `PATCH /api/v1/nodes/n1`; never holds a query, a header or a body. */
+  readonly call: string;
+  constructor(call: string, status: KubeStatus) {
+    super(`${call}: ${status.code} ${status.reason ?? ''}: ${status.message ?? 'no message'}`);
+    this.call = call;
+    this.status = status;
+  }
+}
+
+/** 404. */
+export class NotFoundError extends ApiStatusError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409: the object changed since it was read, or exists already (`status.reason` AlreadyExists). */
+export class ConflictError extends ApiStatusError {
+  override readonly name = 'ConflictError';
+}
+
+/** 403. */
+export class ForbiddenError extends ApiStatusError {
+  override readonly name = 'ForbiddenError';
+}
+
+/** 410: the resourceVersion or the continue token is too old; list again. */
+export class GoneError extends ApiStatusError {
+  override readonly name = 'GoneError';
+}
+
+/** 429: for an eviction, a PodDisruptionBudget stands in the way. */
+export class TooManyRequestsError extends ApiStatusError {
+  override readonly name = 'TooManyRequestsError';
+}
+
+/** No answer: refused, reset, timed out, aborted half-way. Whether a write took effect is unknown. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) => ApiStatusError>> = {
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  410: GoneError,
+  429: TooManyRequestsError,
+};
+
+/** The error class for a refusal. */
+export function apiStatusError(call: string, status: KubeStatus): ApiStatusError {
+  return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
+}

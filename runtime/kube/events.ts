@@ -1,0 +1,122 @@
+import { type Clock, rfc3339 } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { NotFoundError } from './errors.ts';
+import type { ObjectReference } from './objects.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import type { KubeTransport } from './transport.ts';
+
+/** Something that people should see in `kubectl describe`. */
+export interface EventRecord {
+  readonly regarding: ObjectReference;
+  readonly type: 'Normal' | 'Warning';
+  /** One word, e.g. `DrainBlocked`. */
+  readonly reason: string;
+  /** One sentence, at most 1024 characters are kept. */
+  readonly message: string;
+}
+
+export interface EventPort {
+  /** Never rejects: an Event that cannot be written is a line in the log. The same record again counts up the Event that there is. */
+  record(event: EventRecord): Promise<void>;
+}
+
+export interface EventRecorderOptions {
+  /** e.g. `brupop-controller`. */
+  readonly component: string;
+  /** Name of the pod. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The Events of Node objects, which have no namespace, are kept here by all of Kubernetes. */
+const DEFAULT_NAMESPACE = 'default';
+const LONGEST_MESSAGE = 1024;
+/** Events are remembered for counting up; the API server forgets them after an hour anyway. */
+const REMEMBERED = 1000;
+
+export function eventRecorder(transport: KubeTransport, options: EventRecorderOptions): EventPort {
+  return new EventRecorder(transport, options);
+}
+
+interface Written {
+  readonly path: string;
+  readonly count: number;
+}
+
+class EventRecorder implements EventPort {
+  readonly #transport: KubeTransport;
+  readonly #options: EventRecorderOptions;
+  readonly #written = new Map<string, Written>();
+  #serial = 0;
+
+  constructor(transport: KubeTransport, options: EventRecorderOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  async record(event: EventRecord): Promise<void> {
+    const key = JSON.stringify(event);
+    try {
+      const before = this.#written.get(key);
+      this.#remember(key, (before && (await this.#countUp(before))) ?? (await this.#create(event)));
+    } catch (error) {
+      const { reason, regarding } = event;
+      this.#options.logger.warn('event not written', { reason, kind: regarding.kind, name: regarding.name, error });
+    }
+  }
+
+  /** Undefined where the API server has forgotten the Event. */
+  async #countUp({ path, count }: Written): Promise<Written | undefined> {
+    const body = { count: count + 1, lastTimestamp: this.#now() };
+    try {
+      await this.#transport.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+      return { path, count: count + 1 };
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  async #create({ regarding, type, reason, message }: EventRecord): Promise<Written> {
+    const { component, instance } = this.#options;
+    const namespace = regarding.namespace ?? DEFAULT_NAMESPACE;
+    const collection = collectionPath({ version: 'v1', plural: 'events', namespace });
+    const name = this.#newName(regarding);
+    const now = this.#now();
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject: regarding,
+      type,
+      reason,
+      message: message.slice(0, LONGEST_MESSAGE),
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance,
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+    };
+    await this.#transport.request({ method: 'POST', path: collection, body });
+    return { path: objectPath(collection, name), count: 1 };
+  }
+
+  /** Unlike any other of this process, by the serial number, and of those before it, by the time. */
+  #newName({ name }: ObjectReference): string {
+    const stem = name.slice(0, 200).replace(/[.-]+$/, '');
+    return `${stem}.${this.#options.clock.now().toString(16)}.${(this.#serial++).toString(16)}`;
+  }
+
+  #remember(key: string, written: Written): void {
+    this.#written.delete(key);
+    this.#written.set(key, written);
+    const [oldest] = this.#written.keys();
+    if (this.#written.size > REMEMBERED && oldest !== undefined) this.#written.delete(oldest);
+  }
+
+  #now(): string {
+    return rfc3339(this.#options.clock.now());
+  }
+}

@@ -1,0 +1,76 @@
+import { deleteOptions } from './collection.ts';
+import { ApiStatusError, ConflictError, type KubeStatus } from './errors.ts';
+import { objectPath } from './paths.ts';
+import { podPort, podsPath } from './pods.ts';
+import type { KubeTransport } from './transport.ts';
+
+/** One pod, not just its name: a namesake may have replaced it. */
+export interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export type EvictionResult =
+  /** The pod is being deleted; it is gone once its name is, or bears another UID. */
+  | { readonly kind: 'accepted' }
+  /** There is no such pod any more. */
+  | { readonly kind: 'gone' }
+  /** 429. `budgets` names PodDisruptionBudgets as `namespace/name`; it is empty where the API server is merely busy. */
+  | { readonly kind: 'blocked'; readonly budgets: readonly string[]; readonly retryAfterMs?: number }
+  /** Any other answer; `message` is the API server's. */
+  | { readonly kind: 'refused'; readonly status: number; readonly message: string };
+
+export interface EvictionPort {
+  /** Asks for one eviction. @throws UnreachableError when no answer came: it may have been accepted */
+  evict(pod: PodIdentity, signal?: AbortSignal): Promise<EvictionResult>;
+}
+
+export function evictionPort(transport: KubeTransport): EvictionPort {
+  const pods = podPort(transport);
+  return {
+    async evict(pod, signal) {
+      try {
+        await transport.request({
+          method: 'POST',
+          path: objectPath(podsPath(pod.namespace), pod.name, 'eviction'),
+          body: eviction(pod),
+          ...(signal && { signal }),
+        });
+        return { kind: 'accepted' };
+      } catch (error) {
+        if (!(error instanceof ApiStatusError)) throw error;
+        // 409 can be the UID, or an ordinary conflict inside the API server: only the pod itself tells which.
+        if (error instanceof ConflictError && (await pods.get(pod, signal))?.metadata.uid !== pod.uid) return GONE;
+        return classify(error.status, pod.namespace);
+      }
+    },
+  };
+}
+
+const GONE: EvictionResult = { kind: 'gone' };
+
+/** Eviction carries the UID: a same-named pod may have replaced the one that was to be drained. */
+function eviction({ namespace, name, uid }: PodIdentity): object {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    deleteOptions: deleteOptions({ uid }),
+  };
+}
+
+function classify({ code, reason, message, details }: KubeStatus, namespace: string): EvictionResult {
+  if (code === 404) return GONE;
+  if (code !== 429) return { kind: 'refused', status: code, message: message ?? reason ?? 'no message' };
+  const seconds = details?.retryAfterSeconds;
+  return { kind: 'blocked', budgets: budgetsIn(details, namespace), ...(seconds && { retryAfterMs: seconds * 1000 }) };
+}
+
+/** The API server names the budget only in the text of the cause. */
+function budgetsIn(details: KubeStatus['details'], namespace: string): readonly string[] {
+  return (details?.causes ?? [])
+    .filter((cause) => cause.reason === 'DisruptionBudget')
+    .flatMap((cause) => /The disruption budget (\S+) /.exec(cause.message ?? '')?.[1] ?? [])
+    .map((name) => `${namespace}/${name}`);
+}

@@ -1,0 +1,134 @@
+import type { Clock } from '../lib/clock.ts';
+import { jitter, type Random } from '../lib/random.ts';
+import { backoff } from '../lib/retry.ts';
+import { listPages } from './collection.ts';
+import { GoneError } from './errors.ts';
+import type { KubeObject } from './objects.ts';
+import type { KubeTransport } from './transport.ts';
+
+export interface FollowOptions<T extends KubeObject, P> {
+  readonly transport: KubeTransport;
+  /** Path of the collection. */
+  readonly path: string;
+  /** Selectors. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** What is kept of an object; the rest of it is let go at once. */
+  readonly project: (object: T) => P;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface Followed<P> {
+  /** `namespace/name`, or the name alone. */
+  readonly key: string;
+  readonly version: string;
+  readonly value: P;
+}
+
+/** What happened to a collection, in order and without gaps: a change that was missed is part of the next `replaced`. */
+export type Change<P> =
+  /** The whole collection at `version`. */
+  | { readonly kind: 'replaced'; readonly items: readonly Followed<P>[]; readonly version: string }
+  | { readonly kind: 'changed'; readonly item: Followed<P> }
+  | { readonly kind: 'deleted'; readonly key: string; readonly version: string }
+  /** Nothing has changed up to `version`. */
+  | { readonly kind: 'bookmark'; readonly version: string }
+  /** The API is out; what is known may be old. Follows again by itself after `retryMs`. */
+  | { readonly kind: 'interrupted'; readonly error: unknown; readonly retryMs: number };
+
+/** The API server ends a watch after about this time; many watchers must not come back in step. */
+const WATCH_SECONDS = 3000;
+/** A watch that ends within this time and says nothing has failed, whatever it looks like. */
+const SHORTEST_WATCH_MS = 1000;
+const BACKOFF = { firstMs: 500, maxMs: 30_000 };
+
+/** Lists a collection and watches it from there on, for ever, until the signal aborts. It outlives every outage of the API. */
+export function follow<T extends KubeObject, P>(
+  options: FollowOptions<T, P>,
+  signal: AbortSignal,
+): AsyncGenerator<Change<P>> {
+  return new Follower(options, signal).run();
+}
+
+class Follower<T extends KubeObject, P> {
+  readonly #options: FollowOptions<T, P>;
+  readonly #signal: AbortSignal;
+  /** Where the next watch begins; undefined = list first. */
+  #version: string | undefined;
+  #failures = 0;
+
+  constructor(options: FollowOptions<T, P>, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  async *run(): AsyncGenerator<Change<P>> {
+    while (!this.#signal.aborted) {
+      try {
+        if (this.#version === undefined) yield await this.#list();
+        yield* this.#watch(this.#version ?? '');
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        const retryMs = this.#failed(error);
+        yield { kind: 'interrupted', error, retryMs };
+        if (retryMs > 0) await this.#options.clock.sleep(retryMs, this.#signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #list(): Promise<Change<P>> {
+    const { transport, path, query } = this.#options;
+    const items: Followed<P>[] = [];
+    let version = '';
+    for await (const page of listPages<T>(transport, { path, ...(query && { query }), signal: this.#signal })) {
+      for (const object of page.items) items.push(this.#followed(object));
+      version = page.metadata.resourceVersion;
+    }
+    this.#version = version;
+    // Not 0: a server that lists well but refuses each watch would be listed without pause.
+    this.#failures = Math.min(this.#failures, 1);
+    return { kind: 'replaced', items, version };
+  }
+
+  async *#watch(from: string): AsyncGenerator<Change<P>> {
+    const { transport, path, query, clock, random } = this.#options;
+    const timeoutSeconds = String(Math.round(jitter(WATCH_SECONDS, 0.1, random)));
+    const position = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds };
+    const began = clock.monotonic();
+    let events = 0;
+    for await (const event of transport.watch({ path, query: { ...query, ...position }, signal: this.#signal })) {
+      const object = event.object as T;
+      this.#version = object.metadata.resourceVersion;
+      this.#failures = 0;
+      events++;
+      yield this.#change(event.type, object);
+    }
+    if (events === 0 && clock.monotonic() - began < SHORTEST_WATCH_MS) throw new Error('the watch ended at once');
+  }
+
+  #change(type: string, object: T): Change<P> {
+    const version = object.metadata.resourceVersion;
+    if (type === 'BOOKMARK') return { kind: 'bookmark', version };
+    if (type === 'DELETED') return { kind: 'deleted', key: keyOf(object), version };
+    return { kind: 'changed', item: this.#followed(object) };
+  }
+
+  #followed(object: T): Followed<P> {
+    return { key: keyOf(object), version: object.metadata.resourceVersion, value: this.#options.project(object) };
+  }
+
+  /** Milliseconds to wait. A version that is too old is no outage: the list that follows may come at once, if it is the first. */
+  #failed(error: unknown): number {
+    const gone = error instanceof GoneError;
+    if (gone) this.#version = undefined;
+    const wait =
+      gone && this.#failures === 0 ? 0 : backoff(this.#failures, { ...BACKOFF, random: this.#options.random });
+    this.#failures++;
+    return wait;
+  }
+}
+
+/** Key of an object in a cache: `namespace/name`, or the name alone. */
+export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

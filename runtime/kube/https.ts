@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { systemClock } from '../lib/clock.ts';
+import { VERSION } from '../lib/version.ts';
+import type { ClusterAccess, Credentials } from './credentials.ts';
+import { withDeadline } from './deadline.ts';
+import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from './transport.ts';
+import { readBody, refusal, translated, watchEvents } from './wire.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const WATCH_INACTIVITY_MS = 180_000;
+/** Load balancers forget idle connections without a word, many of them after a minute. */
+const IDLE_SOCKET_MS = 50_000;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+export interface HttpsOptions {
+  /** See `userAgent`. */
+  readonly userAgent: string;
+  /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */
+  readonly maxBodyBytes?: number;
+}
+
+/** e.g. `brupop-agent/0.1.0`. */
+export function userAgent(component: string): string {
+  return `brupop-${component}/${VERSION}`;
+}
+
+/** The Kubernetes API over TLS, on connections that are kept. */
+export function httpsTransport(access: ClusterAccess, options: HttpsOptions): KubeTransport {
+  return new HttpsTransport(access, options);
+}
+
+/** One exchange as it goes over the wire. */
+interface Exchange {
+  readonly call: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds of silence after which the connection counts as dead: until the answer begins, and within it. */
+  readonly answerMs: number;
+  readonly silenceMs: number;
+}
+
+class HttpsTransport implements KubeTransport {
+  readonly #access: ClusterAccess;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #maxBytes: number;
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+
+  constructor(access: ClusterAccess, options: HttpsOptions) {
+    this.#access = access;
+    this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
+    this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
+  }
+
+  async request(request: KubeRequest): Promise<unknown> {
+    const { method, path, query, body, contentType = 'application/json', timeoutMs = REQUEST_TIMEOUT_MS } = request;
+    const call = `${method} ${path}`;
+    const deadline = { ms: timeoutMs, clock: systemClock, signal: request.signal };
+    try {
+      return await withDeadline(deadline, async (signal) => {
+        const headers = body === undefined ? this.#headers : { ...this.#headers, 'content-type': contentType };
+        const content = body === undefined ? {} : { body: JSON.stringify(body) };
+        const line = { call, method, path: target(path, query), headers, ...content };
+        const response = await this.#exchange({ ...line, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
+        return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
+      });
+    } catch (error) {
+      throw translated(call, error);
+    }
+  }
+
+  async *watch({ path, query, signal, inactivityMs = WATCH_INACTIVITY_MS }: KubeWatch): AsyncGenerator<WatchEvent> {
+    const call = `WATCH ${path}`;
+    const line = { call, method: 'GET', path: target(path, { ...query, watch: 'true' }), headers: this.#headers };
+    // The first sign of life is the answer's head, which comes at once also where nothing happens.
+    const patience = { answerMs: Math.min(REQUEST_TIMEOUT_MS, inactivityMs), silenceMs: inactivityMs };
+    try {
+      const response = await this.#exchange({ ...line, ...patience, signal });
+      yield* watchEvents(call, response, this.#maxBytes);
+    } catch (error) {
+      if (!signal?.aborted) throw translated(call, error);
+    }
+  }
+
+  /** The response, if it is a success. @throws ApiStatusError if not */
+  async #exchange(exchange: Exchange): Promise<IncomingMessage> {
+    let response = await this.#send(exchange, await this.#access.credentials());
+    if (response.statusCode === 401) {
+      // A refused token did nothing: what was asked can be asked again with the one that has replaced it.
+      response.resume();
+      response = await this.#send(exchange, await this.#access.credentials(true));
+    }
+    if ((response.statusCode ?? 0) < 300) return response;
+    throw refusal(exchange.call, response, await readBody(response, this.#maxBytes));
+  }
+
+  /** A kept connection can be closed by the server in the very moment it is used: what only reads is then sent once more. */
+  async #send(exchange: Exchange, credentials: Credentials): Promise<IncomingMessage> {
+    try {
+      return await this.#sendOnce(exchange, credentials);
+    } catch (error) {
+      if (exchange.method !== 'GET' || !(error instanceof StaleConnectionError)) throw error;
+      return this.#sendOnce(exchange, credentials);
+    }
+  }
+
+  #sendOnce(exchange: Exchange, { tls, headers }: Credentials): Promise<IncomingMessage> {
+    const { method, path, body, signal, answerMs, silenceMs } = exchange;
+    const options = { ...tls, agent: this.#agent, method, path, headers: { ...exchange.headers, ...headers } };
+    return new Promise((resolve, reject) => {
+      const request = httpsRequest(this.#access.server, { ...options, ...(signal && { signal }) });
+      request.setTimeout(answerMs, () => request.destroy(new Error('silent for too long')));
+      request.once('response', (response) => {
+        request.setTimeout(silenceMs);
+        resolve(response);
+      });
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        const stale = request.reusedSocket && error.code === 'ECONNRESET';
+        reject(stale ? new StaleConnectionError('ECONNRESET', { cause: error }) : error);
+      });
+      request.end(body);
+    });
+  }
+}
+
+class StaleConnectionError extends Error {
+  override readonly name = 'StaleConnectionError';
+}
+
+function target(path: string, query: Readonly<Record<string, string>> | undefined): string {
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? path : `${path}?${search}`;
+}

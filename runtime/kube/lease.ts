@@ -1,0 +1,207 @@
+import { type Clock, rfc3339 } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { jitter, type Random } from '../lib/random.ts';
+import { withDeadline } from './deadline.ts';
+import { ConflictError } from './errors.ts';
+import type { LeasePort } from './leases.ts';
+import type { Lease } from './objects.ts';
+
+export interface LeaderElectionOptions {
+  readonly leases: LeasePort;
+  /** Name of the Lease. */
+  readonly name: string;
+  /** Who this is: new for each start of the process. */
+  readonly identity: string;
+  /**
+   * The leader's work. Its signal aborts when leadership ends or the process shall; only after it has settled does the candidate go on.
+   * When it settles by itself, the candidate gives the lease back and `run` ends the same way.
+   */
+  readonly onLeading: (signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** For how long others leave a leader alone that is not heard of. */
+const LEASE_SECONDS = 15;
+/** A leader that could not renew for this long stops: well before anybody else may take over. */
+const RENEW_DEADLINE_MS = 10_000;
+const RETRY_MS = 2_000;
+const RELEASE_DEADLINE_MS = 3_000;
+
+/** The reason of a leading signal when somebody else leads, or may. */
+export class LeadershipLostError extends Error {
+  override readonly name = 'LeadershipLostError';
+}
+
+type Outcome = 'held' | 'other' | 'conflict' | 'failed';
+
+/**
+ * One leader among the candidates for a Lease, by the rules of Kubernetes' own components. How old a renewal is, is judged by when this
+ * process first saw it, on its own monotonic clock: clocks of other machines prove nothing. Everything else on the Lease, its
+ * annotations above all, is written back as it was read.
+ */
+export class LeaderElection {
+  readonly #options: LeaderElectionOptions;
+  /** As last written by us while we lead: renewing needs no read until somebody else writes. */
+  #held: Lease | undefined;
+  #observed: { readonly record: string; readonly at: number } | undefined;
+  #leading = false;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+  }
+
+  get leading(): boolean {
+    return this.#leading;
+  }
+
+  /** Stands for election, leads, and stands again when leadership is lost; until the signal aborts. Gives the lease back then. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const since = await this.#acquire(signal);
+      if (since === undefined) return;
+      const ended = await this.#lead(since, signal);
+      if (ended) return;
+    }
+  }
+
+  /** Moment (monotonic) from which the lease is ours; undefined when the signal came first. */
+  async #acquire(signal: AbortSignal): Promise<number | undefined> {
+    while (!signal.aborted) {
+      const began = this.#options.clock.monotonic();
+      const outcome = await this.#attempt(RENEW_DEADLINE_MS, signal);
+      if (outcome === 'held') return began;
+      await this.#pause(RETRY_MS, signal);
+    }
+    return undefined;
+  }
+
+  /** Whether the work ended by itself or by the outer signal, rather than by lost leadership. */
+  async #lead(since: number, signal: AbortSignal): Promise<boolean> {
+    const { onLeading, logger, identity } = this.#options;
+    const term = new AbortController();
+    const end = (): void => term.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    this.#leading = true;
+    logger.info('leading', { identity });
+    const renewing = this.#renew(since, term);
+    try {
+      await onLeading(term.signal);
+    } catch (error) {
+      // Work that is told to stop may stop by throwing; what was then under way is no failure.
+      if (!term.signal.aborted) throw error;
+    } finally {
+      signal.removeEventListener('abort', end);
+      term.abort();
+      await renewing;
+      this.#leading = false;
+      await this.#release();
+    }
+    return !(term.signal.reason instanceof LeadershipLostError);
+  }
+
+  /** Keeps the lease until the term ends; ends the term when it cannot. */
+  async #renew(since: number, term: AbortController): Promise<void> {
+    const { clock, logger } = this.#options;
+    let renewed = since;
+    let outcome: Outcome = 'held';
+    const left = (): number => renewed + RENEW_DEADLINE_MS - clock.monotonic();
+    while (!term.signal.aborted) {
+      if (outcome !== 'conflict') await this.#pause(Math.min(RETRY_MS, Math.max(0, left())), term.signal);
+      const began = clock.monotonic();
+      outcome = left() > 0 ? await this.#attempt(left(), term.signal) : 'other';
+      if (outcome === 'held') renewed = began;
+      if (outcome !== 'other' || term.signal.aborted) continue;
+      logger.warn('leadership lost', { unrenewedMs: Math.round(clock.monotonic() - renewed) });
+      term.abort(new LeadershipLostError('somebody else leads, or may'));
+    }
+  }
+
+  async #attempt(ms: number, signal: AbortSignal): Promise<Outcome> {
+    const { clock, logger } = this.#options;
+    try {
+      return await withDeadline({ ms, clock, signal }, (inner) => this.#takeOrRenew(inner));
+    } catch (error) {
+      this.#held = undefined;
+      if (error instanceof ConflictError) return 'conflict';
+      if (!signal.aborted) logger.warn('lease not written', { error });
+      return 'failed';
+    }
+  }
+
+  async #takeOrRenew(signal: AbortSignal): Promise<Outcome> {
+    const { leases, name, identity, clock } = this.#options;
+    const lease = this.#held ?? (await leases.get(name, signal));
+    if (lease && !this.#isOurs(lease) && !this.#isFree(lease)) return 'other';
+    const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
+    this.#held = lease
+      ? await leases.update({ ...lease, spec }, signal)
+      : await leases.create({ metadata: { name }, spec }, signal);
+    return 'held';
+  }
+
+  #isOurs(lease: Lease): boolean {
+    return lease.spec?.holderIdentity === this.#options.identity;
+  }
+
+  /** Whether nobody holds the lease, or its holder has been silent for longer than it asked for. */
+  #isFree({ spec }: Lease): boolean {
+    const now = this.#options.clock.monotonic();
+    // Only the record counts: the leader writes slots into the Lease's annotations too, and that is no renewal.
+    const record = JSON.stringify(spec ?? {});
+    if (this.#observed?.record !== record) this.#observed = { record, at: now };
+    const lifetimeMs = (spec?.leaseDurationSeconds ?? LEASE_SECONDS) * 1000;
+    return !spec?.holderIdentity || now - this.#observed.at > lifetimeMs;
+  }
+
+  /** Lets the next candidate begin at once. Best effort: without it the lease runs out by itself. */
+  async #release(): Promise<void> {
+    const { clock, logger } = this.#options;
+    this.#held = undefined;
+    try {
+      await withDeadline({ ms: RELEASE_DEADLINE_MS, clock }, (signal) => this.#giveBack(signal));
+    } catch (error) {
+      logger.warn('lease not released', { error });
+    }
+  }
+
+  async #giveBack(signal: AbortSignal): Promise<void> {
+    const { leases, name, clock } = this.#options;
+    while (!signal.aborted) {
+      const lease = await leases.get(name, signal);
+      if (!lease || !this.#isOurs(lease)) return;
+      const now = microTime(clock.now());
+      const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+      try {
+        await leases.update({ ...lease, spec }, signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error;
+      }
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    await clock.sleep(jitter(ms, 0.2, random), signal).catch(() => undefined);
+  }
+}
+
+function renewedSpec(before: Lease['spec'], identity: string, now: string): NonNullable<Lease['spec']> {
+  const ours = before?.holderIdentity === identity;
+  return {
+    ...before,
+    holderIdentity: identity,
+    leaseDurationSeconds: LEASE_SECONDS,
+    acquireTime: (ours && before?.acquireTime) || now,
+    renewTime: now,
+    leaseTransitions: (before?.leaseTransitions ?? 0) + (ours || !before ? 0 : 1),
+  };
+}
+
+/** Kubernetes' MicroTime: always six decimals. */
+export function microTime(epochMs: number): string {
+  return rfc3339(epochMs, { millis: true }).replace(/Z$/, '000Z');
+}

@@ -1,0 +1,129 @@
+/** Kubernetes objects as they are on the wire, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. */
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+export interface KubeList<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+export interface Node extends KubeObject {
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly nodeInfo?: { readonly osImage?: string; readonly bootID?: string };
+  };
+}
+
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: 'Exists' | 'Equal';
+  readonly value?: string;
+  readonly effect?: string;
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly state?: {
+    readonly running?: { readonly startedAt?: string };
+    readonly waiting?: object;
+    readonly terminated?: { readonly finishedAt?: string };
+  };
+  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } };
+}
+
+export interface Pod extends KubeObject {
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly serviceAccountName?: string;
+    readonly tolerations?: readonly Toleration[];
+    readonly terminationGracePeriodSeconds?: number;
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+}
+
+export interface TokenReview {
+  readonly spec: { readonly token: string; readonly audiences: readonly string[] };
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly error?: string;
+    readonly audiences?: readonly string[];
+    readonly user?: {
+      readonly username?: string;
+      readonly uid?: string;
+      readonly groups?: readonly string[];
+      readonly extra?: Readonly<Record<string, readonly string[]>>;
+    };
+  };
+}
+
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+}
+
+export interface CustomResourceDefinition extends KubeObject {
+  readonly spec?: {
+    readonly versions?: readonly {
+      readonly name: string;
+      readonly served: boolean;
+      readonly storage: boolean;
+      readonly schema?: { readonly openAPIV3Schema?: object };
+    }[];
+  };
+  readonly status?: { readonly storedVersions?: readonly string[] };
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { queryOf } from './collection.ts';
+import { type Change, follow } from './follow.ts';
+import type { KubeObject } from './objects.ts';
+import type { KubeTransport } from './transport.ts';
+
+export interface WatchOneOptions {
+  /** Path of the object's collection. */
+  readonly path: string;
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ends the iteration. */
+  readonly signal: AbortSignal;
+  /** Told of each outage of the API, which is then waited out. */
+  readonly onInterrupted?: (error: unknown, retryMs: number) => void;
+}
+
+/**
+ * One object as it changes; undefined while it does not exist. A consumer that is busy meanwhile gets the newest state next, not those
+ * in between. Outages of the API are waited out.
+ */
+export async function* watchOne<T extends KubeObject>(
+  transport: KubeTransport,
+  options: WatchOneOptions,
+): AsyncGenerator<T | undefined, void, void> {
+  const { path, name, clock, random, onInterrupted } = options;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const query = queryOf({ fieldSelector: `metadata.name=${name}` });
+  const newest = new Newest<T | undefined>();
+  const pump = async (): Promise<void> => {
+    const changes = follow<T, T>({ transport, path, query, project: (object) => object, clock, random }, signal);
+    for await (const change of changes) {
+      if (change.kind === 'interrupted') onInterrupted?.(change.error, change.retryMs);
+      else receive(change, newest);
+    }
+    newest.end();
+  };
+  const pumping = pump();
+  try {
+    for (let next = await newest.take(); next; next = await newest.take()) yield next.value;
+  } finally {
+    stop.abort();
+    await pumping;
+  }
+}
+
+function receive<T>(change: Change<T>, newest: Newest<T | undefined>): void {
+  if (change.kind === 'replaced') newest.put(change.items[0]?.value);
+  if (change.kind === 'changed') newest.put(change.item.value);
+  if (change.kind === 'deleted') newest.put(undefined);
+}
+
+/** A mailbox of one place: what is put replaces what was not yet taken. */
+class Newest<T> {
+  #box: { readonly value: T } | undefined;
+  #ended = false;
+  #wake = (): void => undefined;
+
+  put(value: T): void {
+    this.#box = { value };
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** Waits for a value; undefined once ended and empty. One taker at a time. */
+  async take(): Promise<{ readonly value: T } | undefined> {
+    if (!this.#box && !this.#ended) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const taken = this.#box;
+    this.#box = undefined;
+    return taken;
+  }
+}

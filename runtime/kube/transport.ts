@@ -1,0 +1,46 @@
+/**
+ * The one way to the Kubernetes API: a request goes out, JSON comes back. Everything typed is built on top of it once, so a
+ * process runs unchanged over HTTPS and, in a simulation, straight on the embedded cluster's core.
+ */
+export interface KubeTransport {
+  /**
+   * @throws ApiStatusError (its subclass by status) when the API server answered with an error;
+   * UnreachableError when no answer came: a write may or may not have taken effect.
+   */
+  request(request: KubeRequest): Promise<unknown>;
+  /** Watch events in order, until the server ends the stream or the signal aborts. Errors as in `request`. */
+  watch(request: KubeWatch): AsyncIterable<WatchEvent>;
+}
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute path, e.g. `/api/v1/nodes/n1`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Defaults to `application/json`; a PATCH names its patch type. */
+  readonly contentType?: PatchType;
+  readonly signal?: AbortSignal;
+  /** Milliseconds until an answer must be complete; default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+export type PatchType =
+  | 'application/merge-patch+json'
+  | 'application/json-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/json';
+
+export interface KubeWatch {
+  readonly path: string;
+  /** `watch=true` is added by the transport. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Milliseconds without any event after which the stream counts as dead; default 180,000. */
+  readonly inactivityMs?: number;
+}
+
+export interface WatchEvent<T = unknown> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: T;
+}

@@ -1,0 +1,78 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export type HttpRoute = () => HttpAnswer | Promise<HttpAnswer>;
+
+export interface ServeHttpOptions {
+  /** TCP port; 0 lets the system choose one. */
+  readonly port: number;
+  /** Address to listen on; every one of the machine by default, IPv6 included. */
+  readonly host?: string;
+  /** Answers to GET and HEAD by exact path, a query left aside. A route that throws answers 500. */
+  readonly routes: Readonly<Record<string, HttpRoute>>;
+  /** Closes the server and its connections. */
+  readonly signal: AbortSignal;
+}
+
+/** A short text answer, as probes want it. */
+export function textAnswer(status: number, body: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${body}\n` };
+}
+
+/** `/healthz` and `/readyz`: alive is whoever answers, ready is what `ready()` says. */
+export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | '/readyz', HttpRoute>> {
+  return {
+    '/healthz': () => textAnswer(200, 'ok'),
+    '/readyz': () => (ready() ? textAnswer(200, 'ok') : textAnswer(503, 'not ready')),
+  };
+}
+
+/**
+ * A plain HTTP server for probes and metrics. Resolves once it listens.
+ * @throws the system's error (EADDRINUSE, EACCES) when it cannot
+ */
+export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly port: number }> {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    const path = (request.url ?? '/').replace(/\?.*$/, '');
+    void answer(options.routes[path], request.method).then((ready) => send(response, ready));
+  });
+  await listen(server, options);
+  options.signal.addEventListener('abort', () => close(server), { once: true });
+  if (options.signal.aborted) close(server);
+  return { port: (server.address() as AddressInfo).port };
+}
+
+async function answer(route: HttpRoute | undefined, method: string | undefined): Promise<HttpAnswer> {
+  if (!route) return textAnswer(404, 'not found');
+  if (method !== 'GET' && method !== 'HEAD') return textAnswer(405, 'only GET and HEAD');
+  try {
+    return await route();
+  } catch {
+    return textAnswer(500, 'failed');
+  }
+}
+
+function send(response: ServerResponse, { status, contentType, body }: HttpAnswer): void {
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+function listen(server: Server, { port, host }: ServeHttpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): void {
+  server.close();
+  server.closeAllConnections();
+}

@@ -1,0 +1,48 @@
+/** A value that changes over time; only the newest one counts. Listeners are called at once, before `set` returns. */
+export class Latest<T> {
+  #value: T;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    this.#value = value;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @returns what ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Resolves with the first value, the present one included, that `fits`; rejects with the signal's reason when it aborts. */
+  async until<V extends T>(fits: (value: T) => value is V, signal: AbortSignal): Promise<V>;
+  async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T>;
+  async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    if (fits(this.#value)) return this.#value;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        stop();
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        end();
+        reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+      };
+      const stop = this.onChange(() => {
+        if (!fits(this.#value)) return;
+        end();
+        resolve(this.#value);
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

@@ -1,0 +1,233 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { ConflictError, GoneError, TooManyRequestsError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
+import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
+import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
+
+let identity: Identity;
+let server: ScriptedServer | undefined;
+
+beforeAll(async () => {
+  identity = await selfSigned();
+});
+afterEach(() => server?.close());
+
+async function serve(answer: (seen: Seen, response: ServerResponse) => void): Promise<ScriptedServer> {
+  server = new ScriptedServer(identity, answer);
+  await server.listen();
+  return server;
+}
+
+async function transportTo(answer: (seen: Seen, response: ServerResponse) => void): Promise<KubeTransport> {
+  return httpsTransport((await serve(answer)).access(), { userAgent: userAgent('test') });
+}
+
+const get = (path: string) => ({ method: 'GET', path }) as const;
+
+async function collect(events: AsyncIterable<WatchEvent>): Promise<WatchEvent[]> {
+  const all: WatchEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const event = (type: string, resourceVersion: string, name = 'n1'): string =>
+  `${JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })}\n`;
+
+describe('a request', () => {
+  test('carries method, path, query, body, patch type, token and who asks', async () => {
+    const transport = await transportTo((_, response) => json(response, 200, { ok: true }));
+    const request = { method: 'PATCH', path: '/api/v1/nodes/n1', query: { a: 'b c' }, body: { spec: null } } as const;
+    const answer = await transport.request({ ...request, contentType: 'application/merge-patch+json' });
+    expect(answer).toEqual({ ok: true });
+    expect(server?.seen).toMatchObject([
+      {
+        method: 'PATCH',
+        url: '/api/v1/nodes/n1?a=b+c',
+        body: '{"spec":null}',
+        headers: {
+          'content-type': 'application/merge-patch+json',
+          authorization: 'Bearer secret',
+          'user-agent': expect.stringMatching(/^brupop-test\/\d/),
+        },
+      },
+    ]);
+  });
+
+  test('uses the connection of the one before', async () => {
+    const transport = await transportTo((_, response) => json(response, 200, {}));
+    for (let i = 0; i < 3; i++) await transport.request(get('/api/v1/nodes'));
+    expect(server?.connections).toBe(1);
+  });
+
+  test('reads again once where the server closes a kept connection in the moment of its use', async () => {
+    let dropped = 0;
+    const transport = await transportTo((seen, response) => {
+      if (seen.url === '/second' && dropped++ === 0) response.socket?.destroy();
+      else json(response, 200, { url: seen.url });
+    });
+    await transport.request(get('/first'));
+    await expect(transport.request(get('/second'))).resolves.toEqual({ url: '/second' });
+  });
+
+  test('never writes twice: a write whose connection broke has an unknown outcome', async () => {
+    const transport = await transportTo((seen, response) => {
+      if (seen.method === 'POST') response.socket?.destroy();
+      else json(response, 200, {});
+    });
+    await transport.request(get('/first'));
+    await expect(transport.request({ method: 'POST', path: '/second', body: {} })).rejects.toThrow(UnreachableError);
+    expect(server?.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('a token that is refused is read again, once', async () => {
+    await serve(({ headers }, response) => json(response, headers.authorization === 'Bearer new' ? 200 : 401, {}));
+    const fresh: boolean[] = [];
+    const access = {
+      server: server?.url ?? '',
+      credentials: async (again = false) => {
+        fresh.push(again);
+        return { tls: { ca: identity.cert }, headers: { authorization: again ? 'Bearer new' : 'Bearer old' } };
+      },
+    };
+    await httpsTransport(access, { userAgent: 'test' }).request({ method: 'POST', path: '/x', body: { a: 1 } });
+    expect(fresh).toEqual([false, true]);
+    expect(server?.seen.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
+  });
+});
+
+describe('a refusal', () => {
+  test('is an error of its own class with what the Status says', async () => {
+    const status = { kind: 'Status', code: 409, reason: 'Conflict', message: 'changed', details: { name: 'n1' } };
+    const transport = await transportTo((_, response) => json(response, 409, status));
+    const error = await transport.request(get('/api/v1/nodes/n1')).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConflictError);
+    expect(error).toMatchObject({
+      call: 'GET /api/v1/nodes/n1',
+      status: { reason: 'Conflict', details: { name: 'n1' } },
+    });
+  });
+
+  test('says when to come back, where the header alone says so', async () => {
+    const transport = await transportTo((_, response) => {
+      response.writeHead(429, { 'retry-after': '7' }).end('{}');
+    });
+    const error = await transport.request(get('/x')).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(TooManyRequestsError);
+    expect(error).toMatchObject({ status: { details: { retryAfterSeconds: 7 } } });
+  });
+
+  test('of something that is no API server shows nothing of its body, nor of the query', async () => {
+    const transport = await transportTo((_, response) => {
+      response.writeHead(502).end('<html>secret page</html>');
+    });
+    const error = await transport.request({ ...get('/x'), query: { q: 'hidden' } }).catch((caught: unknown) => caught);
+    expect(String(error)).toBe('ApiStatusError: GET /x: 502 Bad Gateway: no message');
+  });
+});
+
+describe('no answer', () => {
+  const failing: Record<string, (response: ServerResponse) => void> = {
+    'a connection that breaks': (response) => response.socket?.destroy(),
+    'an answer that breaks off': (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"half"');
+      setImmediate(() => response.socket?.destroy());
+    },
+    'an answer that is not JSON': (response) => response.end('token=abc'),
+    'an answer that is too large': (response) => json(response, 200, { text: 'x'.repeat(2000) }),
+    'an answer that never comes': () => undefined,
+    'an answer that never ends': (response) => response.writeHead(200).write('{'),
+  };
+  test.each(Object.entries(failing))('%s', async (_, fail) => {
+    await serve((__, response) => fail(response));
+    const transport = httpsTransport((server as ScriptedServer).access(), { userAgent: 'test', maxBodyBytes: 1000 });
+    const error = await transport.request({ ...get('/x'), timeoutMs: 300 }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(String(error)).not.toContain('token=abc');
+  });
+
+  test('a server whose certificate nobody signed', async () => {
+    const other = await selfSigned();
+    await serve((_, response) => json(response, 200, {}));
+    const access = {
+      ...(server as ScriptedServer).access(),
+      credentials: async () => ({ tls: { ca: other.cert }, headers: {} }),
+    };
+    await expect(httpsTransport(access, { userAgent: 'test' }).request(get('/x'))).rejects.toThrow(UnreachableError);
+    expect(server?.seen).toEqual([]);
+  });
+
+  test('an abort ends the request', async () => {
+    const cancel = new AbortController();
+    const transport = await transportTo(() => cancel.abort(new Error('enough')));
+    await expect(transport.request({ ...get('/x'), signal: cancel.signal })).rejects.toThrow(UnreachableError);
+  });
+});
+
+describe('a watch', () => {
+  test('reads events however they are cut, multi-byte letters included', async () => {
+    const bytes = Buffer.from(event('ADDED', '1') + event('MODIFIED', '2', 'nöde-✓') + event('BOOKMARK', '3'));
+    const transport = await transportTo((_, response) => {
+      void (async () => {
+        for (const byte of bytes) {
+          response.write(Buffer.from([byte]));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end();
+      })();
+    });
+    const events = await collect(transport.watch({ path: '/api/v1/nodes', query: { resourceVersion: '0' } }));
+    expect(events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'BOOKMARK']);
+    expect(events[1]).toMatchObject({ object: { metadata: { name: 'nöde-✓' } } });
+    expect(server?.seen[0]?.url).toBe('/api/v1/nodes?resourceVersion=0&watch=true');
+  });
+
+  test('whose version is too old says so, as an answer or as an event', async () => {
+    const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+    const transport = await transportTo(({ url }, response) => {
+      if (url.startsWith('/answer')) json(response, 410, status);
+      else response.end(JSON.stringify({ type: 'ERROR', object: status }));
+    });
+    await expect(collect(transport.watch({ path: '/answer' }))).rejects.toThrow(GoneError);
+    await expect(collect(transport.watch({ path: '/event' }))).rejects.toThrow(GoneError);
+  });
+
+  test('that falls silent is dead', async () => {
+    const transport = await transportTo((_, response) => response.write(event('ADDED', '1')));
+    const seen: WatchEvent[] = [];
+    const watching = (async () => {
+      for await (const one of transport.watch({ path: '/x', inactivityMs: 200 })) seen.push(one);
+    })();
+    await expect(watching).rejects.toThrow(UnreachableError);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('that is never answered is dead', async () => {
+    const transport = await transportTo(() => undefined);
+    await expect(collect(transport.watch({ path: '/x', inactivityMs: 200 }))).rejects.toThrow(UnreachableError);
+  });
+
+  test('whose connection breaks is no answer, not an end', async () => {
+    const transport = await transportTo((_, response) => {
+      response.write(event('ADDED', '1'));
+      setImmediate(() => response.socket?.destroy());
+    });
+    await expect(collect(transport.watch({ path: '/x' }))).rejects.toThrow(UnreachableError);
+  });
+
+  test('ends quietly at an abort, and closes its connection when its consumer has enough', async () => {
+    const closed: Promise<void>[] = [];
+    const transport = await transportTo((_, response) => {
+      closed.push(new Promise((resolve) => response.on('close', resolve)));
+      response.write(event('ADDED', '1'));
+    });
+    const cancel = new AbortController();
+    for await (const one of transport.watch({ path: '/x', signal: cancel.signal })) {
+      expect(one.type).toBe('ADDED');
+      cancel.abort();
+    }
+    for await (const one of transport.watch({ path: '/x' })) if (one.type === 'ADDED') break;
+    await Promise.all(closed);
+    expect(closed).toHaveLength(2);
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals';
+import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/lease.ts';
+import { leasePort } from '../../runtime/kube/leases.ts';
+import type { Lease } from '../../runtime/kube/objects.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { random, type Tapped, world, type World } from './world.ts';
+
+const NAME = 'brupop-controller';
+const SLOTS = 'brupop.bottlerocket.aws/slots';
+
+interface Candidate {
+  readonly transport: Tapped;
+  readonly election: LeaderElection;
+  readonly ended: Promise<void>;
+  /** Reason why the last term ended. */
+  lost(): unknown;
+  stop(): void;
+  /** As kill -9: nothing of it reaches the cluster any more. */
+  kill(): void;
+}
+
+function candidate({ clock, tap }: World, identity: string): Candidate {
+  const transport = tap();
+  const stop = new AbortController();
+  let reason: unknown;
+  const election = new LeaderElection({
+    leases: leasePort(transport, 'default'),
+    name: NAME,
+    identity,
+    onLeading: (signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          reject(signal.reason as Error);
+        });
+      }),
+    clock,
+    random,
+    logger: silentLogger,
+  });
+  return {
+    transport,
+    election,
+    ended: election.run(stop.signal),
+    lost: () => reason,
+    stop: () => stop.abort(),
+    kill: () => {
+      transport.before = () => {
+        throw new UnreachableError('killed');
+      };
+    },
+  };
+}
+
+const admin = (cluster: World) => leasePort(cluster.admin, 'default');
+
+async function read(cluster: World): Promise<Lease> {
+  const lease = await admin(cluster).get(NAME);
+  if (!lease) throw new Error('no lease');
+  return lease;
+}
+
+async function swapSlots(cluster: World, slots: string): Promise<void> {
+  const lease = await read(cluster);
+  const annotations = { ...lease.metadata.annotations, [SLOTS]: slots };
+  await admin(cluster).update({ ...lease, metadata: { ...lease.metadata, annotations } });
+}
+
+describe('of two candidates', () => {
+  test('one leads for as long as it lives, and the other does not', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(600_000);
+    expect([a.election.leading, b.election.leading]).toEqual([true, false]);
+    expect((await read(cluster)).spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15 });
+  });
+
+  test('the second follows a leader that died after its lease ran out, not before', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(20_000);
+    a.kill();
+    await cluster.clock.advance(12_500);
+    expect(b.election.leading).toBe(false);
+    await cluster.clock.advance(7_500);
+    expect(b.election.leading).toBe(true);
+    expect((await read(cluster)).spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  test('a leader cut off from the API has stopped before the other begins', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(20_000);
+    a.transport.before = (request) =>
+      new Promise((_, reject) => {
+        request.signal?.addEventListener('abort', () => reject(new UnreachableError('aborted')));
+      });
+    let both = false;
+    for (let second = 0; second < 30; second++) {
+      await cluster.clock.advance(1000);
+      both ||= a.election.leading && b.election.leading;
+    }
+    expect(both).toBe(false);
+    expect(b.election.leading).toBe(true);
+    expect(a.lost()).toBeInstanceOf(LeadershipLostError);
+    a.transport.before = () => undefined;
+    await cluster.clock.advance(60_000);
+    expect([a.election.leading, b.election.leading]).toEqual([false, true]);
+  });
+
+  test('a leader that is told to end hands over at once', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(20_000);
+    a.stop();
+    await cluster.clock.advanceUntil(a.ended, 1000);
+    expect((await read(cluster)).spec).toMatchObject({ holderIdentity: '' });
+    await cluster.clock.advance(3000);
+    expect(b.election.leading).toBe(true);
+  });
+
+  test('the clocks of others prove nothing: a renewal from the past still counts when it is new', async () => {
+    const cluster = world();
+    const lease = { metadata: { name: NAME }, spec: { holderIdentity: 'x', leaseDurationSeconds: 15 } };
+    await admin(cluster).create({ ...lease, spec: { ...lease.spec, renewTime: '2001-01-01T00:00:00.000000Z' } });
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(12_000);
+    expect(b.election.leading).toBe(false);
+    await cluster.clock.advance(8_000);
+    expect(b.election.leading).toBe(true);
+  });
+});
+
+describe('what else stands on the lease', () => {
+  test('stays through renewals, swaps in between, release and takeover', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(5000);
+    await swapSlots(cluster, '["one"]');
+    await cluster.clock.advance(5000);
+    await swapSlots(cluster, '["two"]');
+    await cluster.clock.advance(30_000);
+    expect(a.election.leading).toBe(true);
+    expect(a.lost()).toBeUndefined();
+    a.stop();
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(5000);
+    expect(b.election.leading).toBe(true);
+    expect((await read(cluster)).metadata.annotations).toEqual({ [SLOTS]: '["two"]' });
+  });
+
+  test('is no renewal: a dead leader whose annotations are written loses the lease all the same', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    const b = candidate(cluster, 'b');
+    await cluster.clock.advance(20_000);
+    a.kill();
+    for (let second = 0; second < 20; second++) {
+      await cluster.clock.advance(1000);
+      if (!b.election.leading) await swapSlots(cluster, String(second));
+    }
+    expect(b.election.leading).toBe(true);
+  });
+});
+
+describe('a leader', () => {
+  test('renews without reading while nobody else writes', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(60_000);
+    expect(a.transport.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(a.transport.requests.filter(({ method }) => method === 'PUT').length).toBeGreaterThan(25);
+  });
+
+  test('whose answers get lost for a while finds its own writes and goes on leading', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(4000);
+    a.transport.after = () => {
+      throw new UnreachableError('reset');
+    };
+    await cluster.clock.advance(7000);
+    a.transport.after = () => undefined;
+    await cluster.clock.advance(20_000);
+    expect(a.election.leading).toBe(true);
+    expect(a.lost()).toBeUndefined();
+    expect((await read(cluster)).spec?.leaseTransitions).toBe(0);
+  });
+
+  test('stands again after it was refused for a while', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    a.transport.before = () => {
+      throw apiStatusError('PUT', { code: 403, reason: 'Forbidden' });
+    };
+    await cluster.clock.advance(15_000);
+    expect(a.election.leading).toBe(false);
+    a.transport.before = () => undefined;
+    await cluster.clock.advance(5000);
+    expect(a.election.leading).toBe(true);
+  });
+
+  test('whose work fails gives the lease back and fails', async () => {
+    const cluster = world();
+    const failing = new LeaderElection({
+      leases: leasePort(cluster.tap(), 'default'),
+      name: NAME,
+      identity: 'a',
+      onLeading: () => Promise.reject(new Error('broken')),
+      clock: cluster.clock,
+      random,
+      logger: silentLogger,
+    });
+    await expect(cluster.clock.advanceUntil(failing.run(new AbortController().signal), 1000)).rejects.toThrow('broken');
+    expect((await read(cluster)).spec?.holderIdentity).toBe('');
+  });
+});
+
+test('times on the lease have six decimals', () => {
+  expect(microTime(Date.parse('2026-01-01T00:00:00.5Z'))).toBe('2026-01-01T00:00:00.500000Z');
+});

@@ -1,0 +1,286 @@
+import { describe, expect, test } from '@jest/globals';
+import { crdPort } from '../../runtime/kube/crds.ts';
+import { apiStatusError, ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { eventRecorder } from '../../runtime/kube/events.ts';
+import { evictionPort } from '../../runtime/kube/evictions.ts';
+import { namespacePort } from '../../runtime/kube/namespaces.ts';
+import { nodePort } from '../../runtime/kube/nodes.ts';
+import type { KubeList, KubeObject, Pod } from '../../runtime/kube/objects.ts';
+import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
+import { onNode, podPort } from '../../runtime/kube/pods.ts';
+import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
+import { tokenReviewPort } from '../../runtime/kube/reviews.ts';
+import { shadowPort } from '../../runtime/kube/shadows.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { createNode, deleteNode, world } from './world.ts';
+
+async function post<T>(admin: KubeTransport, path: string, body: object): Promise<T> {
+  return (await admin.request({ method: 'POST', path, body })) as T;
+}
+
+function createPod(admin: KubeTransport, name: string, nodeName = 'n1'): Promise<Pod> {
+  return post(admin, '/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: { nodeName, containers: [{ name: 'c', image: 'i' }] },
+  });
+}
+
+const identity = ({ metadata: { name, uid } }: Pod) => ({ namespace: 'default', name, uid });
+
+describe('nodes', () => {
+  test('one that is not there is undefined, and a patch of it fails', async () => {
+    const nodes = nodePort(world().admin);
+    await expect(nodes.get('none')).resolves.toBeUndefined();
+    const patch = nodes.patch('none', { metadata: { resourceVersion: '1' } });
+    await expect(patch).rejects.toThrow(NotFoundError);
+  });
+
+  test('a patch on an older view is a conflict, and changes nothing', async () => {
+    const { admin } = world();
+    const nodes = nodePort(admin);
+    const { metadata } = await createNode(admin, 'n1');
+    const cordon = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { unschedulable: true } };
+    await expect(nodes.patch('n1', cordon)).resolves.toMatchObject({ spec: { unschedulable: true } });
+    const release = { metadata: cordon.metadata, spec: { unschedulable: null } };
+    await expect(nodes.patch('n1', release)).rejects.toThrow(ConflictError);
+    await expect(nodes.get('n1')).resolves.toMatchObject({ spec: { unschedulable: true } });
+  });
+});
+
+describe('evictions', () => {
+  test('an accepted one ends the pod', async () => {
+    const { admin } = world();
+    const pod = await createPod(admin, 'p1');
+    await expect(evictionPort(admin).evict(identity(pod))).resolves.toEqual({ kind: 'accepted' });
+    const left = await podPort(admin).get({ namespace: 'default', name: 'p1' });
+    expect(left === undefined || left.metadata.deletionTimestamp !== undefined).toBe(true);
+  });
+
+  test('of a pod that is not there, or whose name another has taken, it is gone', async () => {
+    const { admin } = world();
+    const other = await createPod(admin, 'p1');
+    const evictions = evictionPort(admin);
+    await expect(evictions.evict({ ...identity(other), uid: 'older' })).resolves.toEqual({ kind: 'gone' });
+    await expect(evictions.evict({ ...identity(other), name: 'p2' })).resolves.toEqual({ kind: 'gone' });
+    const left = await podPort(admin).get({ namespace: 'default', name: 'p1' });
+    expect(left?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  test('a budget that forbids it is named', async () => {
+    const { admin } = world();
+    const pod = await createPod(admin, 'web');
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const path = '/api/v1/namespaces/default/pods/web/status';
+    const contentType = 'application/merge-patch+json';
+    await admin.request({ method: 'PATCH', path, body: { status }, contentType });
+    await post(admin, '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web-budget' },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
+    });
+    const blocked = await evictionPort(admin).evict(identity(pod));
+    expect(blocked).toMatchObject({ kind: 'blocked', budgets: ['default/web-budget'] });
+  });
+
+  const answers = (refusal: Error): KubeTransport => ({
+    request: () => Promise.reject(refusal),
+    async *watch() {},
+  });
+  const status = (code: number, rest: object = {}) =>
+    apiStatusError('POST', { code, reason: 'R', message: 'm', ...rest });
+  const pod = { namespace: 'default', name: 'p', uid: 'u' };
+
+  test('a busy API server blocks without a budget, for as long as it says', async () => {
+    const busy = answers(status(429, { details: { retryAfterSeconds: 3 } }));
+    await expect(evictionPort(busy).evict(pod)).resolves.toEqual({ kind: 'blocked', budgets: [], retryAfterMs: 3000 });
+  });
+
+  test('any other refusal is none of these', async () => {
+    const refused = { kind: 'refused', status: 500, message: 'm' };
+    await expect(evictionPort(answers(status(500))).evict(pod)).resolves.toEqual(refused);
+  });
+
+  test('no answer is no result', async () => {
+    const evicted = evictionPort(answers(new UnreachableError('reset'))).evict(pod);
+    await expect(evicted).rejects.toThrow(UnreachableError);
+  });
+});
+
+test('pods are listed by node and label, in all namespaces or one', async () => {
+  const { admin } = world();
+  await createPod(admin, 'a');
+  await createPod(admin, 'b');
+  await createPod(admin, 'c', 'n2');
+  const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
+  expect(names(await podPort(admin).list({ fieldSelector: onNode('n1') }))).toEqual(['a', 'b']);
+  expect(names(await podPort(admin).list({ namespace: 'default', labelSelector: 'app=c' }))).toEqual(['c']);
+  expect(names(await podPort(admin).list({ namespace: 'other' }))).toEqual([]);
+});
+
+describe('shadows', () => {
+  async function shadows() {
+    const { admin } = world();
+    await post(admin, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'bottlerocketshadows.brupop.bottlerocket.aws' },
+      spec: {
+        group: 'brupop.bottlerocket.aws',
+        scope: 'Namespaced',
+        names: { kind: 'BottlerocketShadow', plural: 'bottlerocketshadows', singular: 'bottlerocketshadow' },
+        versions: [
+          {
+            name: 'v2',
+            served: true,
+            storage: true,
+            subresources: { status: {} },
+            schema: { openAPIV3Schema: crdSchema('v2') },
+          },
+        ],
+      },
+    });
+    const port = shadowPort(admin, 'default');
+    const created = await port.create({
+      apiVersion: 'brupop.bottlerocket.aws/v2',
+      kind: 'BottlerocketShadow',
+      metadata: { name: 'brs-n1' },
+      spec: { state: 'Idle' },
+    });
+    return { admin, port, created };
+  }
+  const status = { current_version: '1.0.0', target_version: '1.0.0', current_state: 'Idle', crash_count: 0 };
+
+  test('are created, listed, and patched in spec and status apart', async () => {
+    const { port } = await shadows();
+    await port.patch('brs-n1', { spec: { version: '1.1.0' }, status });
+    await port.patchStatus('brs-n1', { spec: { version: '9.9.9' }, status });
+    expect(await port.list()).toMatchObject([{ spec: { state: 'Idle', version: '1.1.0' }, status }]);
+  });
+
+  test('a status on an older view is a conflict', async () => {
+    const { port, created } = await shadows();
+    const { resourceVersion } = created.metadata;
+    await port.patch('brs-n1', { spec: { version: '1.1.0' } });
+    const late = port.patchStatus('brs-n1', { metadata: { resourceVersion }, status });
+    await expect(late).rejects.toThrow(ConflictError);
+  });
+
+  test('one that replaced another under its name is not deleted for it', async () => {
+    const { port, created } = await shadows();
+    await expect(port.delete('brs-n1', { uid: 'older' })).rejects.toThrow(ConflictError);
+    await port.delete('brs-n1', { uid: created.metadata.uid });
+    await expect(port.get('brs-n1')).resolves.toBeUndefined();
+    await expect(port.delete('brs-n1', { uid: created.metadata.uid })).resolves.toBeUndefined();
+  });
+
+  test('their CRD says in which versions they are stored', async () => {
+    const { admin } = await shadows();
+    const crds = crdPort(admin);
+    const crd = await crds.get('bottlerocketshadows.brupop.bottlerocket.aws');
+    if (!crd) throw new Error('no CRD');
+    await crds.setStoredVersions(crd, ['v2']);
+    await expect(crds.get(crd.metadata.name)).resolves.toMatchObject({ status: { storedVersions: ['v2'] } });
+  });
+});
+
+describe('token reviews', () => {
+  test('a token is known by its user, in its audience only', async () => {
+    const { admin } = world();
+    const account = '/api/v1/namespaces/default/serviceaccounts';
+    await post(admin, account, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'agent' } });
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: ['ours'] } };
+    const issued = await post<{ status: { token: string } }>(admin, `${account}/agent/token`, request);
+    const reviews = tokenReviewPort(admin);
+    await expect(reviews.review(issued.status.token, 'ours')).resolves.toMatchObject({
+      authenticated: true,
+      audiences: ['ours'],
+      user: { username: 'system:serviceaccount:default:agent' },
+    });
+    expect((await reviews.review(issued.status.token, 'theirs')).authenticated ?? false).toBe(false);
+    expect((await reviews.review('nonsense', 'ours')).authenticated ?? false).toBe(false);
+  });
+});
+
+describe('events', () => {
+  const regarding = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
+  const halted = { regarding, type: 'Warning', reason: 'RolloutHalted', message: 'two nodes failed' } as const;
+  const written = async (admin: KubeTransport) =>
+    ((await admin.request({ method: 'GET', path: '/api/v1/namespaces/default/events' })) as KubeList<KubeObject>).items;
+
+  test('the same one again counts up, another one stands beside it, a forgotten one comes anew', async () => {
+    const { admin, clock } = world();
+    const options = { component: 'brupop-controller', instance: 'pod-1', clock, logger: silentLogger };
+    const events = eventRecorder(admin, options);
+    await events.record(halted);
+    await clock.advance(60_000);
+    await events.record(halted);
+    await events.record({ ...halted, message: 'three nodes failed' });
+    const [first, second] = await written(admin);
+    expect(first).toMatchObject({
+      involvedObject: regarding,
+      reason: 'RolloutHalted',
+      count: 2,
+      type: 'Warning',
+    });
+    expect(first).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:01:00Z' });
+    expect(second).toMatchObject({
+      message: 'three nodes failed',
+      count: 1,
+      source: { component: 'brupop-controller' },
+    });
+    const path = '/api/v1/namespaces/default/events';
+    await admin.request({ method: 'DELETE', path: `${path}/${first?.metadata.name}` });
+    await events.record(halted);
+    expect(await written(admin)).toHaveLength(2);
+  });
+
+  test('one that cannot be written fails nobody', async () => {
+    const { clock, tap } = world();
+    const transport = tap();
+    transport.before = () => {
+      throw new UnreachableError('refused');
+    };
+    const options = { component: 'c', instance: 'i', clock, logger: silentLogger };
+    await expect(eventRecorder(transport, options).record(halted)).resolves.toBeUndefined();
+    expect(transport.requests).toHaveLength(1);
+  });
+});
+
+test('a namespace is read with its annotations', async () => {
+  const { admin } = world();
+  const metadata = { name: 'ours', annotations: { paused: 'yes' } };
+  await post(admin, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  await expect(namespacePort(admin).get('ours')).resolves.toMatchObject({ metadata });
+});
+
+test('a deleted node is gone', async () => {
+  const { admin } = world();
+  await createNode(admin, 'n1');
+  await deleteNode(admin, 'n1');
+  await expect(nodePort(admin).get('n1')).resolves.toBeUndefined();
+});
+
+describe('paths', () => {
+  test('a name cannot lead elsewhere', () => {
+    const nodes = collectionPath({ version: 'v1', plural: 'nodes' });
+    expect(objectPath(nodes, 'n1/../../secrets?x')).toBe('/api/v1/nodes/n1%2F..%2F..%2Fsecrets%3Fx');
+    for (const name of ['', '.', '..']) expect(() => objectPath(nodes, name)).toThrow(RangeError);
+  });
+});
+
+test.each([
+  ['10', '9', true],
+  ['9', '10', false],
+  ['9007199254740993', '9007199254740992', true],
+  ['9007199254740992', '9007199254740993', false],
+  [undefined, '1', false],
+  ['abc', 'abc', true],
+  ['abc', '1', false],
+])('version %s is as new as %s: %s', (seen, wanted, expected) => {
+  expect(isAsNewAs(seen, wanted)).toBe(expected);
+});

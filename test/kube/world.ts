@@ -1,0 +1,75 @@
+import type { KubeObject } from '../../runtime/kube/objects.ts';
+import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+
+/** A transport with a hand on the wire: every request and watch can be counted, refused, or cut. */
+export class Tapped implements KubeTransport {
+  readonly requests: KubeRequest[] = [];
+  readonly watches: KubeWatch[] = [];
+  /** Throws, or returns to let the request through. */
+  before: (request: KubeRequest) => void | Promise<void> = () => undefined;
+  /** Throws for an answer that got lost: what was asked has been done. */
+  after: (request: KubeRequest) => void = () => undefined;
+  beforeWatch: (watch: KubeWatch) => void = () => undefined;
+  readonly #inner: KubeTransport;
+  #cut = new AbortController();
+
+  constructor(inner: KubeTransport) {
+    this.#inner = inner;
+  }
+
+  async request(request: KubeRequest): Promise<unknown> {
+    this.requests.push(request);
+    await this.before(request);
+    const answer = await this.#inner.request(request);
+    this.after(request);
+    return answer;
+  }
+
+  async *watch(watch: KubeWatch): AsyncGenerator<WatchEvent> {
+    this.watches.push(watch);
+    this.beforeWatch(watch);
+    const cut = this.#cut.signal;
+    const signal = watch.signal ? AbortSignal.any([watch.signal, cut]) : cut;
+    yield* this.#inner.watch({ ...watch, signal });
+    if (cut.aborted) throw cut.reason;
+  }
+
+  /** Breaks every watch that is open. */
+  cut(error: Error): void {
+    this.#cut.abort(error);
+    this.#cut = new AbortController();
+  }
+}
+
+export const random = (): number => 0.5;
+
+export interface World {
+  readonly clock: VirtualClock;
+  /** The cluster as its administrator sees it, for the test itself. */
+  readonly admin: KubeTransport;
+  /** A connection of its own for a party under test. */
+  readonly tap: () => Tapped;
+}
+
+export function world(): World {
+  const clock = new VirtualClock();
+  const cluster = new EmbeddedCluster({ clock, random });
+  const admin = cluster.transport(ADMIN);
+  return { clock, admin, tap: () => new Tapped(cluster.transport(ADMIN)) };
+}
+
+export async function createNode(admin: KubeTransport, name: string, labels = {}): Promise<KubeObject> {
+  const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
+  return (await admin.request({ method: 'POST', path: '/api/v1/nodes', body })) as KubeObject;
+}
+
+export async function patchNode(admin: KubeTransport, name: string, body: object): Promise<KubeObject> {
+  const contentType = 'application/merge-patch+json';
+  return (await admin.request({ method: 'PATCH', path: `/api/v1/nodes/${name}`, body, contentType })) as KubeObject;
+}
+
+export async function deleteNode(admin: KubeTransport, name: string): Promise<void> {
+  await admin.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
+}
