@@ -65,14 +65,14 @@ export class VirtualClock implements Clock {
 
   /** Moves time on, at most by `limitMs`, until `promise` settles. @throws Error when it has not by then */
   async advanceUntil<T>(promise: Promise<T>, limitMs: number): Promise<T> {
-    let done = false;
+    const settled = { yet: false };
     const mark = (): void => {
-      done = true;
+      settled.yet = true;
     };
     promise.then(mark, mark);
     const end = this.#elapsed + limitMs;
     await settle();
-    while (!done) {
+    while (!settled.yet) {
       const next = this.#next();
       if (!next || next.at > end) throw new Error(`not settled after ${limitMs} ms of virtual time`);
       await this.advance(next.at - this.#elapsed);

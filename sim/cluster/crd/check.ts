@@ -1,0 +1,49 @@
+import { at, fields, type Fields, type KubeJson, list, text } from '../object.ts';
+import type { ResourceType } from '../resources.ts';
+import { type Cause, notImplemented } from '../status.ts';
+import { type Schema, schemas } from './schema.ts';
+
+/** What is wrong with a CustomResourceDefinition; nothing for other types. @throws StatusError 501 for rules in CEL */
+export function crdFaults(type: ResourceType, object: KubeJson): readonly Cause[] {
+  if (type.kind !== 'CustomResourceDefinition') return [];
+  const spec = fields(object['spec']);
+  const versions = list(spec['versions']).map(fields);
+  versions.forEach((version) => refuseRules(fields(schemaOf(version))));
+  const name = `${text(at(spec, 'names', 'plural'))}.${text(spec['group'])}`;
+  const stored = versions.filter((version) => version['storage'] === true).map((version) => version['name']);
+  const unschemed = versions.findIndex((version) => schemaOf(version) === undefined);
+  const scopes = ['Namespaced', 'Cluster'];
+  return [
+    ...(object.metadata.name === name ? [] : [fault('metadata.name', `must be spec.names.plural+"."+spec.group`)]),
+    ...(stored.length === 1 ? [] : [fault('spec.versions', 'must have exactly one version marked as storage version')]),
+    ...(unschemed < 0 ? [] : [fault(`spec.versions[${unschemed}].schema.openAPIV3Schema`, 'schemas are required')]),
+    ...(scopes.includes(text(spec['scope'])) ? [] : [fault('spec.scope', 'supported values: "Cluster", "Namespaced"')]),
+    ...(stored.length === 1 ? storedFaults(object, versions, stored[0]) : []),
+  ];
+}
+
+/** Objects may still be stored in every version that the status lists. */
+function storedFaults(object: KubeJson, versions: readonly Fields[], storage: unknown): readonly Cause[] {
+  const kept = list(at(object, 'status', 'storedVersions'));
+  const gone = kept.findIndex((name) => !versions.some((version) => version['name'] === name));
+  return [
+    ...(gone < 0 ? [] : [fault(`status.storedVersions[${gone}]`, 'must appear in spec.versions')]),
+    ...(kept.includes(storage)
+      ? []
+      : [fault('status.storedVersions', `must have the storage version ${text(storage)}`)]),
+  ];
+}
+
+function refuseRules(schema: Schema): void {
+  for (const inner of schemas(schema)) {
+    if (inner['x-kubernetes-validations']) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
+  }
+}
+
+function fault(field: string, why: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${why}` };
+}
+
+function schemaOf(version: Fields): unknown {
+  return at(version, 'schema', 'openAPIV3Schema');
+}

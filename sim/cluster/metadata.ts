@@ -1,0 +1,142 @@
+import { rfc3339 } from '../../runtime/lib/clock.ts';
+import type { Core } from './core.ts';
+import { nameSuffix, uuid } from './ids.ts';
+import { fields, type Fields, isFields, type KubeJson, list, type Meta, text, without } from './object.ts';
+import type { ResourceType } from './resources.ts';
+import { badRequest, type Cause } from './status.ts';
+import type { Ref } from './store.ts';
+
+/** What a client may not change. */
+const SERVER_OWNED = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'];
+/** Absent and empty are the same to the API server. */
+const OMITTED_WHEN_EMPTY = new Set(['labels', 'annotations', 'finalizers', 'ownerReferences']);
+
+/** Checks that a body is an object of this type for this path, and gives it the path's name and namespace. @throws StatusError 400 */
+export function envelope(ref: Ref, body: unknown): KubeJson {
+  if (!isFields(body)) throw badRequest('the body of the request must be a JSON object');
+  const { type, namespace, name } = ref;
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;
+  expectSame(body['apiVersion'] ?? apiVersion, apiVersion, 'the API version in the data');
+  expectSame(body['kind'] ?? type.kind, type.kind, 'the kind in the data');
+  const metadata = fields(body['metadata']);
+  expectPlace(ref, metadata);
+  const place = { ...(name !== '' && { name }), ...(namespace !== undefined && { namespace }) };
+  const content = without(body, 'apiVersion', 'kind', 'metadata');
+  return { apiVersion, kind: type.kind, metadata: tidy({ ...metadata, ...place }), ...content };
+}
+
+function expectPlace({ namespace = '', name }: Ref, metadata: Fields): void {
+  if (![undefined, namespace].includes(metadata['namespace'] as string | undefined)) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (name !== '' && metadata['name'] !== undefined && metadata['name'] !== name) {
+    throw badRequest(`the name of the object (${text(metadata['name'])}) does not match the name on the URL (${name})`);
+  }
+}
+
+function expectSame(found: unknown, expected: string, what: string): void {
+  if (found !== expected) throw badRequest(`${what} (${text(found)}) does not match the expected one (${expected})`);
+}
+
+/** Metadata without what the API server does not keep. */
+export function tidy(metadata: Fields): Meta {
+  const dropped = Object.entries(metadata).filter(
+    ([key, value]) => value === null || key === 'managedFields' || (OMITTED_WHEN_EMPTY.has(key) && isEmpty(value)),
+  );
+  return without(metadata, ...dropped.map(([key]) => key)) as Meta;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isFields(value) ? Object.keys(value).length === 0 : list(value).length === 0;
+}
+
+/** The metadata of a new object: named, with its identity and its first generation. @throws StatusError 400 */
+export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta {
+  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  const generated = metadata.generateName === undefined ? '' : `${metadata.generateName}${nameSuffix(core.random)}`;
+  return {
+    ...without(metadata, ...SERVER_OWNED, 'resourceVersion'),
+    name: metadata.name || generated,
+    uid: uuid(core.random),
+    creationTimestamp: rfc3339(core.clock.now()),
+    ...(hasGeneration(core, type) && { generation: 1 }),
+  };
+}
+
+/** The metadata that an update leads to. */
+export function revisedMeta(current: Meta, next: Meta): Meta {
+  const kept = SERVER_OWNED.filter((key) => current[key] !== undefined).map((key) => [key, current[key]] as const);
+  return {
+    ...without(tidy(next), ...SERVER_OWNED),
+    ...Object.fromEntries(kept),
+    resourceVersion: current.resourceVersion,
+  };
+}
+
+const GENERATION_GROUPS = new Set(['apps', 'policy', 'networking.k8s.io', 'apiextensions.k8s.io']);
+
+/** Whether the type counts changes of what is wanted. */
+export function hasGeneration(core: Core, type: ResourceType): boolean {
+  return type.kind === 'Pod' || GENERATION_GROUPS.has(type.group) || core.registry.crd(type) !== undefined;
+}
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_WORDS =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+const LABEL_NAME = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** What is wrong with the metadata of an object that a client sent. */
+export function metadataFaults(type: ResourceType, metadata: Meta): readonly Cause[] {
+  return [
+    ...nameFaults(type, metadata.name),
+    ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => labelFaults(key, value)),
+    ...Object.keys(metadata.annotations ?? {})
+      .filter((key) => !isQualifiedName(key))
+      .map((key) => invalidValue('metadata.annotations', key, 'name part must be a qualified name')),
+    ...list(metadata.ownerReferences).flatMap((owner) => ownerFaults(fields(owner))),
+  ];
+}
+
+function nameFaults(type: ResourceType, name: string): readonly Cause[] {
+  if (name === '') {
+    const message = 'Required value: name or generateName is required';
+    return [{ reason: 'FieldValueRequired', field: 'metadata.name', message }];
+  }
+  // Roles and their bindings have names like `system:auth-delegator`.
+  if (type.group === 'rbac.authorization.k8s.io') {
+    return /[/%]/.test(name) ? [invalidValue('metadata.name', name, "may not contain '/' or '%'")] : [];
+  }
+  if (SUBDOMAIN.test(name) && name.length <= 253) return [];
+  return [invalidValue('metadata.name', name, SUBDOMAIN_WORDS)];
+}
+
+function labelFaults(key: string, value: unknown): readonly Cause[] {
+  return [
+    ...(isQualifiedName(key) ? [] : [invalidValue('metadata.labels', key, 'name part must be a qualified name')]),
+    ...(typeof value === 'string' && LABEL_VALUE.test(value)
+      ? []
+      : [
+          invalidValue(
+            'metadata.labels',
+            value,
+            'a valid label must be an empty string or alphanumeric, at most 63 characters',
+          ),
+        ]),
+  ];
+}
+
+function isQualifiedName(key: string): boolean {
+  const [name = '', prefix, ...more] = key.split('/').toReversed();
+  return more.length === 0 && LABEL_NAME.test(name) && (prefix === undefined || SUBDOMAIN.test(prefix));
+}
+
+function ownerFaults(owner: Fields): readonly Cause[] {
+  return ['apiVersion', 'kind', 'name', 'uid']
+    .filter((key) => text(owner[key]) === '')
+    .map((key) => invalidValue(`metadata.ownerReferences.${key}`, '', 'must not be empty'));
+}
+
+function invalidValue(field: string, value: unknown, why: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` };
+}

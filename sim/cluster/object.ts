@@ -1,0 +1,62 @@
+import type { ObjectMeta } from '../../runtime/kube/objects.ts';
+
+/** JSON objects in the store are frozen: a write replaces, so every view that was handed out stays what it was. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Meta extends ObjectMeta {
+  readonly generation?: number;
+  readonly generateName?: string;
+  readonly finalizers?: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+export interface KubeJson {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Meta;
+  readonly [field: string]: unknown;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `value` if it is a JSON object, else an empty one. */
+export function fields(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+/** `value` if it is an array, else an empty one. */
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** `object` without `keys`. */
+export function without<T extends Fields>(object: T, ...keys: string[]): T {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key))) as T;
+}
+
+/** The value at `path`, undefined where anything on the way is missing. */
+export function at(object: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), object);
+}
+
+export function withMeta(object: KubeJson, changes: Fields): KubeJson {
+  return { ...object, metadata: { ...object.metadata, ...changes } };
+}
+
+/** Freezes `value` and what it holds; stops at what is frozen already, so that a shared subtree costs nothing. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
+
+/** A copy as it would come over the wire: undefined fields are gone and nothing is shared with the caller. */
+export function overTheWire(value: unknown): unknown {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+}

@@ -1,0 +1,185 @@
+import type { ApiResponse, PlainResponse, UserInfo } from './api.ts';
+import type { WriteOptions } from './admission.ts';
+import { bind } from './binding.ts';
+import { type Core, inVersion, mustGet, oneInVersion } from './core.ts';
+import { evict } from './eviction.ts';
+import { type Lists, listAll } from './list.ts';
+import { fields, type KubeJson } from './object.ts';
+import { deleteOptions, writeOptions } from './options.ts';
+import { patcher } from './patch/patch.ts';
+import { remove } from './remove.ts';
+import type { Call } from './request.ts';
+import type { ResourceType } from './resources.ts';
+import { review } from './reviews.ts';
+import { methodNotAllowed, notImplemented, noSuchPath, success } from './status.ts';
+import { type Form, formOf } from './shown.ts';
+import type { Tokens } from './tokens.ts';
+import { Watch } from './watch.ts';
+import { create, replace, type Target, update } from './write.ts';
+
+/** A call about a resource that is served, by somebody who may make it. */
+export interface Operation extends Call {
+  readonly type: ResourceType;
+  readonly user: UserInfo;
+  readonly target: Target;
+}
+
+type Verb = (operation: Operation) => Promise<ApiResponse>;
+
+/** What can be done with a resource, by verb. */
+export class Operations {
+  readonly #core: Core;
+  readonly #tokens: Tokens;
+  readonly #lists: Lists;
+  readonly #verbs: Readonly<Record<string, Verb>> = {
+    get: (operation) => this.#get(operation),
+    list: (operation) => this.#list(operation),
+    watch: (operation) => Promise.resolve(this.#watch(operation)),
+    create: (operation) => this.#create(operation),
+    update: (operation) => this.#update(operation),
+    patch: (operation) => this.#patch(operation),
+    delete: (operation) => this.#delete(operation),
+    deletecollection: (operation) => this.#deleteCollection(operation),
+  };
+
+  constructor(core: Core, parts: { tokens: Tokens; lists: Lists }) {
+    this.#core = core;
+    this.#tokens = parts.tokens;
+    this.#lists = parts.lists;
+  }
+
+  /** @throws StatusError */
+  run(operation: Operation): Promise<ApiResponse> {
+    const { verb, type, target } = operation;
+    const { subresource } = target;
+    if (subresource !== undefined && !type.subresources?.includes(subresource)) throw absent(subresource);
+    if (type.virtual === true && verb !== 'create') throw methodNotAllowed();
+    const run = this.#verbs[verb];
+    if (!run) throw methodNotAllowed();
+    return run(operation);
+  }
+
+  async #get(operation: Operation): Promise<PlainResponse> {
+    const { type, target } = operation;
+    requirePlain(target);
+    const object = oneInVersion(this.#core, type, mustGet(this.#core, target));
+    return this.#answer(operation, object instanceof Promise ? await object : object, { status: 200 });
+  }
+
+  async #list(operation: Operation): Promise<PlainResponse> {
+    const { type, target, query } = operation;
+    const { items, metadata } = this.#lists.page({ type, namespace: target.namespace, query });
+    const converted = inVersion(this.#core, type, items);
+    const objects = converted instanceof Promise ? await converted : converted;
+    return { status: 200, body: this.#form(operation).list({ objects, metadata }) };
+  }
+
+  #watch(operation: Operation): ApiResponse {
+    const { type, target, query } = operation;
+    const watch = new Watch(this.#core, { type, namespace: target.namespace, query }).start();
+    return { status: 200, stream: this.#form(operation).watch(watch) };
+  }
+
+  async #create(operation: Operation): Promise<PlainResponse> {
+    const { type, target, user, request } = operation;
+    const { body } = request;
+    if (type.virtual === true) {
+      return { status: 201, body: review(type, body, { core: this.#core, tokens: this.#tokens, user }) };
+    }
+    if (target.subresource !== undefined) return { status: 201, body: await this.#subresource(operation) };
+    if (target.name !== '') throw methodNotAllowed();
+    const options = writeOptions(operation);
+    return this.#answer(operation, await create(this.#core, target, { body, options }), { status: 201, options });
+  }
+
+  #subresource(operation: Operation): object | Promise<object> {
+    const { target, request, query } = operation;
+    const { body } = request;
+    switch (target.subresource ?? '') {
+      case 'eviction':
+        return evict(this.#core, target, { body, options: deleteOptions(fields(body)['deleteOptions'], query) });
+      case 'token':
+        return this.#tokens.issue(target, body);
+      case 'binding':
+        return bind(this.#core, target, { body, options: writeOptions(operation) });
+      default:
+        throw methodNotAllowed();
+    }
+  }
+
+  async #update(operation: Operation): Promise<PlainResponse> {
+    const { target, request } = operation;
+    requirePlain(target);
+    const options = writeOptions(operation);
+    const object = await replace(this.#core, target, { body: request.body, options });
+    return this.#answer(operation, object, { status: 200, options });
+  }
+
+  async #patch(operation: Operation): Promise<PlainResponse> {
+    const { type, target, request } = operation;
+    requirePlain(target);
+    const apply = patcher(request.headers?.['content-type'] ?? '', this.#core.registry.crd(type) !== undefined);
+    const options = writeOptions(operation);
+    const change = (current: KubeJson): unknown => apply(current, request.body);
+    return this.#answer(operation, await update(this.#core, target, { change, options }), { status: 200, options });
+  }
+
+  async #delete(operation: Operation): Promise<PlainResponse> {
+    const { type, target, request, query } = operation;
+    requirePlain(target);
+    const object = mustGet(this.#core, target);
+    const last = remove(this.#core, { type, object }, deleteOptions(request.body, query));
+    const pending = this.#core.store.get(target)?.metadata.uid === object.metadata.uid;
+    if (pending || ANSWER_WITH_OBJECT.has(type.kind)) {
+      const shown = oneInVersion(this.#core, type, last);
+      return { status: 200, body: shown instanceof Promise ? await shown : shown };
+    }
+    const { name, uid } = object.metadata;
+    const group = type.group === '' ? {} : { group: type.group };
+    return { status: 200, body: success({ name, ...group, kind: type.plural, uid }) };
+  }
+
+  async #deleteCollection(operation: Operation): Promise<PlainResponse> {
+    const { type, target, request, query } = operation;
+    const options = deleteOptions(request.body, query);
+    const chosen = listAll(this.#core, { type, namespace: target.namespace, query });
+    const before = { resourceVersion: String(this.#core.store.version) };
+    for (const object of chosen) {
+      const live = this.#core.store.byUid(object.metadata.uid);
+      if (live) remove(this.#core, live, options);
+    }
+    const converted = inVersion(this.#core, type, chosen);
+    const objects = converted instanceof Promise ? await converted : converted;
+    return { status: 200, body: this.#form(operation).list({ objects, metadata: before }) };
+  }
+
+  #answer(operation: Operation, object: KubeJson, { status, options }: Answer): PlainResponse {
+    const warning = options?.warnings.map((words) => `299 - ${JSON.stringify(words)}`).join(', ');
+    return { status, body: this.#form(operation).one(object), ...(warning && { headers: { warning } }) };
+  }
+
+  #form(operation: Operation): Form {
+    return formOf(this.#core, operation.type, operation);
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly options?: WriteOptions;
+}
+
+/** Types whose deletion answers with the object, and not with a Status, when it is gone at once. */
+const ANSWER_WITH_OBJECT = new Set(['Pod', 'ServiceAccount']);
+
+/** What a real cluster has and this one does not is said in words. */
+const LACKING = new Set(['attach', 'ephemeralcontainers', 'exec', 'log', 'portforward', 'proxy', 'resize']);
+
+function absent(subresource: string): Error {
+  return LACKING.has(subresource) ? notImplemented(`the subresource ${subresource}`) : noSuchPath();
+}
+
+function requirePlain({ subresource }: Target): void {
+  if (subresource === undefined || subresource === 'status') return;
+  if (['scale', 'finalize'].includes(subresource)) throw notImplemented(`the subresource ${subresource}`);
+  throw methodNotAllowed();
+}

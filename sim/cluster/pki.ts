@@ -1,0 +1,95 @@
+import 'reflect-metadata'; // x509's dependency injection asks for it before it is loaded
+import { randomBytes, webcrypto } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+import type { Clock } from '../../runtime/lib/clock.ts';
+
+export interface KeyPair {
+  readonly certPem: string;
+  /** PKCS8. */
+  readonly keyPem: string;
+}
+
+export interface Subject {
+  readonly commonName: string;
+  readonly dnsNames?: readonly string[];
+  readonly ips?: readonly string[];
+}
+
+/** Signs certificates that everybody who trusts `certPem` accepts. */
+export interface CertificateAuthority {
+  readonly certPem: string;
+  /** A certificate for server and client use, good for 90 days. */
+  issue(subject: Subject): Promise<KeyPair>;
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A certificate authority of its own, good for ten years. @param clock what the peers of a connection go by: the system's, for real sockets */
+export async function createCa(
+  clock: Pick<Clock, 'now'>,
+  commonName = 'embedded-cluster-ca',
+): Promise<CertificateAuthority> {
+  const keys = await generateKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...validity(clock, 3650),
+    name: `CN=${commonName}`,
+    keys,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const issue = (subject: Subject): Promise<KeyPair> =>
+    issueLeaf(subject, { clock, issuer: certificate.subject, key: keys.privateKey });
+  return { certPem: certificate.toString('pem'), issue };
+}
+
+async function issueLeaf(
+  { commonName, dnsNames = [], ips = [] }: Subject,
+  ca: { clock: Pick<Clock, 'now'>; issuer: string; key: webcrypto.CryptoKey },
+): Promise<KeyPair> {
+  const keys = await generateKeys();
+  const names = [
+    ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
+    ...ips.map((value) => ({ type: 'ip' as const, value })),
+  ];
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...validity(ca.clock, 90),
+    subject: `CN=${commonName}`,
+    issuer: ca.issuer,
+    publicKey: keys.publicKey,
+    signingKey: ca.key,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      new x509.SubjectAlternativeNameExtension(names),
+    ],
+  });
+  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+  return { certPem: certificate.toString('pem'), keyPem: pem(pkcs8) };
+}
+
+function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+}
+
+/** Begins an hour ago, so that clocks which differ a little still agree. */
+function validity(
+  { now }: Pick<Clock, 'now'>,
+  days: number,
+): { notBefore: Date; notAfter: Date; serialNumber: string } {
+  const start = now();
+  // The first bit of a serial number must be 0, or it would be negative.
+  const serialNumber = `01${randomBytes(15).toString('hex')}`;
+  return { notBefore: new Date(start - HOUR_MS), notAfter: new Date(start + days * DAY_MS), serialNumber };
+}
+
+function pem(der: Buffer): string {
+  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n');
+  return `-----BEGIN PRIVATE KEY-----\n${lines.trimEnd()}\n-----END PRIVATE KEY-----\n`;
+}

@@ -1,0 +1,111 @@
+import { type Change, Collection, objectKey } from './collection.ts';
+import { deepFreeze, type KubeJson, withMeta } from './object.ts';
+import type { ResourceType } from './resources.ts';
+
+/** Which object; the type's version does not matter. */
+export interface Ref {
+  readonly type: ResourceType;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export interface Live {
+  readonly type: ResourceType;
+  readonly object: KubeJson;
+}
+
+/**
+ * Every object of the cluster. One counter numbers all writes; a write is one synchronous step that replaces an immutable object,
+ * so what anybody holds is a consistent picture of some moment.
+ */
+export class Store {
+  readonly #historyLimit: number;
+  readonly #onChange: (type: ResourceType, change: Change) => void;
+  #version = 1;
+  readonly #collections = new Map<string, Collection>();
+  readonly #byUid = new Map<string, Live>();
+  readonly #dependents = new Map<string, Set<string>>();
+
+  /** @param onChange runs inside the write, after the watches were told */
+  constructor(historyLimit: number, onChange: (type: ResourceType, change: Change) => void) {
+    this.#historyLimit = historyLimit;
+    this.#onChange = onChange;
+  }
+
+  /** The resourceVersion of the newest write. */
+  get version(): number {
+    return this.#version;
+  }
+
+  collection({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): Collection {
+    const id = `${group}/${plural}`;
+    const known = this.#collections.get(id);
+    if (known) return known;
+    const made = new Collection(this.#version, this.#historyLimit);
+    this.#collections.set(id, made);
+    return made;
+  }
+
+  /** Ends the watches of a resource that is no longer served. */
+  drop({ group, plural }: ResourceType): void {
+    this.#collections.get(`${group}/${plural}`)?.close();
+    this.#collections.delete(`${group}/${plural}`);
+  }
+
+  /** Forgets the changes so far: no watch can start before now. */
+  compact(): void {
+    for (const collection of this.#collections.values()) collection.forget(0);
+  }
+
+  get({ type, namespace, name }: Ref): KubeJson | undefined {
+    return this.collection(type).get(objectKey(namespace, name));
+  }
+
+  byUid(uid: string): Live | undefined {
+    return this.#byUid.get(uid);
+  }
+
+  /** Objects that name `uid` among their owners. */
+  dependents(uid: string): readonly Live[] {
+    return [...(this.#dependents.get(uid) ?? [])].flatMap((dependent) => this.#byUid.get(dependent) ?? []);
+  }
+
+  /** Stores `object` under a new resourceVersion. The caller has checked that it may replace what is there. */
+  put(type: ResourceType, object: KubeJson): KubeJson {
+    const before = this.get({ type, namespace: object.metadata.namespace, name: object.metadata.name });
+    return this.#commit(type, { object, removed: false, ...(before && { before }) });
+  }
+
+  /** Removes `object`. Answers its last state, with the resourceVersion of the removal. */
+  remove(type: ResourceType, object: KubeJson): KubeJson {
+    return this.#commit(type, { object, removed: true, before: object });
+  }
+
+  #commit(type: ResourceType, write: { object: KubeJson; removed: boolean; before?: KubeJson }): KubeJson {
+    const { object, ...rest } = write;
+    const version = ++this.#version;
+    const after = deepFreeze(withMeta(object, { resourceVersion: String(version) }));
+    const change: Change = { version, after, ...rest };
+    this.#index(type, change);
+    this.collection(type).commit(change);
+    this.#onChange(type, change);
+    return after;
+  }
+
+  #index(type: ResourceType, { before, after, removed }: Change): void {
+    const { uid } = after.metadata;
+    if (removed) this.#byUid.delete(uid);
+    else this.#byUid.set(uid, { type, object: after });
+    for (const owner of before?.metadata.ownerReferences ?? []) this.#disown(owner.uid, uid);
+    if (removed) return;
+    for (const owner of after.metadata.ownerReferences ?? []) {
+      this.#dependents.set(owner.uid, (this.#dependents.get(owner.uid) ?? new Set()).add(uid));
+    }
+  }
+
+  #disown(owner: string, uid: string): void {
+    const left = this.#dependents.get(owner);
+    left?.delete(uid);
+    if (left?.size === 0) this.#dependents.delete(owner);
+  }
+}

@@ -1,0 +1,121 @@
+import { apiStatusError, type ApiStatusError, type KubeStatus } from '../../../runtime/kube/errors.ts';
+import type { KubeTransport, PatchType, WatchEvent } from '../../../runtime/kube/transport.ts';
+import { settle, VirtualClock } from '../../../sim/clock.ts';
+import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../sim/cluster/cluster.ts';
+import type { KubeJson } from '../../../sim/cluster/object.ts';
+
+/** A seeded sequence, so that names and UIDs are the same in every run. */
+export function seeded(seed = 1): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 16807) % 2147483647;
+    return state / 2147483647;
+  };
+}
+
+export interface ListOf {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: readonly KubeJson[];
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** A client with short names for what the tests do all the time. */
+export class Client {
+  readonly transport: KubeTransport;
+
+  constructor(transport: KubeTransport) {
+    this.transport = transport;
+  }
+
+  get(path: string): Promise<KubeJson> {
+    return this.transport.request({ method: 'GET', path }) as Promise<KubeJson>;
+  }
+
+  list(path: string, query: Query = {}): Promise<ListOf> {
+    return this.transport.request({ method: 'GET', path, query }) as Promise<ListOf>;
+  }
+
+  create(path: string, body: object, query: Query = {}): Promise<KubeJson> {
+    return this.transport.request({ method: 'POST', path, body, query }) as Promise<KubeJson>;
+  }
+
+  put(path: string, body: object): Promise<KubeJson> {
+    return this.transport.request({ method: 'PUT', path, body }) as Promise<KubeJson>;
+  }
+
+  patch(path: string, body: unknown, contentType: PatchType = 'application/merge-patch+json'): Promise<KubeJson> {
+    return this.transport.request({ method: 'PATCH', path, body, contentType }) as Promise<KubeJson>;
+  }
+
+  delete(path: string, body?: object, query: Query = {}): Promise<KubeJson> {
+    return this.transport.request({ method: 'DELETE', path, body, query }) as Promise<KubeJson>;
+  }
+
+  /** Collects a watch's events until the signal aborts or the cluster ends it; `ended` says whether it has. */
+  watch(path: string, query: Query = {}): { readonly events: WatchEvent<KubeJson>[]; ended: boolean; stop(): void } {
+    const abort = new AbortController();
+    const seen = { events: [] as WatchEvent<KubeJson>[], ended: false, stop: () => abort.abort() };
+    const read = async (): Promise<void> => {
+      for await (const event of this.transport.watch({ path, query, signal: abort.signal })) {
+        seen.events.push(event as WatchEvent<KubeJson>);
+      }
+      seen.ended = true;
+    };
+    void read();
+    return seen;
+  }
+}
+
+export interface World {
+  readonly clock: VirtualClock;
+  readonly cluster: EmbeddedCluster;
+  readonly admin: Client;
+  readonly as: (user: UserInfo) => Client;
+}
+
+export function world(options: Partial<ClusterOptions> = {}): World {
+  const clock = new VirtualClock();
+  const cluster = new EmbeddedCluster({ clock, random: seeded(), ...options });
+  const as = (user: UserInfo): Client => new Client(cluster.transport(user));
+  return { clock, cluster, admin: as(ADMIN), as };
+}
+
+/** The refusal that `promise` ends with. */
+export async function refusal(promise: Promise<unknown>): Promise<KubeStatus> {
+  try {
+    await promise;
+  } catch (error) {
+    return (error as ApiStatusError).status;
+  }
+  throw apiStatusError('a request that should have been refused', { code: 200 });
+}
+
+/** `ADDED web-1` for each event; a bookmark is only that. */
+export function told(events: readonly WatchEvent<KubeJson>[]): string[] {
+  return events.map(({ type, object }) => (type === 'BOOKMARK' ? type : `${type} ${object.metadata?.name ?? ''}`));
+}
+
+export const NODES = '/api/v1/nodes';
+export const PODS = '/api/v1/namespaces/default/pods';
+export const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+
+export const node = (name: string, more: object = {}): object => ({ metadata: { name }, ...more });
+
+/** A pod that runs on a node. */
+export async function runningPod(client: Client, name: string, labels: object = { app: 'web' }): Promise<KubeJson> {
+  const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'web' }] };
+  await client.create(PODS, { metadata: { name, labels }, spec });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  return client.patch(`${PODS}/${name}/status`, { status: { phase: 'Running', conditions } });
+}
+
+export { settle };
+
+export function listNames({ items }: ListOf): string[] {
+  return items.map(({ metadata }) => metadata.name);
+}

@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Agent, request as httpsRequest } from 'node:https';
+import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
+import { systemClock } from '../../../runtime/lib/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { serveCluster, type ServedCluster } from '../../../sim/cluster/https.ts';
+import { Client, seeded } from './harness.ts';
+
+let served: ServedCluster | undefined;
+
+async function serve(): Promise<{ admin: Client; cluster: EmbeddedCluster; front: ServedCluster }> {
+  const cluster = new EmbeddedCluster({ clock: systemClock, random: seeded() });
+  served = await serveCluster(cluster);
+  return { admin: new Client(cluster.transport(ADMIN)), cluster, front: served };
+}
+
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+});
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A bare HTTPS exchange, for what a well-behaved client would not send. */
+function ask(
+  front: ServedCluster,
+  method: string,
+  path: string,
+  more: { headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const agent = new Agent({ ca: front.caPem });
+    const request = httpsRequest(`${front.url}${path}`, { method, agent, headers: more.headers ?? {} }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('close', () => resolve({ status: response.statusCode ?? 0, body }));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+    request.end(more.body);
+  });
+}
+
+function token(front: ServedCluster): string {
+  const config = JSON.parse(front.kubeconfig(ADMIN)) as { users: { user: { token: string } }[] };
+  return config.users[0]?.user.token ?? '';
+}
+
+describe('over HTTPS', () => {
+  test('client-node creates, lists and watches with the kubeconfig', async () => {
+    const { front, admin } = await serve();
+    const config = new KubeConfig();
+    config.loadFromString(front.kubeconfig(ADMIN));
+    const core = config.makeApiClient(CoreV1Api);
+    await core.createNode({ body: { metadata: { name: 'n1' } } });
+    const { items } = await core.listNode();
+    expect(items.map((item) => item.metadata?.name)).toEqual(['n1']);
+
+    const seen: string[] = [];
+    const ended = Promise.withResolvers<void>();
+    const both = Promise.withResolvers<void>();
+    const watching = await new Watch(config).watch(
+      '/api/v1/nodes',
+      {},
+      (phase, object: { metadata: { name: string } }) => {
+        seen.push(`${phase} ${object.metadata.name}`);
+        if (seen.length === 1) void admin.patch('/api/v1/nodes/n1', { spec: { unschedulable: true } });
+        else both.resolve();
+      },
+      () => ended.resolve(),
+    );
+    await both.promise;
+    watching.abort();
+    await ended.promise;
+    expect(seen).toEqual(['ADDED n1', 'MODIFIED n1']);
+  });
+
+  test('refusals are the same as in process', async () => {
+    const { front } = await serve();
+    const config = new KubeConfig();
+    config.loadFromString(front.kubeconfig({ username: 'joe', groups: ['system:authenticated'] }));
+    const refused = config.makeApiClient(CoreV1Api).readNode({ name: 'n1' });
+    await expect(refused).rejects.toMatchObject({
+      code: 403,
+      body: expect.stringContaining('User \\"joe\\" cannot get'),
+    });
+  });
+
+  test('who bears no token is anonymous, who bears a wrong one is nobody', async () => {
+    const { front } = await serve();
+    expect(await ask(front, 'GET', '/healthz')).toEqual({ status: 200, body: 'ok' });
+    expect((await ask(front, 'GET', '/api/v1/nodes')).status).toBe(403);
+    const headers = { authorization: 'Bearer wrong' };
+    expect((await ask(front, 'GET', '/healthz', { headers })).status).toBe(401);
+  });
+
+  test('a service account token authenticates', async () => {
+    const { admin, front } = await serve();
+    await admin.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'sa' } });
+    const made = await admin.create('/api/v1/namespaces/default/serviceaccounts/sa/token', { spec: {} });
+    const bearer = (made['status'] as { token: string }).token;
+    const review = { headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }, body: '{}' };
+    const answer = await ask(front, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
+    expect(answer).toMatchObject({ status: 201, body: expect.stringContaining('system:serviceaccount:default:sa') });
+  });
+
+  test.each([
+    ['no JSON', { 'content-type': 'application/json' }, '{', 400],
+    ['protobuf', { 'content-type': 'application/vnd.kubernetes.protobuf' }, 'k8s', 415],
+    ['more than 3 MiB', { 'content-type': 'application/json' }, ' '.repeat(3 * 1024 * 1024 + 1), 413],
+  ])('a body that is %s is refused', async (_, headers, body, status) => {
+    const { front } = await serve();
+    const authorization = `Bearer ${token(front)}`;
+    expect((await ask(front, 'POST', '/api/v1/nodes', { headers: { ...headers, authorization }, body })).status).toBe(
+      status,
+    );
+  });
+
+  test('closing ends the watches', async () => {
+    const { front } = await serve();
+    const authorization = `Bearer ${token(front)}`;
+    const watch = ask(front, 'GET', '/api/v1/nodes?watch=true', { headers: { authorization } });
+    const over = watch.then(
+      () => true,
+      () => true,
+    );
+    await ask(front, 'GET', '/healthz');
+    await front.close();
+    served = undefined;
+    expect(await over).toBe(true);
+  });
+});
