@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import { labelSelector } from '../cluster/selector.ts';
+import { controllerUid, isActive, isFinished, isReady, scaled } from './pods.ts';
+import type { Budget, SimPod, World } from './types.ts';
+
+/** The requests that bring the status of every PodDisruptionBudget up to date: it is what evictions are judged by. */
+export function budgets(world: World): readonly KubeRequest[] {
+  return world.budgets.flatMap((budget) => {
+    const status = budgetStatus(budget, world);
+    if (isDeepStrictEqual({ ...budget.status, ...status }, budget.status)) return [];
+    const body = {
+      ...budget,
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      status: { ...budget.status, ...status },
+    };
+    return [{ method: 'PUT', path: `${budgetPath(budget)}/status`, body }];
+  });
+}
+
+function budgetPath({ metadata }: Budget): string {
+  return `/apis/policy/v1/namespaces/${metadata.namespace}/poddisruptionbudgets/${metadata.name}`;
+}
+
+function budgetStatus(budget: Budget, world: World): object {
+  const pods = world.pods.filter((pod) => covers(budget, pod) && !isFinished(pod));
+  const disruptedPods = stillDisrupted(budget, pods);
+  const currentHealthy = pods.filter(
+    (pod) => isActive(pod) && isReady(pod) && !(pod.metadata.name in disruptedPods),
+  ).length;
+  const expectedPods = expected(pods, world);
+  const desiredHealthy = desired(budget, expectedPods);
+  return {
+    observedGeneration: budget.metadata.generation,
+    currentHealthy,
+    desiredHealthy,
+    expectedPods,
+    disruptionsAllowed: expectedPods === 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy),
+    disruptedPods,
+  };
+}
+
+function covers({ metadata, spec }: Budget, pod: SimPod): boolean {
+  return pod.metadata.namespace === metadata.namespace && labelSelector(spec.selector)(pod.metadata.labels ?? {});
+}
+
+/** Pods whose eviction was granted and whose deletion is not yet to be seen: they are as good as gone. */
+function stillDisrupted({ status }: Budget, pods: readonly SimPod[]): Readonly<Record<string, string>> {
+  const present = new Set(pods.filter(isActive).map(({ metadata }) => metadata.name));
+  return Object.fromEntries(Object.entries(status?.disruptedPods ?? {}).filter(([name]) => present.has(name)));
+}
+
+/** How many pods there should be: the size of the ReplicaSets that own them, and the pods themselves that none owns. */
+function expected(pods: readonly SimPod[], world: World): number {
+  const owners = new Set(pods.map(controllerUid));
+  const sets = world.replicaSets.filter(({ metadata }) => owners.has(metadata.uid));
+  const owned = new Set<string | undefined>(sets.map(({ metadata }) => metadata.uid));
+  const others = pods.filter((pod) => isActive(pod) && !owned.has(controllerUid(pod))).length;
+  return sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), others);
+}
+
+function desired({ spec }: Budget, expectedPods: number): number {
+  if (spec.maxUnavailable !== undefined) return Math.max(0, expectedPods - scaled(spec.maxUnavailable, expectedPods));
+  return scaled(spec.minAvailable ?? 0, expectedPods);
+}

@@ -1,0 +1,12 @@
+import type { SimPod } from '../types.ts';
+
+/** What happens on a node when its pods come and go: here a simulation starts and ends the processes that pods stand for. */
+export interface KubeletHooks {
+  /**
+   * A pod's containers start; they count as running, and ready, once this resolves. Rejecting, or calling `exited` later, means that
+   * they ended by themselves: they are started again, after a longer wait each time. The code is the processes' exit code, 0 if absent.
+   */
+  onPodStart?(pod: SimPod, exited: (code?: number) => void): void | Promise<void>;
+  /** A pod's running containers end: the pod was deleted, or the node goes down. */
+  onPodStop?(pod: SimPod): void | Promise<void>;
+}

@@ -1,0 +1,74 @@
+import type { Condition } from '../../../runtime/kube/objects.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import type { ContainerState, SimPod } from '../types.ts';
+
+/** How often the containers of a pod have been started before, and how they last ended. */
+export interface History {
+  readonly restarts: number;
+  readonly ended?: {
+    /** Milliseconds since the Unix epoch. */
+    readonly atMs: number;
+    readonly exitCode: number;
+  };
+}
+
+/** What a container runtime says of containers that were gone when it came up. */
+const LOST_EXIT_CODE = 255;
+
+/** What the API knows of a pod's earlier containers; those of the node's last boot ended, at the latest, now. */
+export function history({ status }: SimPod, nowMs: number): History {
+  const counts = status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount + 1) ?? [];
+  return counts.length === 0
+    ? { restarts: 0 }
+    : { restarts: Math.max(...counts), ended: { atMs: nowMs, exitCode: LOST_EXIT_CODE } };
+}
+
+/** Status of a pod whose containers run and are ready. */
+export function running(pod: SimPod, past: History, nowMs: number): object {
+  const startedAt = rfc3339(nowMs);
+  return {
+    phase: 'Running',
+    startTime: pod.status?.startTime ?? startedAt,
+    conditions: conditions(pod, 'True', startedAt),
+    containerStatuses: containers(pod, { running: { startedAt } }, past),
+  };
+}
+
+/** Status of a pod whose containers ended by themselves and wait to be started again. */
+export function crashed(pod: SimPod, past: History, nowMs: number): object {
+  return {
+    phase: 'Running',
+    conditions: conditions(pod, 'False', rfc3339(nowMs)),
+    containerStatuses: containers(pod, { waiting: { reason: 'CrashLoopBackOff' } }, past),
+  };
+}
+
+function conditions(pod: SimPod, ready: 'True' | 'False', lastTransitionTime: string): readonly Condition[] {
+  const always = ['PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True' as const, lastTransitionTime }));
+  const now = ['ContainersReady', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime }));
+  const known = pod.status?.conditions ?? [];
+  return [...always, ...now].map(
+    (wanted) => known.find(({ type, status }) => type === wanted.type && status === wanted.status) ?? wanted,
+  );
+}
+
+type State = NonNullable<ContainerState['state']>;
+
+function containers(pod: SimPod, state: State, { restarts, ended }: History): readonly ContainerState[] {
+  const lastState = ended === undefined ? {} : { terminated: terminated(ended) };
+  const ready = state.running !== undefined;
+  return (pod.spec?.containers ?? []).map(({ name, image }) => ({
+    name,
+    image,
+    imageID: '',
+    ready,
+    started: ready,
+    restartCount: restarts,
+    state,
+    lastState,
+  }));
+}
+
+function terminated({ atMs, exitCode }: NonNullable<History['ended']>): object {
+  return { reason: exitCode === 0 ? 'Completed' : 'Error', exitCode, finishedAt: rfc3339(atMs) };
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { TERMINATION_ANNOTATION } from '../../../sim/kubernetes/kubelet/pod-run.ts';
+import type { SimNode, SimPod } from '../../../sim/kubernetes/types.ts';
+import { PODS, World } from './world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.start();
+});
+
+afterEach(() => world.stop());
+
+describe('a kubelet', () => {
+  const single = (spec: object, annotations: object = {}): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'one', annotations },
+    spec: { nodeName: 'n1', containers: [{ name: 'main' }], ...spec },
+  });
+  const one = (): Promise<SimPod> => world.get<SimPod>(`${PODS}/one`);
+
+  test('takes as long to end a pod as its annotation says, at most the grace period', async () => {
+    await world.post(PODS, single({ terminationGracePeriodSeconds: 10 }, { [TERMINATION_ANNOTATION]: '60' }));
+    await world.clock.advance(1000);
+    await world.remove(`${PODS}/one`);
+    await world.clock.advance(9900);
+    expect((await one()).metadata.deletionTimestamp).toBeDefined();
+    expect(world.events).toEqual(['start n1']);
+    await world.clock.advance(200);
+    await expect(one()).rejects.toMatchObject({ status: { code: 404 } });
+    expect(world.events).toEqual(['start n1', 'stop n1']);
+  });
+
+  test('stops the containers of a pod that is removed by force', async () => {
+    await world.post(PODS, single({}));
+    await world.clock.advance(1000);
+    await world.remove(`${PODS}/one`, { gracePeriodSeconds: 0 });
+    await world.clock.advance(10);
+    expect(world.events).toEqual(['start n1', 'stop n1']);
+  });
+
+  test('that goes down takes its pods along, and after the next boot they run again', async () => {
+    await world.post(PODS, single({}));
+    await world.clock.advance(1000);
+    await world.shutdown('n1');
+    await world.clock.advance(1000);
+    expect(world.events).toEqual(['start n1', 'stop n1']);
+    const down = await world.get<SimNode>('/api/v1/nodes/n1');
+    expect(down.status?.conditions).toMatchObject([{ type: 'Ready', status: 'Unknown' }]);
+    expect((await one()).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False' }),
+    );
+    await world.boot('n1', 'boot-2');
+    await world.clock.advance(1000);
+    expect(await world.get('/api/v1/nodes/n1')).toMatchObject({ status: { nodeInfo: { bootID: 'boot-2' } } });
+    expect((await one()).status).toMatchObject({
+      containerStatuses: [{ ready: true, restartCount: 1, state: { running: {} }, lastState: { terminated: {} } }],
+    });
+    expect(world.events).toEqual(['start n1', 'stop n1', 'start n1']);
+  });
+
+  test('finishes, after the boot, a pod that was deleted while the node was down', async () => {
+    await world.post(PODS, single({}));
+    await world.clock.advance(1000);
+    await world.shutdown('n1');
+    await world.remove(`${PODS}/one`);
+    await world.clock.advance(60_000);
+    expect((await one()).metadata.name).toBe('one');
+    await world.boot('n1', 'boot-2');
+    await world.clock.advance(10);
+    await expect(one()).rejects.toMatchObject({ status: { code: 404 } });
+    expect(world.events).toEqual(['start n1', 'stop n1']);
+  });
+
+  test('starts containers that ended by themselves again: at once, then after 10 s, then after 20 s', async () => {
+    await world.post(PODS, single({}));
+    await world.clock.advance(1000);
+    const starts: number[] = [];
+    for (const wait of [0, 10, 20]) {
+      const before = world.clock.monotonic();
+      world.exits.get('one')?.(137);
+      const count = world.events.length;
+      while (world.events.length === count) await world.clock.advance(500);
+      starts.push(wait, Math.round((world.clock.monotonic() - before) / 1000));
+    }
+    expect(starts).toEqual([0, 1, 10, 10, 20, 20]);
+    expect((await one()).status?.containerStatuses?.[0]).toMatchObject({
+      restartCount: 3,
+      ready: true,
+      lastState: { terminated: { exitCode: 137, reason: 'Error' } },
+    });
+  });
+});
