@@ -1,8 +1,22 @@
-import { type EnvValues, optionalText, port, readEnv, seconds, text } from '../lib/env.ts';
+import { type EnvValues, type EnvVar, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
+import { APISERVER_SERVICE } from '../shadow/names.ts';
 
 const { KUBECONFIG: _, ...inCluster } = processEnv;
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Null for the empty text, undefined for what is no address. */
+function parseAddress(value: string): Address | null | undefined {
+  if (value === '') return null;
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
+  const host = bracketed ?? plain;
+  return host === undefined || Number(digits) > 65535 ? undefined : { host, port: Number(digits) };
+}
 
 /** Every environment variable of the agent. */
 export const agentEnv = {
@@ -13,11 +27,17 @@ export const agentEnv = {
     help: 'how long to wait after a node is excluded from load balancers and before its drain; 0 = do not exclude',
     default: '0',
   }),
-  UPDATE_CHECK_INTERVAL_IN_SEC: seconds({ help: 'time between two looks for updates, jittered', default: '120' }),
-  APISERVER_SERVICE_PORT: port({ help: "port of the operator's own apiserver Service", default: '443' }),
-  APISERVER_ADDRESS: optionalText({
-    help: 'host:port to dial instead of the Service; the certificate must still bear its name',
+  UPDATE_CHECK_INTERVAL_IN_SEC: positiveInteger({
+    help: 'seconds between two looks for updates, jittered',
+    default: '120',
   }),
+  APISERVER_SERVICE_PORT: port({ help: "port of the operator's own apiserver Service", default: '443' }),
+  APISERVER_ADDRESS: {
+    expected: 'host:port, with an IPv6 address in brackets',
+    help: 'host:port to dial instead of the Service; the certificate must still bear its name',
+    default: '',
+    parse: parseAddress,
+  } satisfies EnvVar<Address | null>,
   BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
   BOOT_ID_PATH: text({ help: "file with the host's boot id", default: '/proc/sys/kernel/random/boot_id' }),
   TLS_DIR: text({
@@ -36,4 +56,10 @@ export type AgentConfig = EnvValues<typeof agentEnv>;
 /** @throws EnvError naming every fault */
 export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): AgentConfig {
   return readEnv(agentEnv, source);
+}
+
+/** Where the operator's apiserver is dialled, and the name that its certificate must bear. */
+export function operatorAddress(config: AgentConfig, namespace: string): Address & { readonly servername: string } {
+  const servername = `${APISERVER_SERVICE}.${namespace}.svc.cluster.local`;
+  return { servername, ...(config.APISERVER_ADDRESS ?? { host: servername, port: config.APISERVER_SERVICE_PORT }) };
 }

@@ -1,0 +1,137 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
+import { HostCalls } from './calls.ts';
+import { HostActionFailedError, HostUnreachableError, OfferChangedError, UpdateGoneError } from './errors.ts';
+import { insist, type Insistence } from './insist.ts';
+import { Habit } from './pace.ts';
+import type { HostAction, HostStatus, HostUpdater, OsInfo } from './port.ts';
+import { awaitResult, hasResult } from './result.ts';
+import type { HostTransport } from './transport.ts';
+
+export interface BottlerocketOptions {
+  readonly transport: HostTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** @see readBootId */
+  readonly readBootId: () => Promise<string>;
+}
+
+/** From the call to the end of the host's work, milliseconds. */
+const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
+  refresh: 60_000,
+  prepare: 20 * 60_000,
+  activate: 60_000,
+  deactivate: 60_000,
+  other: 60_000,
+};
+
+/** A host whose updates are driven over Bottlerocket's own API. */
+export class Bottlerocket implements HostUpdater {
+  readonly #options: BottlerocketOptions;
+  readonly #calls: HostCalls;
+  readonly #refreshes = new Habit();
+
+  constructor(options: BottlerocketOptions) {
+    this.#options = options;
+    this.#calls = new HostCalls(options.transport);
+  }
+
+  os(signal?: AbortSignal): Promise<OsInfo> {
+    return insist(() => this.#calls.os(signal), this.#patience('other', signal));
+  }
+
+  bootId(): Promise<string> {
+    return this.#options.readBootId();
+  }
+
+  status(signal?: AbortSignal): Promise<HostStatus | undefined> {
+    return this.#readable(this.#patience('other', signal));
+  }
+
+  async refresh(signal?: AbortSignal): Promise<HostStatus> {
+    const patience = this.#patience('refresh', signal);
+    return this.#perform('refresh', await this.#readable(patience), patience);
+  }
+
+  async prepare(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    const patience = this.#patience('prepare', signal);
+    const before = await this.#readable(patience);
+    if (before?.chosen?.version !== version) throw new OfferChangedError(version, before?.chosen?.version);
+    const after = await this.#perform('prepare', before, patience);
+    // Somebody else may have refreshed between the look and the action.
+    if (after.staging?.image.version !== version) throw new OfferChangedError(version, after.staging?.image.version);
+    return after;
+  }
+
+  async activate(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    const patience = this.#patience('activate', signal);
+    const before = await this.#readable(patience);
+    const staged = before?.staging?.image.version;
+    if (!before || staged !== version)
+      throw new UpdateGoneError(`activate: ${staged ?? 'nothing'} is staged, not ${version}`);
+    return before.state === 'Ready' ? before : this.#perform('activate', before, patience);
+  }
+
+  async deactivate(signal?: AbortSignal): Promise<HostStatus | undefined> {
+    const patience = this.#patience('deactivate', signal);
+    const before = await this.#readable(patience);
+    return before?.state === 'Ready' ? this.#perform('deactivate', before, patience) : before;
+  }
+
+  reboot(signal?: AbortSignal): Promise<void> {
+    const ask = async (): Promise<void> => {
+      try {
+        await this.#calls.start('reboot', signal);
+      } catch (error) {
+        // A host that goes down takes the connection with it, often before the answer.
+        if (signal?.aborted || !mayHaveArrived(error)) throw error;
+      }
+    };
+    return insist(ask, this.#patience('other', signal));
+  }
+
+  #readable(patience: Insistence): Promise<HostStatus | undefined> {
+    return insist(() => this.#calls.status(patience.signal), patience);
+  }
+
+  /** Starts an action and waits for its result; `before` is the status that it starts from. */
+  async #perform(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<HostStatus> {
+    const { clock } = this.#options;
+    await insist(() => this.#start(action, before, patience), patience);
+    const habit = action === 'refresh' ? this.#refreshes : undefined;
+    const startedAt = clock.now();
+    const waitFrom = clock.monotonic();
+    const after = await awaitResult({
+      ...patience,
+      action,
+      before,
+      firstLookMs: (habit ?? new Habit()).firstLookMs(),
+      look: () => this.#calls.status(patience.signal),
+    });
+    // The host's own stamp says when the work ended; when it was seen to have ended would make each wait longer than the last.
+    const stamped = Date.parse(after.lastCommand.timestamp) - startedAt;
+    const seen = clock.monotonic() - waitFrom;
+    habit?.record(stamped >= 0 && stamped <= seen ? stamped : seen);
+    if (after.lastCommand.status === 'Success') return after;
+    throw new HostActionFailedError(action, after.lastCommand.stderr ?? '', after.lastCommand.exit);
+  }
+
+  async #start(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<void> {
+    try {
+      await this.#calls.start(action, patience.signal);
+    } catch (error) {
+      if (patience.signal?.aborted || !mayHaveArrived(error)) throw error;
+      // The host may be at work. Readable again with the result means that it was; without, that it never began.
+      if (!hasResult(action, before, await this.#readable(patience))) throw error;
+    }
+  }
+
+  #patience(action: HostAction | 'other', signal: AbortSignal | undefined): Insistence {
+    const { clock, random } = this.#options;
+    return { clock, random, signal, deadline: clock.monotonic() + DEADLINES[action] };
+  }
+}
+
+function mayHaveArrived(error: unknown): boolean {
+  return error instanceof HostUnreachableError && !error.unsent;
+}

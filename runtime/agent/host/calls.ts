@@ -1,0 +1,72 @@
+import {
+  HostActionFailedError,
+  HostBusyError,
+  type HostError,
+  HostProtocolError,
+  HostRefusedError,
+  UpdateGoneError,
+  UpdatesUnsupportedError,
+} from './errors.ts';
+import { parseOs, parseStatus } from './parse.ts';
+import type { HostAction, HostStatus, OsInfo } from './port.ts';
+import type { HostResponse, HostTransport } from './transport.ts';
+
+/** Longer than any answer takes, unless the connection is half open. */
+const ANSWER_MS = 15_000;
+
+const PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
+  refresh: '/actions/refresh-updates',
+  prepare: '/actions/prepare-update',
+  activate: '/actions/activate-update',
+  deactivate: '/actions/deactivate-update',
+  reboot: '/actions/reboot',
+};
+
+/** The host's API, one request each: what the host answers becomes a value or an error, and nothing is tried again. */
+export class HostCalls {
+  readonly #transport: HostTransport;
+  constructor(transport: HostTransport) {
+    this.#transport = transport;
+  }
+
+  async os(signal?: AbortSignal): Promise<OsInfo> {
+    const response = await this.#send('GET', '/os', signal);
+    if (response.status === 200) return parseOs(response.body);
+    throw unexpected('GET /os', response);
+  }
+
+  /** Undefined before the first action of a boot. @throws HostBusyError while an action runs */
+  async status(signal?: AbortSignal): Promise<HostStatus | undefined> {
+    const path = '/updates/status';
+    const response = await this.#send('GET', path, signal);
+    if (response.status === 200) return parseStatus(response.body);
+    // An empty body is the API's way to say that it has no such path.
+    if (response.status === 404 && response.body !== '') return undefined;
+    if (response.status === 423) throw new HostBusyError(response.body);
+    throw unexpected(`GET ${path}`, response);
+  }
+
+  /** Starts an action; it has not ended when this resolves. @throws HostBusyError while another action runs */
+  async start(action: HostAction | 'reboot', signal?: AbortSignal): Promise<void> {
+    const response = await this.#send('POST', PATHS[action], signal);
+    if (response.status !== 204) throw refusal(action, response);
+  }
+
+  #send(method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<HostResponse> {
+    return this.#transport.request({ method, path, signal, timeoutMs: ANSWER_MS });
+  }
+}
+
+function refusal(action: HostAction | 'reboot', response: HostResponse): HostError {
+  const { status, body } = response;
+  if (status === 423) return new HostBusyError(body);
+  if (status === 409) return new HostRefusedError(`${action}: ${body}`);
+  if (status === 404 && body !== '') return new UpdateGoneError(`${action}: ${body}`);
+  if (status !== 500) return unexpected(`POST ${PATHS[action]}`, response);
+  const missing = body.startsWith('Unable to start the update dispatcher: No such file');
+  return missing ? new UpdatesUnsupportedError(body.trim()) : new HostActionFailedError(action, body);
+}
+
+function unexpected(call: string, { status, body }: HostResponse): HostProtocolError {
+  return new HostProtocolError(`${call}: answered ${status} ${JSON.stringify(body.slice(0, 200))}`);
+}

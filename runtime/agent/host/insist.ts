@@ -1,0 +1,41 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
+import { backoff } from '../../lib/retry.ts';
+import { HostBusyError, HostProtocolError, HostUnreachableError } from './errors.ts';
+
+/** How long a host may give no answer, or none that makes sense, before that is an error of its own. */
+export const TROUBLE_MS = 60_000;
+
+export interface Insistence {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** On the clock's monotonic scale, milliseconds: no attempt begins later. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A trouble that passes by itself more often than not. */
+export type Trouble = HostUnreachableError | HostProtocolError;
+
+export function isTrouble(error: unknown): error is Trouble {
+  return error instanceof HostUnreachableError || error instanceof HostProtocolError;
+}
+
+/**
+ * Asks until there is an answer. A busy host is asked again until the deadline, one in trouble for a minute at most.
+ * @throws what `ask` threw last, or at once where asking again is of no use
+ */
+export async function insist<T>(ask: () => Promise<T>, options: Insistence): Promise<T> {
+  const { clock, random, deadline, signal } = options;
+  const troubleEnds = Math.min(deadline, clock.monotonic() + TROUBLE_MS);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof HostBusyError || isTrouble(error))) throw error;
+      const pause = backoff(attempt, { firstMs: 50, maxMs: 1000, random });
+      if (clock.monotonic() + pause > (isTrouble(error) ? troubleEnds : deadline)) throw error;
+      await clock.sleep(pause, signal);
+    }
+  }
+}

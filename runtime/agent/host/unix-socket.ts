@@ -1,0 +1,66 @@
+import http from 'node:http';
+import type { Clock } from '../../lib/clock.ts';
+import { HostUnreachableError } from './errors.ts';
+import type { HostRequest, HostResponse, HostTransport } from './transport.ts';
+
+/** Statuses are a few KiB; more than this is not the host's API. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/**
+ * The host's API on its unix socket. A connection per request: the host closes idle ones after 5 s, and a request that meets the
+ * closing half-way could not be told from one that was lost in a reboot.
+ */
+export class UnixSocketTransport implements HostTransport {
+  readonly #path: string;
+  readonly #clock: Clock;
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  async request(request: HostRequest): Promise<HostResponse> {
+    const { signal, timeoutMs } = request;
+    signal?.throwIfAborted();
+    const call = `${request.method} ${request.path}`;
+    const over = new AbortController();
+    const abort = (): void => over.abort(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    const timeout = this.#clock.sleep(timeoutMs, over.signal).then(
+      () => over.abort(new HostUnreachableError(call, 'ETIMEDOUT')),
+      () => undefined,
+    );
+    try {
+      return await this.#exchange(request, over.signal);
+    } catch (cause) {
+      if (over.signal.aborted) throw over.signal.reason;
+      throw new HostUnreachableError(call, (cause as NodeJS.ErrnoException).code ?? 'EPROTO', { cause });
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      over.abort();
+      await timeout;
+    }
+  }
+
+  #exchange({ method, path, body }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
+    return new Promise((resolve, reject) => {
+      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const outgoing = http.request({ socketPath: this.#path, agent: false, method, path, headers, signal });
+      outgoing.on('error', reject);
+      outgoing.on('response', (incoming) => {
+        readAll(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, body: text }), reject);
+      });
+      outgoing.end(body);
+    });
+  }
+}
+
+async function readAll(incoming: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw Object.assign(new Error('body too large'), { code: 'EMSGSIZE' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

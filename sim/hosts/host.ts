@@ -1,0 +1,218 @@
+import type { Clock } from '../../runtime/lib/clock.ts';
+import type { Random } from '../../runtime/lib/random.ts';
+import { DROPPED, type HostAnswer, type HostCall } from './answer.ts';
+import { background } from './background.ts';
+import { type FaultName, Faults, type FaultTerms } from './faults.ts';
+import { type Boot, Machine } from './machine.ts';
+import type { Releases } from './releases.ts';
+import { route } from './routes.ts';
+import { HostSettings, type UpdateSettings } from './settings.ts';
+import { Slots } from './slots.ts';
+import { DEFAULT_TIMES, type HostInterval, type HostTimes } from './times.ts';
+import { Updater } from './updater.ts';
+
+export interface HostOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly releases: Releases;
+  /** What the host runs at first. */
+  readonly version: string;
+  /** @default aws-k8s-1.33 */
+  readonly variant?: string;
+  /** @default x86_64 */
+  readonly arch?: string;
+  /** @default DEFAULT_TIMES */
+  readonly times?: Partial<HostTimes>;
+  readonly settings?: Partial<UpdateSettings>;
+}
+
+/** Called in the middle of what the host does: must not throw. */
+export interface HostObserver {
+  /** The host is down: everything on it is gone. */
+  onDown?(): void;
+  /** The host has booted. */
+  onUp?(boot: Boot): void;
+  /** The API's socket appeared or vanished. */
+  onSocket?(listening: boolean): void;
+}
+
+/** One start of the host's API server; a client that holds an older one's socket file reaches nobody. */
+interface ApiServer {
+  readonly updater: Updater;
+  readonly boot: Boot;
+  readonly end: AbortController;
+  /** Aborts when the API server ends, or the host below it. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A Bottlerocket host as its update API shows it: asynchronous actions behind a lock, two system slots, a status that a reboot
+ * forgets. Does no I/O: `handle` answers one call, a socket is put in front of it elsewhere.
+ */
+export class SimulatedHost {
+  readonly variant: string;
+  readonly arch: string;
+  readonly settings: HostSettings;
+  /** The host's own work so far, in order of its end. */
+  readonly intervals: HostInterval[] = [];
+  /** How often each call was made, e.g. by `GET /os`. */
+  readonly requests = new Map<string, number>();
+  /** Counts the starts of the API server; each makes a new socket file. */
+  socketGeneration = 0;
+  readonly #options: HostOptions;
+  readonly #times: HostTimes;
+  readonly #slots: Slots;
+  readonly #faults: Faults;
+  readonly #machine: Machine;
+  readonly #observers = new Set<HostObserver>();
+  #server: ApiServer | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: HostOptions) {
+    const { clock, random, version, variant = 'aws-k8s-1.33', arch = 'x86_64' } = options;
+    this.variant = variant;
+    this.arch = arch;
+    this.#options = options;
+    this.#times = { ...DEFAULT_TIMES, ...options.times };
+    this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings });
+    this.#slots = new Slots(version);
+    this.#faults = new Faults(clock);
+    this.#machine = new Machine({
+      clock,
+      random,
+      faults: this.#faults,
+      slots: this.#slots,
+      times: this.#times,
+      intervals: this.intervals,
+      onUp: (boot) => this.#cameUp(boot),
+      onDown: () => this.#wentDown(),
+    });
+  }
+
+  /** Boots at once, and lives until the signal aborts. */
+  start(signal: AbortSignal): void {
+    this.#machine.start(signal);
+  }
+
+  /** The present boot; undefined while the host is down. */
+  get boot(): Boot | undefined {
+    return this.#machine.boot;
+  }
+
+  /** The version that runs, or ran last. */
+  get version(): string {
+    return this.#slots.running;
+  }
+
+  get listening(): boolean {
+    return this.#server !== undefined;
+  }
+
+  /** Returns the function that ends it. */
+  observe(observer: HostObserver): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  inject(fault: FaultName, terms?: FaultTerms): void {
+    this.#faults.inject(fault, terms);
+  }
+
+  clear(fault: FaultName): void {
+    this.#faults.clear(fault);
+  }
+
+  /** A reboot that the agent did not ask for: down at once. */
+  crash(): void {
+    this.#machine.crash();
+  }
+
+  /** The API server goes away and comes back after `awayMs` with a new socket file. Actions that run go on. */
+  restartApi(awayMs: number): void {
+    const server = this.#server;
+    if (!server) return;
+    this.#stopServing();
+    const { clock } = this.#options;
+    const { signal } = server.boot;
+    background(
+      clock.sleep(awayMs, signal).then(() => this.#serve(server.boot, server.updater)),
+      signal,
+    );
+  }
+
+  /** Answers one call. There is one worker: calls are answered in the order in which they come. */
+  handle(call: HostCall): Promise<HostAnswer> {
+    const server = this.#server;
+    if (!server) return Promise.resolve(DROPPED);
+    const name = `${call.method} ${call.path.split('?', 1)[0]}`;
+    this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
+    const answer = this.#queue.then(() => this.#answer(call, server));
+    this.#queue = answer;
+    return answer;
+  }
+
+  async #answer(call: HostCall, { updater, signal }: ApiServer): Promise<HostAnswer> {
+    const { clock } = this.#options;
+    try {
+      const silentMs = this.#faults.leftMs('silent');
+      if (silentMs > 0) await clock.sleep(silentMs, signal);
+      if (silentMs > 0) return DROPPED;
+      if (this.#faults.leftMs('slow') > 0) await clock.sleep(2000, signal);
+    } catch {
+      return DROPPED;
+    }
+    if (signal.aborted) return DROPPED;
+    const { version, variant, arch, settings } = this;
+    return this.#disturbed(
+      route({ updater, machine: this.#machine, settings, faults: this.#faults, version, variant, arch }, call),
+    );
+  }
+
+  #disturbed(answer: HostAnswer): HostAnswer {
+    if (answer.kind !== 'answer') return answer;
+    if (this.#faults.leftMs('truncated') > 0) return { ...answer, kind: 'cut' };
+    if (this.#faults.leftMs('garbage') === 0 || answer.body === '') return answer;
+    return { ...answer, status: 200, body: '{"update_state":7,"version_id":null}' };
+  }
+
+  #cameUp(boot: Boot): void {
+    const { clock, random, releases } = this.#options;
+    const updater = new Updater({
+      clock,
+      random,
+      releases,
+      faults: this.#faults,
+      slots: this.#slots,
+      times: this.#times,
+      intervals: this.intervals,
+      settings: this.settings,
+      variant: this.variant,
+      arch: this.arch,
+      signal: boot.signal,
+      crash: () => this.crash(),
+      restartApi: (awayMs) => this.restartApi(awayMs),
+    });
+    this.#serve(boot, updater);
+    for (const observer of this.#observers) observer.onUp?.(boot);
+  }
+
+  #wentDown(): void {
+    this.#stopServing();
+    for (const observer of this.#observers) observer.onDown?.();
+  }
+
+  #serve(boot: Boot, updater: Updater): void {
+    const end = new AbortController();
+    this.#server = { boot, updater, end, signal: AbortSignal.any([end.signal, boot.signal]) };
+    this.socketGeneration += 1;
+    for (const observer of this.#observers) observer.onSocket?.(true);
+  }
+
+  #stopServing(): void {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    server.end.abort();
+    for (const observer of this.#observers) observer.onSocket?.(false);
+  }
+}

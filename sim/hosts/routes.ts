@@ -1,0 +1,57 @@
+import { DONE, DROPPED, type HostAnswer, type HostCall, json, NO_SUCH_CALL, text } from './answer.ts';
+import type { Faults } from './faults.ts';
+import type { Machine } from './machine.ts';
+import type { HostSettings } from './settings.ts';
+import type { Updater } from './updater.ts';
+
+/** What the host's API acts on. */
+export interface Served {
+  readonly updater: Updater;
+  readonly machine: Machine;
+  readonly settings: HostSettings;
+  readonly faults: Faults;
+  readonly version: string;
+  readonly variant: string;
+  readonly arch: string;
+}
+
+interface Request {
+  readonly query: URLSearchParams;
+  readonly body: string;
+}
+
+const ROUTES: Readonly<Record<string, (served: Served, request: Request) => HostAnswer>> = {
+  'GET /os': ({ version, variant, arch }) =>
+    json({
+      arch,
+      build_id: '4f1c02f8',
+      pretty_name: `Bottlerocket OS ${version} (${variant})`,
+      variant_id: variant,
+      version_id: version,
+    }),
+  'GET /updates/status': ({ updater }) => updater.status(),
+  'POST /actions/refresh-updates': ({ updater }) => updater.start('refresh'),
+  'POST /actions/prepare-update': ({ updater }) => updater.start('prepare'),
+  'POST /actions/activate-update': ({ updater }) => updater.start('activate'),
+  'POST /actions/deactivate-update': ({ updater }) => updater.start('deactivate'),
+  'POST /actions/reboot': reboot,
+  'GET /settings': ({ settings }, { query }) => settings.get(query),
+  'PATCH /settings': ({ settings }, { query, body }) => settings.patch(query, body),
+  'POST /tx/commit_and_apply': ({ settings }, { query }) => settings.commit(query),
+};
+
+/** Answers one call of the host's API. */
+export function route(served: Served, { method, path, body = '' }: HostCall): HostAnswer {
+  const { pathname, searchParams: query } = new URL(path, 'http://host');
+  const name = `${method} ${pathname}`;
+  return Object.hasOwn(ROUTES, name) ? (ROUTES[name]?.(served, { query, body }) ?? NO_SUCH_CALL) : NO_SUCH_CALL;
+}
+
+function reboot({ machine, faults }: Served): HostAnswer {
+  if (faults.strikes('reboot-500')) {
+    return text(500, 'Failed to reboot, exit code: 1, stderr: Call to Reboot failed: Access denied');
+  }
+  if (faults.strikes('reboot-ignored')) return DONE;
+  machine.reboot();
+  return faults.strikes('reboot-dropped') ? DROPPED : DONE;
+}

@@ -1,0 +1,71 @@
+import { DONE, type HostAnswer, json, text } from './answer.ts';
+
+export interface UpdateSettings {
+  'ignore-waves': boolean;
+  'metadata-base-url': string;
+  seed: number;
+  'targets-base-url': string;
+  'version-lock': string;
+}
+
+const REPOSITORY = 'https://updates.bottlerocket.aws';
+
+/** The part of a host's settings that concerns updates, with the transactions that change it. Outlives a reboot. */
+export class HostSettings {
+  #committed: UpdateSettings;
+  readonly #pending = new Map<string, Partial<UpdateSettings>>();
+
+  constructor(initial: Partial<UpdateSettings>) {
+    this.#committed = {
+      'ignore-waves': false,
+      'metadata-base-url': `${REPOSITORY}/2020-07-07/`,
+      seed: 0,
+      'targets-base-url': `${REPOSITORY}/targets/`,
+      'version-lock': 'latest',
+      ...initial,
+    };
+  }
+
+  get updates(): Readonly<UpdateSettings> {
+    return this.#committed;
+  }
+
+  get(query: URLSearchParams): HostAnswer {
+    return json('updates'.startsWith(query.get('prefix') ?? '') ? { updates: this.#committed } : {});
+  }
+
+  patch(query: URLSearchParams, body: string): HostAnswer {
+    const change = parsePatch(body, this.#committed);
+    if (!change) return text(400, 'Unable to deserialize into Settings');
+    const tx = transaction(query);
+    this.#pending.set(tx, { ...this.#pending.get(tx), ...change });
+    return DONE;
+  }
+
+  commit(query: URLSearchParams): HostAnswer {
+    const tx = transaction(query);
+    const change = this.#pending.get(tx);
+    if (!change) return text(422, 'Tried to commit with no pending changes');
+    this.#pending.delete(tx);
+    this.#committed = { ...this.#committed, ...change };
+    return json(Object.keys(change).map((key) => `settings.updates.${key}`));
+  }
+}
+
+function transaction(query: URLSearchParams): string {
+  return query.get('tx') ?? 'default';
+}
+
+/** Undefined where a key or the type of its value is not one of the present settings. */
+function parsePatch(body: string, present: UpdateSettings): Partial<UpdateSettings> | undefined {
+  let updates: unknown;
+  try {
+    ({ updates } = JSON.parse(body) as { updates?: unknown });
+  } catch {
+    return undefined;
+  }
+  if (typeof updates !== 'object' || updates === null) return undefined;
+  const known = new Map<string, unknown>(Object.entries(present));
+  const fits = Object.entries(updates).every(([key, value]) => typeof known.get(key) === typeof value);
+  return fits ? updates : undefined;
+}

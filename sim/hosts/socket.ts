@@ -1,0 +1,93 @@
+import { chmod } from 'node:fs/promises';
+import http from 'node:http';
+import { DROPPED, type HostAnswer, text } from './answer.ts';
+import type { SimulatedHost } from './host.ts';
+
+/** As the host's own server has them. */
+const TIMEOUTS = { keepAliveTimeout: 5000, headersTimeout: 5000, connectionsCheckingInterval: 1000 };
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/** A simulated host's API on a unix socket, which comes and goes with the host's API server. */
+export class HostSocket {
+  readonly #host: SimulatedHost;
+  readonly #path: string;
+  #server: http.Server | undefined;
+  #change: Promise<void> = Promise.resolve();
+  #unobserve: (() => void) | undefined;
+
+  constructor(host: SimulatedHost, path: string) {
+    this.#host = host;
+    this.#path = path;
+  }
+
+  /** Resolves when the socket can be connected to, or at once while the host is down. @throws where the path cannot be bound */
+  async start(): Promise<void> {
+    // One after the other: a socket that vanishes while it is being made must not outlive its host.
+    this.#unobserve = this.#host.observe({
+      onSocket: (listening) => {
+        this.#change = this.#change.then(() => (listening ? this.#listen() : this.#close()));
+      },
+    });
+    if (this.#host.listening) this.#change = this.#listen();
+    await this.#change;
+  }
+
+  /** Closes all connections and removes the socket file. */
+  async stop(): Promise<void> {
+    this.#unobserve?.();
+    await this.#change;
+    await this.#close();
+  }
+
+  async #listen(): Promise<void> {
+    const server = http.createServer(TIMEOUTS, (request, response) => {
+      this.#serve(request).then(
+        (answer) => send(response, answer),
+        () => response.destroy(),
+      );
+    });
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#path, resolve);
+    });
+    await chmod(this.#path, 0o660);
+  }
+
+  /** Closing a server removes its socket file as well. */
+  async #close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  }
+
+  async #serve(request: http.IncomingMessage): Promise<HostAnswer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) return text(413, '');
+      chunks.push(chunk);
+    }
+    if (!request.method || !request.url) return DROPPED;
+    const body = Buffer.concat(chunks).toString('utf8');
+    return this.#host.handle({ method: request.method, path: request.url, body });
+  }
+}
+
+function send(response: http.ServerResponse, answer: HostAnswer): void {
+  if (answer.kind === 'dropped') return void response.destroy();
+  const body = Buffer.from(answer.body);
+  response.statusCode = answer.status;
+  if (answer.status !== 204) response.setHeader('content-length', body.length);
+  if (answer.kind === 'cut') {
+    response.write(body.subarray(0, body.length / 2), () => response.destroy());
+    return;
+  }
+  if (answer.contentType !== undefined) response.setHeader('content-type', answer.contentType);
+  response.end(body);
+}

@@ -1,0 +1,30 @@
+/** How long a host's own work takes, milliseconds. */
+export interface HostTimes {
+  readonly refreshMs: number;
+  readonly prepareMs: number;
+  readonly activateMs: number;
+  readonly deactivateMs: number;
+  /** From the request to reboot to the host being up again, one attempt to boot included. */
+  readonly rebootMs: number;
+  /** The part of `rebootMs` before the host is down. */
+  readonly shutdownMs: number;
+  /** Times of actions differ by up to this fraction in either direction. */
+  readonly spread: number;
+}
+
+export const DEFAULT_TIMES: HostTimes = {
+  refreshMs: 3000,
+  prepareMs: 30_000,
+  activateMs: 1000,
+  deactivateMs: 1000,
+  rebootMs: 45_000,
+  shutdownMs: 5000,
+  spread: 0,
+};
+
+/** A stretch of a host's own work, in milliseconds since the Unix epoch: what no updater can make shorter. */
+export interface HostInterval {
+  readonly action: 'refresh' | 'prepare' | 'activate' | 'deactivate' | 'reboot';
+  readonly startMs: number;
+  readonly endMs: number;
+}

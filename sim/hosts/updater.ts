@@ -1,0 +1,199 @@
+import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
+import { jitter, type Random } from '../../runtime/lib/random.ts';
+import { DONE, type HostAnswer, json, text } from './answer.ts';
+import { background } from './background.ts';
+import type { Faults } from './faults.ts';
+import { UpdateLock } from './lock.ts';
+import type { Releases } from './releases.ts';
+import type { HostSettings } from './settings.ts';
+import type { Slots } from './slots.ts';
+import type { HostInterval, HostTimes } from './times.ts';
+import { type ActionName, freshStatus, type WireImage, type WireStatus } from './wire.ts';
+
+export interface UpdaterParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly slots: Slots;
+  readonly times: HostTimes;
+  readonly intervals: HostInterval[];
+  readonly releases: Releases;
+  readonly settings: HostSettings;
+  readonly variant: string;
+  readonly arch: string;
+  /** The boot that the updater lives in. */
+  readonly signal: AbortSignal;
+  /** The host reboots by itself. */
+  readonly crash: () => void;
+  /** The host's API server goes away for `awayMs`. */
+  readonly restartApi: (awayMs: number) => void;
+}
+
+const ALLOWED: Readonly<Record<ActionName, readonly WireStatus['update_state'][]>> = {
+  refresh: ['Idle', 'Available', 'Staged', 'Ready'],
+  prepare: ['Available', 'Staged'],
+  activate: ['Staged'],
+  deactivate: ['Ready'],
+};
+
+/**
+ * The host's tool for updates, from one boot to the next: its status lives in memory only. An action is answered when it has begun;
+ * its own process holds the lock until the result is written.
+ */
+export class Updater {
+  readonly #parts: UpdaterParts;
+  readonly #lock = new UpdateLock();
+  #status: WireStatus | undefined;
+  #commands = 0;
+
+  constructor(parts: UpdaterParts) {
+    this.#parts = parts;
+  }
+
+  status(): HostAnswer {
+    const free = this.#held('busy') ? undefined : this.#lock.tryShared();
+    if (!free) {
+      const why = 'Resource temporarily unavailable (os error 11)';
+      return text(423, `Unable to obtain shared lock for reading update status: ${why}`);
+    }
+    free();
+    if (this.#status) return json(this.#status);
+    return text(404, 'Update status is uninitialized, refresh-updates to initialize it');
+  }
+
+  start(action: ActionName): HostAnswer {
+    const { faults } = this.#parts;
+    if (this.#held('dispatcher-missing')) {
+      return text(500, 'Unable to start the update dispatcher: No such file or directory (os error 2) ');
+    }
+    if (faults.strikes('dispatcher-failed')) return text(500, 'Update dispatcher failed');
+    const free = this.#held('busy') || this.#held('reader') ? undefined : this.#lock.tryExclusive();
+    if (!free) return text(423, 'Update lock held');
+    this.#status ??= freshStatus();
+    const refusal = this.#refusal(action, this.#status);
+    if (refusal) {
+      free();
+      return refusal;
+    }
+    background(this.#run(action, { status: this.#status, free }), this.#parts.signal);
+    return DONE;
+  }
+
+  #refusal(action: ActionName, status: WireStatus): HostAnswer | undefined {
+    if (!ALLOWED[action].includes(status.update_state)) {
+      return text(409, 'Update action not allowed according to update state');
+    }
+    const chosen = status.chosen_update?.version;
+    if (action === 'prepare' && (chosen === undefined || !this.#parts.releases.has(chosen))) {
+      return text(404, 'Previously chosen Update no longer exists');
+    }
+    if (action !== 'refresh' && action !== 'prepare' && !status.staging_partition) {
+      return text(404, 'No update image applied to staging partition');
+    }
+    return undefined;
+  }
+
+  async #run(action: ActionName, { status, free }: { status: WireStatus; free: () => void }): Promise<void> {
+    const { clock, random, times, intervals, signal, slots } = this.#parts;
+    const image = status.chosen_update;
+    const startMs = clock.now();
+    const half = jitter(times[`${action}Ms`], times.spread, random) / 2;
+    try {
+      if (action === 'prepare') slots.wipe();
+      await clock.sleep(half, signal);
+      if ((await this.#mishap()) === 'killed') return;
+      await clock.sleep(half, signal);
+      this.#finish(action, status, image);
+    } finally {
+      free();
+      intervals.push({ action, startMs, endMs: clock.now() });
+    }
+  }
+
+  /** What goes wrong half-way. */
+  async #mishap(): Promise<'killed' | undefined> {
+    const { clock, faults, signal, crash, restartApi } = this.#parts;
+    if (faults.strikes('socket-replaced')) restartApi(1000);
+    if (faults.strikes('socket-gone')) restartApi(20_000);
+    if (faults.strikes('unplanned-reboot')) crash();
+    if (faults.strikes('hang')) await clock.sleep(Infinity, signal);
+    return faults.strikes('dispatcher-killed') ? 'killed' : undefined;
+  }
+
+  #finish(action: ActionName, status: WireStatus, image: WireImage | null): void {
+    const fault = this.#fault(action);
+    if (fault === undefined) this.#apply(action, status, image);
+    else if (action === 'refresh' && status.update_state === 'Available') status.update_state = 'Idle';
+    status.most_recent_command = {
+      cmd_type: action,
+      cmd_status: fault === undefined ? 'Success' : 'Failed',
+      timestamp: this.#timestamp(),
+      exit_status: fault === undefined ? 0 : 1,
+      stderr: fault ?? '',
+    };
+  }
+
+  #fault(action: ActionName): string | undefined {
+    const { faults, slots } = this.#parts;
+    if (faults.strikes(action)) return `Failed to ${action}: simulated fault`;
+    const broken = action === 'activate' && slots.staged === undefined;
+    return broken ? 'Failed to activate: the inactive partition holds no valid image' : undefined;
+  }
+
+  #apply(action: ActionName, status: WireStatus, image: WireImage | null): void {
+    const { slots } = this.#parts;
+    switch (action) {
+      case 'refresh':
+        this.#choose(status);
+        break;
+      case 'prepare':
+        if (image) slots.write(image.version);
+        status.staging_partition = image && { image, next_to_boot: false };
+        status.update_state = 'Staged';
+        break;
+      case 'activate':
+        slots.activate();
+        this.#bootNext(status, 'staging');
+        break;
+      case 'deactivate':
+        slots.deactivate();
+        this.#bootNext(status, 'active');
+        break;
+    }
+  }
+
+  #choose(status: WireStatus): void {
+    const { clock, releases, settings, slots } = this.#parts;
+    const { seed, 'ignore-waves': ignoreWaves, 'version-lock': versionLock } = settings.updates;
+    const version = releases.choose({ running: slots.running, seed, ignoreWaves, versionLock, now: clock.now() });
+    status.available_updates = releases.versions;
+    status.chosen_update = version === undefined ? null : this.#image(version);
+    status.active_partition ??= { image: this.#image(slots.running), next_to_boot: true };
+    if (status.update_state === 'Idle' || status.update_state === 'Available') {
+      status.update_state = version === undefined ? 'Idle' : 'Available';
+    }
+  }
+
+  #bootNext(status: WireStatus, which: 'active' | 'staging'): void {
+    const { active_partition: active, staging_partition: staging } = status;
+    status.update_state = which === 'staging' ? 'Ready' : 'Staged';
+    if (active) status.active_partition = { ...active, next_to_boot: which === 'active' };
+    if (staging) status.staging_partition = { ...staging, next_to_boot: which === 'staging' };
+  }
+
+  #image(version: string): WireImage {
+    const { arch, variant } = this.#parts;
+    return { arch, version, variant };
+  }
+
+  /** RFC 3339 with nanoseconds. The last digits count, so that no two commands share a timestamp. */
+  #timestamp(): string {
+    this.#commands += 1;
+    const nanoseconds = String(this.#commands % 1_000_000).padStart(6, '0');
+    return rfc3339(this.#parts.clock.now(), { millis: true }).replace('Z', `${nanoseconds}Z`);
+  }
+
+  #held(fault: 'busy' | 'reader' | 'dispatcher-missing'): boolean {
+    return this.#parts.faults.leftMs(fault) > 0;
+  }
+}

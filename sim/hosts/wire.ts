@@ -1,0 +1,41 @@
+/** The body of `GET /updates/status`, as the host writes it. */
+export interface WireStatus {
+  update_state: 'Idle' | 'Available' | 'Staged' | 'Ready';
+  available_updates: string[];
+  chosen_update: WireImage | null;
+  active_partition: WirePartition | null;
+  staging_partition: WirePartition | null;
+  most_recent_command: WireCommand | null;
+}
+
+export interface WireImage {
+  readonly arch: string;
+  readonly version: string;
+  readonly variant: string;
+}
+
+export interface WirePartition {
+  readonly image: WireImage;
+  readonly next_to_boot: boolean;
+}
+
+export type ActionName = 'refresh' | 'prepare' | 'activate' | 'deactivate';
+
+export interface WireCommand {
+  readonly cmd_type: ActionName;
+  readonly cmd_status: 'Success' | 'Failed' | 'Unknown';
+  readonly timestamp: string;
+  readonly exit_status: number | null;
+  readonly stderr: string | null;
+}
+
+export function freshStatus(): WireStatus {
+  return {
+    update_state: 'Idle',
+    available_updates: [],
+    chosen_update: null,
+    active_partition: null,
+    staging_partition: null,
+    most_recent_command: null,
+  };
+}

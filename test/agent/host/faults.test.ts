@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import { HostUnreachableError } from '../../../runtime/agent/host/errors.ts';
+import { FAULTS, type FaultName } from '../../../sim/hosts/faults.ts';
+import { rig } from '../../sim/hosts/rig.ts';
+
+type Rig = ReturnType<typeof rig>;
+
+/** What an action of the driver comes to: `done`, or the name of the error, and about how many seconds it took. */
+type Outcome = readonly [end: string, seconds: number];
+
+interface Row {
+  readonly fault: FaultName;
+  readonly refresh: Outcome;
+  readonly prepare: Outcome;
+  readonly activate: Outcome;
+  readonly reboot: Outcome;
+}
+
+const DONE = { refresh: ['done', 3], prepare: ['done', 30], activate: ['done', 1], reboot: ['done', 0] } as const;
+const all = (end: string, seconds: number): Omit<Row, 'fault'> => {
+  const same: Outcome = [end, seconds];
+  return { refresh: same, prepare: same, activate: same, reboot: same };
+};
+
+/** Each action on a host that was brought to just before it without the fault. */
+const MATRIX: readonly Row[] = [
+  { fault: 'boot', ...DONE },
+  { fault: 'refresh', ...DONE, refresh: ['HostActionFailedError', 3] },
+  { fault: 'prepare', ...DONE, prepare: ['HostActionFailedError', 30] },
+  { fault: 'activate', ...DONE, activate: ['HostActionFailedError', 1] },
+  { fault: 'deactivate', ...DONE },
+  { fault: 'busy', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 0] },
+  { fault: 'reader', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 0] },
+  { fault: 'dispatcher-missing', ...all('UpdatesUnsupportedError', 0), reboot: ['done', 0] },
+  { fault: 'dispatcher-failed', ...all('HostActionFailedError', 0), reboot: ['done', 0] },
+  {
+    fault: 'dispatcher-killed',
+    refresh: ['HostActionLostError', 6.5],
+    prepare: ['HostActionLostError', 20],
+    activate: ['HostActionLostError', 5.5],
+    reboot: ['done', 0],
+  },
+  {
+    fault: 'hang',
+    refresh: ['HostActionLostError', 59.5],
+    prepare: ['HostActionLostError', 1199.5],
+    activate: ['HostActionLostError', 59.5],
+    reboot: ['done', 0],
+  },
+  { fault: 'garbage', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 0] },
+  { fault: 'truncated', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 0] },
+  { fault: 'silent', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 15] },
+  { fault: 'slow', refresh: ['done', 7], prepare: ['done', 35], activate: ['done', 6], reboot: ['done', 2] },
+  {
+    fault: 'socket-gone',
+    refresh: ['done', 21.5],
+    prepare: ['done', 35],
+    activate: ['done', 20.5],
+    reboot: ['done', 0],
+  },
+  { fault: 'socket-replaced', ...DONE, activate: ['done', 1.5] },
+  { fault: 'inhibitor', ...DONE },
+  { fault: 'reboot-500', ...DONE, reboot: ['HostActionFailedError', 0] },
+  { fault: 'reboot-dropped', ...DONE },
+  { fault: 'reboot-ignored', ...DONE },
+  {
+    fault: 'unplanned-reboot',
+    refresh: ['HostActionLostError', 46.5],
+    prepare: ['HostActionLostError', 60],
+    activate: ['HostActionLostError', 45.5],
+    reboot: ['done', 0],
+  },
+  { fault: 'no-return', ...DONE },
+];
+
+const STEPS = ['refresh', 'prepare', 'activate', 'reboot'] as const;
+type Step = (typeof STEPS)[number];
+
+function act({ driver }: Rig, step: Step): Promise<unknown> {
+  return step === 'prepare' || step === 'activate' ? driver[step]('1.39.0') : driver[step]();
+}
+
+async function outcome(world: Rig, step: Step): Promise<Outcome> {
+  const start = world.clock.monotonic();
+  const end = await world.finish(
+    act(world, step).then(
+      () => 'done',
+      (error: Error) => error.name,
+    ),
+  );
+  return [end, (world.clock.monotonic() - start) / 1000];
+}
+
+describe('the driver under each fault of the host', () => {
+  test('the table names every fault', () => {
+    expect(MATRIX.map(({ fault }) => fault).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
+  });
+
+  for (const { fault, ...expected } of MATRIX) {
+    test.each(STEPS)(`${fault} in %s`, async (step) => {
+      const world = rig();
+      for (const earlier of STEPS.slice(0, STEPS.indexOf(step))) await world.finish(act(world, earlier));
+      world.host.inject(fault);
+      const [end, seconds] = await outcome(world, step);
+      expect(end).toBe(expected[step][0]);
+      expect(seconds).toBeGreaterThanOrEqual(expected[step][1] - 0.001);
+      expect(seconds).toBeLessThanOrEqual(expected[step][1] * 1.05 + 2);
+    });
+  }
+});
+
+describe('a host that stays in trouble', () => {
+  test.each([
+    ['busy', 'HostBusyError'],
+    ['garbage', 'HostProtocolError'],
+    ['truncated', 'HostUnreachableError'],
+    ['silent', 'HostUnreachableError'],
+  ] as const)('%s: every call ends with %s after a minute', async (fault, error) => {
+    const { driver, host, finish, clock } = rig();
+    host.inject(fault, { forMs: Infinity });
+    for (const call of [driver.status(), driver.refresh()]) {
+      const start = clock.monotonic();
+      await expect(finish(call)).rejects.toMatchObject({ name: error });
+      expect(clock.monotonic() - start).toBeLessThanOrEqual(76_000);
+    }
+  });
+
+  test('a pinned socket is dead after a restart of the API server, and says so', async () => {
+    const { driver, host, finish, clock } = rig({ pinned: true });
+    host.restartApi(1000);
+    await clock.advance(2000);
+    await expect(finish(driver.status())).rejects.toMatchObject({ code: 'ECONNREFUSED', socketDead: true });
+  });
+
+  test('the result of an earlier action of the same kind is not taken for that of a killed one', async () => {
+    const { driver, host, finish } = rig();
+    await finish(driver.refresh());
+    host.inject('dispatcher-killed');
+    await expect(finish(driver.refresh())).rejects.toMatchObject({ name: 'HostActionLostError', action: 'refresh' });
+  });
+
+  test("somebody else's action is not taken for the end of a killed one", async () => {
+    const { driver, host, finish, clock, call } = rig();
+    await finish(driver.refresh());
+    host.inject('dispatcher-killed');
+    const failed = expect(driver.prepare('1.39.0')).rejects.toMatchObject({ name: 'HostActionLostError' });
+    await clock.advance(16_000);
+    expect(await call('POST /actions/refresh-updates')).toBe('204');
+    await clock.advance(30_000);
+    await failed;
+  });
+
+  test('a deactivation that fails is reported with what the host said', async () => {
+    const world = rig();
+    for (const step of ['refresh', 'prepare', 'activate'] as const) await world.finish(act(world, step));
+    world.host.inject('deactivate');
+    await expect(world.finish(world.driver.deactivate())).rejects.toThrow(
+      'deactivate failed on the host with exit status 1: Failed to deactivate: simulated fault',
+    );
+  });
+
+  test('a dead socket ends even a call that may last long after a minute', async () => {
+    const { driver, host, finish, clock } = rig();
+    await finish(driver.refresh());
+    host.inject('no-return');
+    host.crash();
+    const start = clock.monotonic();
+    await expect(finish(driver.prepare('1.39.0'))).rejects.toMatchObject({ code: 'ENOENT', socketDead: true });
+    expect(clock.monotonic() - start).toBeLessThanOrEqual(60_000);
+  });
+
+  test('an action is never repeated when only its answer was lost', async () => {
+    const { driver, host, finish, transport } = rig();
+    const plain = transport.request.bind(transport);
+    let lost = 0;
+    transport.request = async (request) => {
+      const response = await plain(request);
+      if (request.method === 'GET' || lost++ > 0) return response;
+      throw new HostUnreachableError('POST', 'ECONNRESET');
+    };
+    expect((await finish(driver.refresh())).state).toBe('Available');
+    expect(host.requests.get('POST /actions/refresh-updates')).toBe(1);
+  });
+});
