@@ -1,0 +1,92 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import type { Component } from './labels.ts';
+import { AUTH_DELEGATOR_BINDING, roleName, SERVICE_ACCOUNTS } from './names.ts';
+import { addObject, globalMeta, namespacedMeta } from './objects.ts';
+import type { Settings } from './props/brupop.ts';
+import { rules } from './rules.ts';
+
+export interface AccessProps {
+  readonly settings: Settings;
+  readonly component: Component;
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** The identity of one process and all that it may do. */
+export class Access extends Construct {
+  readonly serviceAccount: ApiObject;
+  readonly clusterRole: ApiObject;
+  readonly clusterRoleBinding: ApiObject;
+  readonly role: ApiObject;
+  readonly roleBinding: ApiObject;
+  readonly #props: AccessProps;
+
+  constructor(scope: Construct, id: string, props: AccessProps) {
+    super(scope, id);
+    this.#props = props;
+    const { settings, component } = props;
+    const name = roleName(component);
+    this.serviceAccount = addObject(
+      this,
+      'ServiceAccount',
+      k8s.KubeServiceAccount.manifest({
+        metadata: namespacedMeta(settings, { name: SERVICE_ACCOUNTS[component], component }),
+        // Each pod that wants the token says so itself.
+        automountServiceAccountToken: false,
+      }),
+    );
+    this.clusterRole = addObject(
+      this,
+      'ClusterRole',
+      k8s.KubeClusterRole.manifest({
+        metadata: globalMeta(settings, { name, component }),
+        rules: [...rules(component, settings.namespace).cluster],
+      }),
+    );
+    this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });
+    [this.role, this.roleBinding] = this.#addRole(name);
+  }
+
+  /** Lets the process ask the API server whose token it was shown. */
+  delegateAuthentication(): ApiObject {
+    return this.#bindClusterRole('AuthDelegator', { binding: AUTH_DELEGATOR_BINDING, role: 'system:auth-delegator' });
+  }
+
+  #addRole(name: string): [role: ApiObject, binding: ApiObject] {
+    const { settings, component } = this.#props;
+    const granted = rules(component, settings.namespace).namespace;
+    const metadata = namespacedMeta(settings, { name, component });
+    return [
+      addObject(this, 'Role', k8s.KubeRole.manifest({ metadata, rules: [...granted] })),
+      addObject(
+        this,
+        'RoleBinding',
+        k8s.KubeRoleBinding.manifest({
+          metadata: { ...metadata, name: `${name}-binding` },
+          roleRef: { apiGroup: RBAC, kind: 'Role', name },
+          subjects: [this.#subject()],
+        }),
+      ),
+    ];
+  }
+
+  #bindClusterRole(id: string, { binding, role }: { readonly binding: string; readonly role: string }): ApiObject {
+    const { settings, component } = this.#props;
+    return addObject(
+      this,
+      id,
+      k8s.KubeClusterRoleBinding.manifest({
+        metadata: globalMeta(settings, { name: binding, component }),
+        roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+        subjects: [this.#subject()],
+      }),
+    );
+  }
+
+  #subject(): k8s.Subject {
+    const { settings, component } = this.#props;
+    return { kind: 'ServiceAccount', name: SERVICE_ACCOUNTS[component], namespace: settings.namespace };
+  }
+}

@@ -1,0 +1,135 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { apiserverEnv } from '../runtime/apiserver/config.ts';
+import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
+import { Access } from './access.ts';
+import { serverSecret } from './certificates.ts';
+import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';
+import { selectorLabels } from './labels.ts';
+import { APISERVER_DEPLOYMENT, HIGH_PRIORITY } from './names.ts';
+import { addObject, namespacedMeta } from './objects.ts';
+import { DRAIN_SURVIVAL, podTemplate } from './pods.ts';
+import type { Settings } from './props/brupop.ts';
+import { addService } from './service.ts';
+
+export const API_PORT_NAME = 'api';
+
+const TLS_VOLUME = 'bottlerocket-tls-keys';
+const TLS_DIR = apiserverEnv.TLS_DIR.default ?? '';
+
+/** What acts on the cluster for the agents. */
+export class Apiserver extends Construct {
+  readonly access: Access;
+  readonly authDelegatorBinding: ApiObject;
+  readonly service: ApiObject;
+  readonly deployment: ApiObject;
+  readonly disruptionBudget: ApiObject;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.access = new Access(this, 'Access', { settings, component: 'apiserver' });
+    this.authDelegatorBinding = this.access.delegateAuthentication();
+    this.service = addService(this, 'Service', {
+      settings,
+      component: 'apiserver',
+      name: APISERVER_SERVICE,
+      port: { name: 'https', port: settings.apiserver.servicePort, target: API_PORT_NAME },
+    });
+    this.deployment = this.#addDeployment(settings);
+    this.disruptionBudget = this.#addDisruptionBudget(settings);
+  }
+
+  #addDeployment(settings: Settings): ApiObject {
+    return addObject(
+      this,
+      'Deployment',
+      k8s.KubeDeployment.manifest({
+        metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
+        spec: {
+          replicas: settings.apiserver.replicas,
+          selector: { matchLabels: selectorLabels('apiserver') },
+          strategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: {
+              maxUnavailable: k8s.IntOrString.fromString('33%'),
+              maxSurge: k8s.IntOrString.fromString('33%'),
+            },
+          },
+          template: apiserverPod(settings),
+        },
+      }),
+    );
+  }
+
+  #addDisruptionBudget(settings: Settings): ApiObject {
+    return addObject(
+      this,
+      'DisruptionBudget',
+      k8s.KubePodDisruptionBudget.manifest({
+        metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
+        spec: {
+          selector: { matchLabels: selectorLabels('apiserver') },
+          maxUnavailable: k8s.IntOrString.fromNumber(1),
+          // A replica that does not work anyway must not block the drain of its node.
+          unhealthyPodEvictionPolicy: 'AlwaysAllow',
+        },
+      }),
+    );
+  }
+}
+
+function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
+  const { apiserver, certificates } = settings;
+  return podTemplate(settings, {
+    component: 'apiserver',
+    env: environment<typeof apiserverEnv>({
+      ...IN_CLUSTER,
+      KUBECONFIG: undefined,
+      ...loggingEnv(settings),
+      APISERVER_INTERNAL_PORT: apiserver.internalPort,
+      HTTP_PORT: apiserver.httpPort,
+      TLS_DIR,
+      DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
+      MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
+    }),
+    httpPort: apiserver.httpPort,
+    ports: [{ name: API_PORT_NAME, containerPort: apiserver.internalPort, protocol: 'TCP' }],
+    probePeriod: 5,
+    volumeMounts: [{ name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true }],
+    spec: {
+      priorityClassName: HIGH_PRIORITY,
+      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart() },
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'topology.kubernetes.io/zone',
+          whenUnsatisfiable: 'ScheduleAnyway',
+          labelSelector: { matchLabels: selectorLabels('apiserver') },
+        },
+      ],
+      tolerations: [DRAIN_SURVIVAL.toleration, ...(apiserver.tolerations as k8s.Toleration[])],
+      volumes: [
+        {
+          name: TLS_VOLUME,
+          secret: { secretName: serverSecret(certificates), optional: false, defaultMode: 0o440 },
+        },
+      ],
+    },
+  });
+}
+
+/** Replicas on different hosts, as far as there are any. */
+function apart(): k8s.PodAntiAffinity {
+  return {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          labelSelector: { matchLabels: selectorLabels('apiserver') },
+          topologyKey: 'kubernetes.io/hostname',
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,76 @@
+import type { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { Agent } from './agent.ts';
+import { Apiserver } from './apiserver.ts';
+import { Certificates } from './certificates.ts';
+import { Controller } from './controller.ts';
+import { addShadowCrd } from './crd.ts';
+import { addNamespace } from './namespace.ts';
+import { NetworkPolicies } from './network-policies.ts';
+import { PriorityClasses } from './priority.ts';
+import type { BrupopProps, Settings } from './props/brupop.ts';
+import { settingsOf } from './props/settings.ts';
+import { warningsOf } from './warnings.ts';
+
+/** Two operators for one cluster in one app: the second would overwrite the roles and the CRD of the first. */
+export class DuplicateOperatorError extends Error {
+  override readonly name = 'DuplicateOperatorError';
+  constructor(cluster: string, paths: readonly [first: string, second: string]) {
+    super(
+      `"${paths[0]}" and "${paths[1]}" are both for the cluster "${cluster}", and a cluster has one operator, ` +
+        'since roles, CRD and priority classes exist once in it. For different clusters give each its own prop `cluster`.',
+    );
+  }
+}
+
+/** The whole operator. Its parts are public, so that patches reach every object. */
+export class Brupop extends Construct {
+  readonly settings: Settings;
+  /** Combinations of props that can hurt; also metadata `brupop/warning` of this construct. */
+  readonly warnings: readonly string[];
+  /** Undefined where the namespace is somebody else's. */
+  readonly namespace: ApiObject | undefined;
+  readonly priorityClasses: PriorityClasses;
+  readonly crd: ApiObject;
+  /** Undefined where the Secrets are ready-made. */
+  readonly certificates: Certificates | undefined;
+  readonly apiserver: Apiserver;
+  readonly controller: Controller;
+  readonly agent: Agent;
+  /** Undefined unless asked for. */
+  readonly networkPolicies: NetworkPolicies | undefined;
+
+  /**
+   * @throws InvalidPropsError naming every fault of the props
+   * @throws DuplicateOperatorError where the app has another operator for the same cluster
+   */
+  constructor(scope: Construct, id: string, props: BrupopProps = {}) {
+    super(scope, id);
+    const settings = settingsOf(props);
+    this.settings = settings;
+    this.warnings = warningsOf(settings);
+    for (const warning of this.warnings) this.node.addMetadata('brupop/warning', warning);
+    this.#refuseDuplicate();
+
+    this.namespace = settings.createNamespace ? addNamespace(this, 'Namespace', settings) : undefined;
+    this.priorityClasses = new PriorityClasses(this, 'PriorityClasses', settings);
+    this.crd = addShadowCrd(this, 'Crd', settings);
+    const source = settings.certificates;
+    this.certificates =
+      source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });
+    this.apiserver = new Apiserver(this, 'Apiserver', settings);
+    this.controller = new Controller(this, 'Controller', settings);
+    this.agent = new Agent(this, 'Agent', settings);
+    this.networkPolicies = settings.networkPolicies.enabled
+      ? new NetworkPolicies(this, 'NetworkPolicies', settings)
+      : undefined;
+  }
+
+  #refuseDuplicate(): void {
+    const { cluster } = this.settings;
+    const other = this.node.root.node
+      .findAll()
+      .find((node) => node instanceof Brupop && node !== this && node.settings.cluster === cluster);
+    if (other) throw new DuplicateOperatorError(cluster, [other.node.path, this.node.path]);
+  }
+}

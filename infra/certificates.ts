@@ -1,0 +1,114 @@
+import type { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import {
+  Certificate,
+  type CertificateSpec,
+  CertificateSpecPrivateKeyAlgorithm,
+  CertificateSpecPrivateKeyEncoding,
+  CertificateSpecPrivateKeyRotationPolicy,
+  CertificateSpecUsages,
+  Issuer,
+  type IssuerSpec,
+} from '../imports/cert-manager.io.ts';
+import type { Component } from './labels.ts';
+import {
+  CA_CERTIFICATE,
+  CA_ISSUER,
+  CA_SECRET,
+  CLIENT_CERTIFICATE,
+  SELF_SIGNED_ISSUER,
+  SERVER_CERTIFICATE,
+} from './names.ts';
+import { addObject, namespacedMeta } from './objects.ts';
+import type { Settings } from './props/brupop.ts';
+import type { CertificateSettings, ManagedCertificateSettings } from './props/certificates.ts';
+
+export interface CertificatesProps {
+  readonly settings: Settings;
+  readonly source: ManagedCertificateSettings;
+}
+
+interface Authority {
+  readonly selfSignedIssuer: ApiObject;
+  readonly ca: ApiObject;
+  readonly caIssuer: ApiObject;
+}
+
+const KEY = {
+  algorithm: CertificateSpecPrivateKeyAlgorithm.RSA,
+  encoding: CertificateSpecPrivateKeyEncoding.PKCS8,
+  // Existing installations have such a CA key, and under rotationPolicy Never another size would be an error, not a new key.
+  size: 2048,
+};
+
+const LEAF_USAGES = [CertificateSpecUsages.KEY_ENCIPHERMENT, CertificateSpecUsages.DIGITAL_SIGNATURE];
+
+/** What cert-manager has to make: the certificates of the apiserver and, unless there is an issuer already, their CA. */
+export class Certificates extends Construct {
+  /** The operator's own CA; undefined where an issuer of the user's signs. */
+  readonly authority: Authority | undefined;
+  readonly server: ApiObject;
+  readonly client: ApiObject;
+  readonly #props: CertificatesProps;
+
+  constructor(scope: Construct, id: string, props: CertificatesProps) {
+    super(scope, id);
+    this.#props = props;
+    this.authority = props.source.kind === 'self-signed' ? this.#addAuthority(props.source.caDuration) : undefined;
+    this.server = this.#addLeaf('Server', { name: SERVER_CERTIFICATE, usage: CertificateSpecUsages.SERVER_AUTH });
+    this.client = this.#addLeaf('Client', { name: CLIENT_CERTIFICATE, usage: CertificateSpecUsages.CLIENT_AUTH });
+  }
+
+  #addAuthority(duration: string): Authority {
+    return {
+      selfSignedIssuer: this.#addIssuer('SelfSigned', SELF_SIGNED_ISSUER, { selfSigned: {} }),
+      ca: this.#addCertificate('Ca', CA_CERTIFICATE, {
+        secretName: CA_SECRET,
+        commonName: CA_CERTIFICATE,
+        isCa: true,
+        duration,
+        usages: [CertificateSpecUsages.CERT_SIGN, ...LEAF_USAGES],
+        // A new key would cut off every certificate that it has signed, since those are not signed anew with it.
+        privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
+        issuerRef: { name: SELF_SIGNED_ISSUER, kind: 'Issuer', group: 'cert-manager.io' },
+      }),
+      caIssuer: this.#addIssuer('CaIssuer', CA_ISSUER, { ca: { secretName: CA_SECRET } }),
+    };
+  }
+
+  #addLeaf(id: string, { name, usage }: { readonly name: string; readonly usage: CertificateSpecUsages }): ApiObject {
+    const { settings, source } = this.#props;
+    const issuer = source.kind === 'self-signed' ? { name: CA_ISSUER, issuerKind: 'Issuer' } : source;
+    return this.#addCertificate(id, name, {
+      secretName: name,
+      dnsNames: [`*.${settings.namespace}.svc.cluster.local`, `*.${settings.namespace}.svc`],
+      duration: source.duration,
+      renewBefore: source.renewBefore,
+      usages: [usage, ...LEAF_USAGES],
+      privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS },
+      issuerRef: { name: issuer.name, kind: issuer.issuerKind, group: 'cert-manager.io' },
+    });
+  }
+
+  #addCertificate(id: string, name: string, spec: CertificateSpec): ApiObject {
+    return addObject(this, id, Certificate.manifest({ metadata: this.#meta(name), spec }));
+  }
+
+  #addIssuer(id: string, name: string, spec: IssuerSpec): ApiObject {
+    return addObject(this, id, Issuer.manifest({ metadata: this.#meta(name), spec }));
+  }
+
+  #meta(name: string) {
+    return namespacedMeta(this.#props.settings, { name, component: 'apiserver' satisfies Component });
+  }
+}
+
+/** Secret with the certificate and key that the apiserver serves. */
+export function serverSecret(source: CertificateSettings): string {
+  return source.kind === 'secret' ? source.serverSecret : SERVER_CERTIFICATE;
+}
+
+/** Secret with the ca.crt that agents trust. */
+export function caSecret(source: CertificateSettings): string {
+  return source.kind === 'secret' ? (source.caSecret ?? source.serverSecret) : CLIENT_CERTIFICATE;
+}

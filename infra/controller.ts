@@ -1,0 +1,80 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import type { controllerEnv } from '../runtime/controller/config.ts';
+import { CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
+import { Access } from './access.ts';
+import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
+import { selectorLabels } from './labels.ts';
+import { CONTROLLER_DEPLOYMENT, HIGH_PRIORITY } from './names.ts';
+import { addObject, namespacedMeta } from './objects.ts';
+import { DRAIN_SURVIVAL, HTTP_PORT_NAME, podTemplate } from './pods.ts';
+import type { Settings } from './props/brupop.ts';
+import { scheduleEnv } from './props/schedule.ts';
+import { addService } from './service.ts';
+
+/** What decides which node is updated when. */
+export class Controller extends Construct {
+  readonly access: Access;
+  readonly service: ApiObject;
+  readonly deployment: ApiObject;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.access = new Access(this, 'Access', { settings, component: 'controller' });
+    this.service = addService(this, 'Service', {
+      settings,
+      component: 'controller',
+      name: CONTROLLER_SERVICE,
+      port: { name: HTTP_PORT_NAME, port: 80, target: HTTP_PORT_NAME },
+    });
+    this.deployment = addObject(
+      this,
+      'Deployment',
+      k8s.KubeDeployment.manifest({
+        metadata: namespacedMeta(settings, { name: CONTROLLER_DEPLOYMENT, component: 'controller' }),
+        spec: {
+          replicas: settings.controller.replicas,
+          selector: { matchLabels: selectorLabels('controller') },
+          strategy: { type: 'Recreate' },
+          template: controllerPod(settings),
+        },
+      }),
+    );
+  }
+}
+
+function controllerPod(settings: Settings): k8s.PodTemplateSpec {
+  const { controller } = settings;
+  return podTemplate(settings, {
+    component: 'controller',
+    env: controllerEnvironment(settings),
+    httpPort: controller.httpPort,
+    probePeriod: 10,
+    spec: {
+      priorityClassName: HIGH_PRIORITY,
+      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity },
+      tolerations: [DRAIN_SURVIVAL.toleration, ...(controller.tolerations as k8s.Toleration[])],
+    },
+  });
+}
+
+function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
+  const { controller } = settings;
+  return environment<typeof controllerEnv>({
+    ...IN_CLUSTER,
+    KUBECONFIG: undefined,
+    ...loggingEnv(settings),
+    MY_NODE_NAME: podField('spec.nodeName'),
+    MY_POD_NAME: podField('metadata.name'),
+    MAX_CONCURRENT_UPDATE: controller.maxConcurrentUpdate,
+    MAX_FAILED_UPDATE: controller.maxFailedUpdate,
+    ...scheduleEnv(controller.schedule),
+    MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,
+    MONITORING_TIMEOUT_IN_SEC: controller.monitoringTimeoutInSec,
+    AGENT_TIMEOUT_IN_SEC: controller.agentTimeoutInSec,
+    NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,
+    NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
+    HTTP_PORT: controller.httpPort,
+  });
+}

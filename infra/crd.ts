@@ -1,0 +1,83 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import type { Construct } from 'constructs';
+import { PATHS } from '../runtime/apiserver/protocol.ts';
+import {
+  APISERVER_SERVICE,
+  CRD_NAME,
+  GROUP,
+  KIND,
+  PLURAL,
+  SHORT_NAME,
+  SINGULAR,
+  STORAGE_VERSION,
+} from '../runtime/shadow/names.ts';
+import { crdSchema } from '../runtime/shadow/schema.ts';
+import { SERVER_CERTIFICATE } from './names.ts';
+import { addObject, globalMeta } from './objects.ts';
+import type { Settings } from './props/brupop.ts';
+
+const VERSIONS = ['v2', 'v1'] as const;
+type Version = (typeof VERSIONS)[number];
+
+/** The CustomResourceDefinition of BottlerocketShadow with both versions; the apiserver converts between them. */
+export function addShadowCrd(scope: Construct, id: string, settings: Settings): ApiObject {
+  const { certificates, namespace } = settings;
+  const isManaged = certificates.kind !== 'secret';
+  // The named certificate is the served one: its ca.crt is what signed it.
+  const annotations = { 'cert-manager.io/inject-ca-from': `${namespace}/${SERVER_CERTIFICATE}` };
+  return addObject(
+    scope,
+    id,
+    k8s.KubeCustomResourceDefinition.manifest({
+      metadata: globalMeta(settings, { name: CRD_NAME, ...(isManaged && { annotations }) }),
+      spec: {
+        group: GROUP,
+        names: { kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: SINGULAR, shortNames: [SHORT_NAME] },
+        scope: 'Namespaced',
+        versions: VERSIONS.map(crdVersion),
+        conversion: conversion(settings),
+      },
+    }),
+  );
+}
+
+function conversion({ apiserver, certificates, namespace }: Settings): k8s.CustomResourceConversion {
+  const service = {
+    name: APISERVER_SERVICE,
+    namespace,
+    path: PATHS.crdConvert,
+    port: apiserver.servicePort,
+  };
+  const caBundle = certificates.kind === 'secret' && Buffer.from(certificates.caBundle).toString('base64');
+  return {
+    strategy: 'Webhook',
+    webhook: {
+      clientConfig: { service, ...(caBundle && { caBundle }) },
+      conversionReviewVersions: [...VERSIONS],
+    },
+  };
+}
+
+function crdVersion(name: Version): k8s.CustomResourceDefinitionVersion {
+  return {
+    name,
+    served: true,
+    storage: name === STORAGE_VERSION,
+    subresources: { status: {} },
+    additionalPrinterColumns: printerColumns(name),
+    schema: { openApiv3Schema: crdSchema(name) },
+  };
+}
+
+const text = (name: string, jsonPath: string) => ({ name, jsonPath, type: 'string' });
+
+function printerColumns(version: Version): k8s.CustomResourceColumnDefinition[] {
+  return [
+    text('State', '.status.current_state'),
+    text('Version', '.status.current_version'),
+    text('Target State', '.spec.state'),
+    text('Target Version', '.spec.version'),
+    ...(version === 'v2' ? [{ name: 'Crash Count', jsonPath: '.status.crash_count', type: 'integer' }] : []),
+  ];
+}

@@ -1,0 +1,23 @@
+/** What the package offers to cdk8s apps. */
+export { Access } from './access.ts';
+export { Agent } from './agent.ts';
+export { Apiserver } from './apiserver.ts';
+export { Brupop, DuplicateOperatorError } from './brupop.ts';
+export { Certificates } from './certificates.ts';
+export { BrupopChart } from './chart.ts';
+export { Controller } from './controller.ts';
+export { Alerts, type AlertsProps } from './monitoring/alerts.ts';
+export { Dashboard, type DashboardProps } from './monitoring/dashboard.ts';
+export { Monitors, type MonitorsProps } from './monitoring/monitors.ts';
+export { PrometheusSample, type PrometheusSampleProps } from './monitoring/prometheus-sample.ts';
+export { NetworkPolicies } from './network-policies.ts';
+export { PriorityClasses } from './priority.ts';
+export type { AgentProps } from './props/agent.ts';
+export type { ApiserverProps } from './props/apiserver.ts';
+export type { BrupopProps, LoggingProps, NetworkPolicyProps, Settings } from './props/brupop.ts';
+export type { CertificateProps, IssuerProps, SecretProps, SelfSignedProps } from './props/certificates.ts';
+export type { ControllerProps } from './props/controller.ts';
+export type { ImageProps } from './props/image.ts';
+export type { CronProps, ScheduleProps, WindowProps } from './props/schedule.ts';
+export { InvalidPropsError } from './props/settings.ts';
+export type { Resources, Toleration, WorkloadProps } from './props/workload.ts';

@@ -1,0 +1,122 @@
+import type { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { z } from 'zod';
+import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
+import type { Brupop } from '../brupop.ts';
+import { addObject, namespacedMeta } from '../objects.ts';
+import { labelMap } from '../props/fields.ts';
+import { checkProps } from '../props/settings.ts';
+import { watchedOperator } from './operator.ts';
+
+export interface AlertsProps {
+  /** The operator that is watched. */
+  readonly brupop: Brupop;
+  /** Labels by which your Prometheus selects its rules. @default none */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const alertsProps = z.strictObject({
+  brupop: watchedOperator,
+  labels: labelMap.default({}),
+} satisfies Record<keyof AlertsProps, z.ZodType>);
+
+/** Alerts on what waits for a person. Needs the CustomResourceDefinitions of the Prometheus operator in the cluster. */
+export class Alerts extends Construct {
+  readonly rule: ApiObject;
+
+  /** @throws InvalidPropsError */
+  constructor(scope: Construct, id: string, props: AlertsProps) {
+    super(scope, id);
+    const { brupop, labels } = checkProps(alertsProps, props);
+    this.rule = addObject(
+      this,
+      'Rule',
+      PrometheusRule.manifest({
+        metadata: namespacedMeta(brupop.settings, { name: 'brupop', labels }),
+        spec: { groups: [{ name: 'brupop', rules: ALERTS.map(toRule) }] },
+      }),
+    );
+  }
+}
+
+interface Alert {
+  readonly name: string;
+  readonly severity: 'critical' | 'warning';
+  readonly expression: string;
+  /** How long it must hold. */
+  readonly during: string;
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** Nodes that the controller judges so. A stand-by judges nobody, hence the greatest. */
+const nodes = (reasons: string): string => `max by (reason) (brupop_controller_verdicts{reason=~"${reasons}"}) > 0`;
+
+const ALERTS: readonly Alert[] = [
+  {
+    name: 'BrupopNodeNotReturned',
+    severity: 'critical',
+    expression: nodes('NotReturned'),
+    during: '0m',
+    summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
+    description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
+  },
+  {
+    name: 'BrupopRolloutHalted',
+    severity: 'critical',
+    expression: nodes('RolloutHalted'),
+    during: '5m',
+    summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
+    description: 'See status.last_failure of the shadows with a crash_count; MAX_FAILED_UPDATE is the budget.',
+  },
+  {
+    name: 'BrupopSoakFailed',
+    severity: 'warning',
+    expression: nodes('SoakFailed'),
+    during: '0m',
+    summary: '{{ $value }} node(s) did not stay Ready after their update.',
+    description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
+  },
+  {
+    name: 'BrupopDrainBlocked',
+    severity: 'warning',
+    expression: nodes('DrainBlocked'),
+    during: '15m',
+    summary: 'The drain of {{ $value }} node(s) does not get on.',
+    description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
+  },
+  {
+    name: 'BrupopAgentSilent',
+    severity: 'warning',
+    expression: nodes('AgentSilent|AgentMissing'),
+    during: '15m',
+    summary: '{{ $value }} node(s) have no running agent and are not updated.',
+    description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
+  },
+  {
+    name: 'BrupopNoLeader',
+    severity: 'warning',
+    expression: 'absent(brupop_controller_leader == 1)',
+    during: '15m',
+    summary: 'No controller decides: no node is updated.',
+    description: 'Look at the pods of the Deployment brupop-controller-deployment and at the Lease brupop-controller.',
+  },
+  {
+    name: 'BrupopCertificateExpiring',
+    severity: 'critical',
+    expression: 'min(brupop_apiserver_certificate_expiry_timestamp_seconds) - time() < 14 * 24 * 3600',
+    during: '1h',
+    summary: 'The certificate of the apiserver expires in {{ $value | humanizeDuration }}.',
+    description: 'It should have been renewed by now. Once it is void, agents and conversions fail.',
+  },
+];
+
+function toRule({ name, severity, expression, during, summary, description }: Alert) {
+  return {
+    alert: name,
+    expr: expression,
+    for: during,
+    labels: { severity },
+    annotations: { summary, description },
+  };
+}

@@ -1,0 +1,59 @@
+import type { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { z } from 'zod';
+import { PodMonitor, ServiceMonitor } from '../../imports/monitoring.coreos.com.ts';
+import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { selectorLabels } from '../labels.ts';
+import type { Brupop } from '../brupop.ts';
+import { addObject, namespacedMeta } from '../objects.ts';
+import { HTTP_PORT_NAME } from '../pods.ts';
+import { labelMap, scrapeInterval } from '../props/fields.ts';
+import { checkProps } from '../props/settings.ts';
+import { watchedOperator } from './operator.ts';
+
+export interface MonitorsProps {
+  /** The operator that is watched. */
+  readonly brupop: Brupop;
+  /** Time between two scrapes. @default 30s */
+  readonly interval?: string;
+  /** Labels by which your Prometheus selects its monitors. @default none */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const monitorsProps = z.strictObject({
+  brupop: watchedOperator,
+  interval: scrapeInterval.default('30s'),
+  labels: labelMap.default({}),
+} satisfies Record<keyof MonitorsProps, z.ZodType>);
+
+/** Has the Prometheus operator scrape controller and apiservers. Needs its CustomResourceDefinitions in the cluster. */
+export class Monitors extends Construct {
+  /** The controller, by its Service. */
+  readonly serviceMonitor: ApiObject;
+  /** Each apiserver, by its pod: the Service leads to the TLS port alone. */
+  readonly podMonitor: ApiObject;
+
+  /** @throws InvalidPropsError */
+  constructor(scope: Construct, id: string, props: MonitorsProps) {
+    super(scope, id);
+    const { brupop, interval, labels } = checkProps(monitorsProps, props);
+    const { settings } = brupop;
+    const endpoint = { port: HTTP_PORT_NAME, path: PATHS.metrics, interval };
+    this.serviceMonitor = addObject(
+      this,
+      'ServiceMonitor',
+      ServiceMonitor.manifest({
+        metadata: namespacedMeta(settings, { name: 'brupop-controller', component: 'controller', labels }),
+        spec: { selector: { matchLabels: selectorLabels('controller') }, endpoints: [endpoint] },
+      }),
+    );
+    this.podMonitor = addObject(
+      this,
+      'PodMonitor',
+      PodMonitor.manifest({
+        metadata: namespacedMeta(settings, { name: 'brupop-apiserver', component: 'apiserver', labels }),
+        spec: { selector: { matchLabels: selectorLabels('apiserver') }, podMetricsEndpoints: [endpoint] },
+      }),
+    );
+  }
+}

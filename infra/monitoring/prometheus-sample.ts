@@ -1,0 +1,184 @@
+import { type ApiObject, Yaml } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { z } from 'zod';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import type { Brupop } from '../brupop.ts';
+import { addObject, namespacedMeta } from '../objects.ts';
+import { HTTP_PORT_NAME, httpProbe, RESTRICTED_CONTAINER, RESTRICTED_POD } from '../pods.ts';
+import type { Settings } from '../props/brupop.ts';
+import { scrapeInterval, someText } from '../props/fields.ts';
+import { checkProps } from '../props/settings.ts';
+import { watchedOperator } from './operator.ts';
+
+export interface PrometheusSampleProps {
+  /** The operator that is watched. */
+  readonly brupop: Brupop;
+  /** @default docker.io/prom/prometheus:v3.5.0 */
+  readonly image?: string;
+  /** Time between two scrapes. @default 30s */
+  readonly interval?: string;
+  /** How long samples are kept; they are lost with the pod. @default 24h */
+  readonly retention?: string;
+}
+
+const sampleProps = z.strictObject({
+  brupop: watchedOperator,
+  image: someText.default('docker.io/prom/prometheus:v3.5.0'),
+  interval: scrapeInterval.default('30s'),
+  retention: scrapeInterval.default('24h'),
+} satisfies Record<keyof PrometheusSampleProps, z.ZodType>);
+
+type SampleSettings = z.output<typeof sampleProps>;
+
+const NAME = 'brupop-prometheus';
+const PORT = 9090;
+const SELECTOR = { 'app.kubernetes.io/name': NAME };
+const CONFIG_FILE = 'prometheus.yml';
+const CONFIG_DIR = '/etc/prometheus';
+const DATA_DIR = '/prometheus';
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** A small Prometheus that scrapes controller and apiservers: to look at the metrics, not to keep them. */
+export class PrometheusSample extends Construct {
+  readonly serviceAccount: ApiObject;
+  readonly role: ApiObject;
+  readonly roleBinding: ApiObject;
+  readonly config: ApiObject;
+  readonly deployment: ApiObject;
+  readonly service: ApiObject;
+  readonly #metadata: k8s.ObjectMeta;
+
+  /** @throws InvalidPropsError */
+  constructor(scope: Construct, id: string, props: PrometheusSampleProps) {
+    super(scope, id);
+    const sample = checkProps(sampleProps, props);
+    const { settings } = sample.brupop;
+    this.#metadata = namespacedMeta(settings, { name: NAME, labels: SELECTOR });
+    const metadata = this.#metadata;
+    this.serviceAccount = addObject(
+      this,
+      'ServiceAccount',
+      k8s.KubeServiceAccount.manifest({ metadata, automountServiceAccountToken: false }),
+    );
+    [this.role, this.roleBinding] = this.#addAccess(settings);
+    const data = { [CONFIG_FILE]: Yaml.stringify(scrapeConfig(sample)) };
+    this.config = addObject(this, 'Config', k8s.KubeConfigMap.manifest({ metadata, data }));
+    this.deployment = this.#addDeployment(sample);
+    this.service = addObject(
+      this,
+      'Service',
+      k8s.KubeService.manifest({
+        metadata,
+        spec: {
+          type: 'ClusterIP',
+          selector: SELECTOR,
+          ports: [
+            {
+              name: HTTP_PORT_NAME,
+              port: PORT,
+              protocol: 'TCP',
+              targetPort: k8s.IntOrString.fromString(HTTP_PORT_NAME),
+            },
+          ],
+        },
+      }),
+    );
+  }
+
+  /** Finding the pods of one namespace is all that it has to be allowed. */
+  #addAccess({ namespace }: Settings): [role: ApiObject, binding: ApiObject] {
+    const metadata = this.#metadata;
+    const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] };
+    return [
+      addObject(this, 'Role', k8s.KubeRole.manifest({ metadata, rules: [pods] })),
+      addObject(
+        this,
+        'RoleBinding',
+        k8s.KubeRoleBinding.manifest({
+          metadata,
+          roleRef: { apiGroup: RBAC, kind: 'Role', name: NAME },
+          subjects: [{ kind: 'ServiceAccount', name: NAME, namespace }],
+        }),
+      ),
+    ];
+  }
+
+  #addDeployment(sample: SampleSettings): ApiObject {
+    return addObject(
+      this,
+      'Deployment',
+      k8s.KubeDeployment.manifest({
+        metadata: this.#metadata,
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: SELECTOR },
+          strategy: { type: 'Recreate' },
+          template: {
+            metadata: { labels: this.#metadata.labels ?? SELECTOR },
+            spec: {
+              serviceAccountName: NAME,
+              automountServiceAccountToken: true,
+              enableServiceLinks: false,
+              securityContext: RESTRICTED_POD,
+              containers: [prometheus(sample)],
+              volumes: [
+                { name: 'config', configMap: { name: NAME } },
+                { name: 'data', emptyDir: { sizeLimit: k8s.Quantity.fromString('1Gi') } },
+              ],
+            },
+          },
+        },
+      }),
+    );
+  }
+}
+
+function prometheus({ image, retention }: SampleSettings): k8s.Container {
+  return {
+    name: 'prometheus',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    args: [
+      `--config.file=${CONFIG_DIR}/${CONFIG_FILE}`,
+      `--storage.tsdb.path=${DATA_DIR}`,
+      `--storage.tsdb.retention.time=${retention}`,
+    ],
+    ports: [{ name: HTTP_PORT_NAME, containerPort: PORT, protocol: 'TCP' }],
+    livenessProbe: httpProbe('/-/healthy', 10),
+    readinessProbe: httpProbe('/-/ready', 10),
+    resources: {
+      requests: { cpu: k8s.Quantity.fromString('50m'), memory: k8s.Quantity.fromString('256Mi') },
+      limits: { memory: k8s.Quantity.fromString('512Mi') },
+    },
+    securityContext: RESTRICTED_CONTAINER,
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIR, readOnly: true },
+      { name: 'data', mountPath: DATA_DIR },
+    ],
+  };
+}
+
+/** The pods themselves are the targets: behind a Service each scrape would reach another replica. */
+function scrapeConfig({ brupop, interval }: SampleSettings): object {
+  const componentMeta = `__meta_kubernetes_pod_label_${COMPONENT_LABEL.replaceAll(/\W/g, '_')}`;
+  return {
+    global: { scrape_interval: interval },
+    scrape_configs: [
+      {
+        job_name: 'brupop',
+        kubernetes_sd_configs: [{ role: 'pod', namespaces: { names: [brupop.settings.namespace] } }],
+        relabel_configs: [
+          {
+            source_labels: [componentMeta, '__meta_kubernetes_pod_container_port_name'],
+            regex: `(${COMPONENTS.apiserver}|${COMPONENTS.controller});${HTTP_PORT_NAME}`,
+            action: 'keep',
+          },
+          { source_labels: [componentMeta], target_label: 'component' },
+          { source_labels: ['__meta_kubernetes_pod_name'], target_label: 'pod' },
+          { source_labels: ['__meta_kubernetes_pod_node_name'], target_label: 'node' },
+        ],
+      },
+    ],
+  };
+}

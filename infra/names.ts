@@ -1,0 +1,35 @@
+import {
+  AGENT_SERVICE_ACCOUNT,
+  APISERVER_SERVICE_ACCOUNT,
+  CONTROLLER_SERVICE_ACCOUNT,
+} from '../runtime/shadow/names.ts';
+import type { Component } from './labels.ts';
+
+/** Names of objects that only the manifests know. They are part of the contract with existing installations, as those of the runtime. */
+
+export const DAEMON_SET = 'brupop-agent';
+export const APISERVER_DEPLOYMENT = 'brupop-apiserver';
+export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
+
+export const HIGH_PRIORITY = 'brupop-controller-high-priority';
+export const AGENT_PRIORITY = 'brupop-agent-priority';
+
+export const SELF_SIGNED_ISSUER = 'selfsigned-issuer';
+export const CA_ISSUER = 'brupop-root-certificate-issuer';
+export const CA_CERTIFICATE = 'brupop-selfsigned-ca';
+export const CA_SECRET = 'brupop-root-ca-secret';
+export const SERVER_CERTIFICATE = 'brupop-apiserver-certificate';
+export const CLIENT_CERTIFICATE = 'brupop-apiserver-client-certificate';
+
+export const SERVICE_ACCOUNTS: Readonly<Record<Component, string>> = {
+  agent: AGENT_SERVICE_ACCOUNT,
+  apiserver: APISERVER_SERVICE_ACCOUNT,
+  controller: CONTROLLER_SERVICE_ACCOUNT,
+};
+
+export const AUTH_DELEGATOR_BINDING = 'brupop-apiserver-auth-delegator-role-binding';
+
+/** Name of a component's ClusterRole and of its Role in the operator's namespace. */
+export function roleName(component: Component): string {
+  return `brupop-${component}-role`;
+}

@@ -1,0 +1,40 @@
+import { ApiObject, type ApiObjectProps, Chart, JsonPatch } from 'cdk8s';
+import type { k8s } from 'cdk8s-plus-28';
+import type { Construct } from 'constructs';
+import { type Component, componentLabels, type Labels, sharedLabels } from './labels.ts';
+import type { Settings } from './props/brupop.ts';
+
+/**
+ * Adds the object of a typed manifest (`k8s.KubeX.manifest(...)`). It is a plain ApiObject because the typed classes render themselves
+ * once more after patches and then drop every field that they do not know.
+ */
+export function addObject(scope: Construct, id: string, manifest: ApiObjectProps): ApiObject {
+  const object = new ApiObject(scope, id, manifest);
+  // A chart with a namespace of its own gives it to every object in it, also to those that live in none.
+  const isGlobal = manifest.metadata?.namespace === undefined;
+  if (isGlobal && Chart.of(scope).namespace !== undefined) object.addJsonPatch(JsonPatch.remove('/metadata/namespace'));
+  return object;
+}
+
+export interface MetaOptions {
+  readonly name: string;
+  /** The process that the object is for; none = the operator as a whole. */
+  readonly component?: Component;
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
+}
+
+/** Metadata of an object that lives in no namespace. */
+export function globalMeta(settings: Settings, { name, component, labels, annotations }: MetaOptions): k8s.ObjectMeta {
+  const allAnnotations = { ...settings.annotations, ...annotations };
+  return {
+    name,
+    labels: { ...settings.labels, ...labels, ...(component ? componentLabels(component) : sharedLabels()) },
+    ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
+  };
+}
+
+/** Metadata of an object in the operator's namespace. */
+export function namespacedMeta(settings: Settings, options: MetaOptions): k8s.ObjectMeta {
+  return { ...globalMeta(settings, options), namespace: settings.namespace };
+}

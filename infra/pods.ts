@@ -1,0 +1,142 @@
+import { k8s } from 'cdk8s-plus-28';
+import { UPDATING_LABEL } from '../runtime/marks/names.ts';
+import { TERMINATION_LOG } from './environment.ts';
+import { type Component, componentLabels } from './labels.ts';
+import { SERVICE_ACCOUNTS } from './names.ts';
+import type { Settings } from './props/brupop.ts';
+import { imageReference } from './props/image.ts';
+
+type Resources = Settings[Component]['resources'];
+
+/** Name of the port that probes and scrapes use, in every container. */
+export const HTTP_PORT_NAME = 'http';
+
+/** A user and group of no name in the image: nothing on a node belongs to it. */
+const NOBODY = 65532;
+
+export interface PodParts {
+  readonly component: Component;
+  readonly env: k8s.EnvVar[];
+  readonly httpPort: number;
+  readonly ports?: k8s.ContainerPort[];
+  /** Seconds between two probes. */
+  readonly probePeriod: number;
+  /** What the container adds to the restricted security context. */
+  readonly security?: k8s.SecurityContext;
+  readonly podSecurity?: k8s.PodSecurityContext;
+  readonly volumeMounts?: k8s.VolumeMount[];
+  /** Scheduling, volumes and the like. */
+  readonly spec: Omit<k8s.PodSpec, 'containers'>;
+}
+
+/** The pod of one of the three processes: restricted, probed over HTTP, everything stated. */
+export function podTemplate(settings: Settings, parts: PodParts): k8s.PodTemplateSpec {
+  const { component, podSecurity, spec } = parts;
+  const { podLabels, podAnnotations, nodeSelector } = settings[component];
+  const annotations = { ...settings.annotations, ...podAnnotations };
+  return {
+    metadata: {
+      labels: { ...settings.labels, ...podLabels, ...componentLabels(component) },
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    spec: {
+      serviceAccountName: SERVICE_ACCOUNTS[component],
+      automountServiceAccountToken: true,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 30,
+      securityContext: { ...RESTRICTED_POD, ...podSecurity },
+      ...(settings.image.pullSecrets.length > 0 && {
+        imagePullSecrets: settings.image.pullSecrets.map((name) => ({ name })),
+      }),
+      ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+      ...spec,
+      containers: [container(settings, parts)],
+    },
+  };
+}
+
+/** With `RESTRICTED_CONTAINER`, what the Pod Security profile "restricted" asks for, and a root file system that cannot be written. */
+export const RESTRICTED_POD: k8s.PodSecurityContext = {
+  runAsNonRoot: true,
+  runAsUser: NOBODY,
+  runAsGroup: NOBODY,
+  // Secrets and tokens are readable for this group alone.
+  fsGroup: NOBODY,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+export const RESTRICTED_CONTAINER: k8s.SecurityContext = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
+function container(settings: Settings, parts: PodParts): k8s.Container {
+  const { component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  return {
+    name: 'brupop',
+    image: imageReference(settings.image),
+    imagePullPolicy: settings.image.pullPolicy,
+    command: ['node', `/opt/brupop/${component}.mjs`],
+    env,
+    ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
+    resources: resourceRequirements(settings[component].resources),
+    livenessProbe: { ...httpProbe('/healthz', probePeriod), initialDelaySeconds: 5 },
+    readinessProbe: httpProbe('/readyz', probePeriod),
+    terminationMessagePath: TERMINATION_LOG,
+    terminationMessagePolicy: 'File',
+    securityContext: { ...RESTRICTED_CONTAINER, ...security },
+    ...(volumeMounts && { volumeMounts }),
+  };
+}
+
+/** A probe of the container's HTTP port. */
+export function httpProbe(path: string, periodSeconds: number): k8s.Probe {
+  return {
+    httpGet: { path, port: k8s.IntOrString.fromString(HTTP_PORT_NAME), scheme: 'HTTP' },
+    periodSeconds,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  };
+}
+
+function resourceRequirements({ requests, limits }: Resources): k8s.ResourceRequirements {
+  return { requests: quantities(requests), limits: quantities(limits) };
+}
+
+function quantities(amounts: Resources['requests']): Record<string, k8s.Quantity> {
+  const stated = Object.entries(amounts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(amount)]));
+}
+
+const PLATFORM: k8s.NodeSelectorRequirement[] = [
+  { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+  { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] },
+];
+
+/** Nodes that the image runs on and that meet `more`. */
+export function requiredNodes(more: readonly k8s.NodeSelectorRequirement[] = []): k8s.NodeAffinity {
+  return {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [...PLATFORM, ...more] }],
+    },
+  };
+}
+
+/**
+ * How a Deployment's pods outlive the drains that they order: on to a node that is not being updated where there is one, and back on to
+ * a cordoned one where there is not.
+ */
+export const DRAIN_SURVIVAL = {
+  nodeAffinity: {
+    ...requiredNodes(),
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, preference: { matchExpressions: [{ key: UPDATING_LABEL, operator: 'DoesNotExist' }] } },
+    ],
+  } satisfies k8s.NodeAffinity,
+  toleration: {
+    key: 'node.kubernetes.io/unschedulable',
+    operator: 'Exists',
+    effect: 'NoSchedule',
+  } satisfies k8s.Toleration,
+};

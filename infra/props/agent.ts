@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { agentEnv } from '../../runtime/agent/config.ts';
+import { absolutePath, listenPort, someText, tunable } from './fields.ts';
+import { workloadFields, type WorkloadProps } from './workload.ts';
+
+export interface AgentProps extends WorkloadProps {
+  /** Seconds between a node's exclusion from load balancers and its drain; 0 = it is not excluded. @default 0 */
+  readonly excludeFromLbWaitTimeInSec?: number;
+  /** Seconds between two looks for updates, jittered. @default 120 */
+  readonly updateCheckIntervalInSec?: number;
+  /** Port of /healthz and /readyz. @default 8080 */
+  readonly httpPort?: number;
+  /** The update API's socket on the host. @default /run/api.sock */
+  readonly apiSocket?: string;
+  /** SELinux type of the container; the host lets only `super_t` and `control_t` speak to its API. @default super_t */
+  readonly seLinuxType?: string;
+}
+
+const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } };
+
+export const agentProps = z.strictObject({
+  ...workloadFields(RESOURCES),
+  excludeFromLbWaitTimeInSec: tunable(agentEnv.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC),
+  updateCheckIntervalInSec: tunable(agentEnv.UPDATE_CHECK_INTERVAL_IN_SEC),
+  httpPort: listenPort(agentEnv.HTTP_PORT),
+  apiSocket: absolutePath.default(agentEnv.BOTTLEROCKET_API_SOCKET.default ?? ''),
+  seLinuxType: someText.default('super_t'),
+} satisfies Record<keyof AgentProps, z.ZodType>);

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { agentEnv } from '../../runtime/agent/config.ts';
+import { apiserverEnv } from '../../runtime/apiserver/config.ts';
+import { count, listenPort, portFrom, tunable } from './fields.ts';
+import { workloadFields, type WorkloadProps } from './workload.ts';
+
+export interface ApiserverProps extends WorkloadProps {
+  /** @default 3 */
+  readonly replicas?: number;
+  /** TLS port of the container. @default 8443 */
+  readonly internalPort?: number;
+  /** Port of the Service. @default 443 */
+  readonly servicePort?: number;
+  /** Plain port of /metrics, /healthz and /readyz. @default 8080 */
+  readonly httpPort?: number;
+  /** Seconds that a drain may take; 0 = no limit. @default 1800 */
+  readonly drainTimeoutInSec?: number;
+  /** Eviction requests in flight for one drain. @default 5 */
+  readonly maxConcurrentEvictions?: number;
+}
+
+const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '256Mi' } };
+
+export const apiserverProps = z
+  .strictObject({
+    ...workloadFields(RESOURCES),
+    replicas: count(1).default(3),
+    internalPort: listenPort(apiserverEnv.APISERVER_INTERNAL_PORT),
+    servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),
+    httpPort: listenPort(apiserverEnv.HTTP_PORT),
+    drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
+    maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),
+  } satisfies Record<keyof ApiserverProps, z.ZodType>)
+  .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {
+    path: ['httpPort'],
+    message: 'expected another port than internalPort',
+  });

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { agentEnv } from '../../runtime/agent/config.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { type AgentProps, agentProps } from './agent.ts';
+import { type ApiserverProps, apiserverProps } from './apiserver.ts';
+import { type CertificateProps, certificateProps } from './certificates.ts';
+import { type ControllerProps, controllerProps } from './controller.ts';
+import { annotationMap, namespaceName, portFrom, someText, textOf } from './fields.ts';
+import { type ImageProps, imageProps } from './image.ts';
+import { freeLabels } from './workload.ts';
+
+/**
+ * What a user of the constructs may say. The schemas check it and fill in the defaults; a tunable has its limits and its default from the
+ * process that reads it, so that neither is stated twice.
+ */
+export interface BrupopProps {
+  /**
+   * Tells clusters apart in an app that has manifests for several. Roles, the CRD and the priority classes exist once in a cluster, so
+   * one cluster takes one operator. @default default
+   */
+  readonly cluster?: string;
+  /** @default brupop-bottlerocket-aws */
+  readonly namespace?: string;
+  /** False where the namespace exists already; it then needs the label pod-security.kubernetes.io/enforce=privileged. @default true */
+  readonly createNamespace?: boolean;
+  /** The one image that holds all three processes. */
+  readonly image?: ImageProps;
+  readonly logging?: LoggingProps;
+  /** Labels for every object and pod. @default none */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Annotations for every object and pod. @default none */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly agent?: AgentProps;
+  readonly apiserver?: ApiserverProps;
+  readonly controller?: ControllerProps;
+  /** Where the apiserver's certificate comes from. @default a CA of the operator's own, kept by cert-manager */
+  readonly certificates?: CertificateProps;
+  readonly networkPolicies?: NetworkPolicyProps;
+}
+
+export interface LoggingProps {
+  /** Shape of log lines: full, compact, pretty or json. @default full */
+  readonly format?: string;
+  /** Whether log lines are coloured. @default false */
+  readonly ansi?: boolean;
+  /** Least level that is logged, or directives like `brupop=debug,info`. @default info */
+  readonly filter?: string;
+}
+
+export interface NetworkPolicyProps {
+  /** Whether there are network policies. @default false */
+  readonly enabled?: boolean;
+  /** Ports of the Kubernetes API as policies see them, behind its Service. @default [443, 6443] */
+  readonly kubernetesApiPorts?: readonly number[];
+}
+
+/** The props, complete: every value stated. */
+export type Settings = z.output<typeof brupopProps>;
+
+const flag = z.boolean('expected true or false');
+
+const loggingProps = z.strictObject({
+  format: textOf(agentEnv.LOGGING_FORMATTER),
+  ansi: flag.default(agentEnv.LOGGING_ANSI_ENABLED.default === 'true'),
+  filter: textOf(agentEnv.TRACING_FILTER_DIRECTIVE),
+} satisfies Record<keyof LoggingProps, z.ZodType>);
+
+const networkPolicyProps = z.strictObject({
+  enabled: flag.default(false),
+  kubernetesApiPorts: z.array(portFrom(1)).min(1, 'expected at least one port').readonly().default([443, 6443]),
+} satisfies Record<keyof NetworkPolicyProps, z.ZodType>);
+
+export const brupopProps = z.strictObject({
+  cluster: someText.default('default'),
+  namespace: namespaceName.default(NAMESPACE),
+  createNamespace: flag.default(true),
+  image: imageProps,
+  logging: loggingProps.prefault({}),
+  labels: freeLabels,
+  annotations: annotationMap.default({}),
+  agent: agentProps.prefault({}),
+  apiserver: apiserverProps.prefault({}),
+  controller: controllerProps.prefault({}),
+  certificates: certificateProps,
+  networkPolicies: networkPolicyProps.prefault({}),
+} satisfies Record<keyof BrupopProps, z.ZodType>);

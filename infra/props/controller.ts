@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { controllerEnv } from '../../runtime/controller/config.ts';
+import { count, countOrText, listenPort, tunable } from './fields.ts';
+import { type ScheduleProps, scheduleProps } from './schedule.ts';
+import { workloadFields, type WorkloadProps } from './workload.ts';
+
+export interface ControllerProps extends WorkloadProps {
+  /** More than one are a leader and its stand-bys. @default 1 */
+  readonly replicas?: number;
+  /** Nodes that may be updating at once: a number, a percentage such as `10%`, or `unlimited`. @default 1 */
+  readonly maxConcurrentUpdate?: number | string;
+  /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
+  readonly maxFailedUpdate?: number | string;
+  /** When updates may start. @default always */
+  readonly schedule?: ScheduleProps;
+  /** Seconds that a node must be Ready after its update. @default 0 */
+  readonly monitoringTimeInSec?: number;
+  /** Seconds that it may be not Ready then before it counts as failed. @default 900 */
+  readonly monitoringTimeoutInSec?: number;
+  /** Seconds that a node may be without a running agent. @default 900 */
+  readonly agentTimeoutInSec?: number;
+  /** Seconds that a requested reboot may take. @default 900 */
+  readonly nodeReturnTimeoutInSec?: number;
+  /** Seconds that a node which is not Ready takes a slot; 0 = none. @default 3600 */
+  readonly notReadyHoldInSec?: number;
+  /** Port of /metrics, /healthz, /readyz and /plan. @default 8080 */
+  readonly httpPort?: number;
+}
+
+const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } };
+
+export const controllerProps = z.strictObject({
+  ...workloadFields(RESOURCES),
+  replicas: count(1).default(1),
+  maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
+  maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),
+  schedule: scheduleProps,
+  monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),
+  monitoringTimeoutInSec: tunable(controllerEnv.MONITORING_TIMEOUT_IN_SEC),
+  agentTimeoutInSec: tunable(controllerEnv.AGENT_TIMEOUT_IN_SEC),
+  nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
+  notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
+  httpPort: listenPort(controllerEnv.HTTP_PORT),
+} satisfies Record<keyof ControllerProps, z.ZodType>);

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { EnvVar } from '../../runtime/lib/env.ts';
+
+/** The kinds of values that props are made of. Each says what it expects in words that complete "expected ...". */
+
+/** A whole number that becomes the text of an environment variable; default and limits are the variable's own. */
+export function tunable(variable: EnvVar<number>) {
+  return z
+    .custom<number>((value) => typeof value === 'number' && fits(variable, value), `expected ${variable.expected}`)
+    .default(Number(variable.default));
+}
+
+/** A count, or text in the syntax of an environment variable; becomes the variable's text. */
+export function countOrText(variable: EnvVar<unknown>) {
+  return z
+    .custom<number | string>(
+      (value) => (typeof value === 'number' || typeof value === 'string') && fits(variable, value),
+      `expected ${variable.expected}`,
+    )
+    .default(variable.default ?? '');
+}
+
+/** Text in the syntax of an environment variable. */
+export function textIn(variable: EnvVar<unknown>) {
+  return z.custom<string>(
+    (value) => typeof value === 'string' && fits(variable, value),
+    `expected ${variable.expected}`,
+  );
+}
+
+/** The same, with the variable's default. */
+export function textOf(variable: EnvVar<unknown>) {
+  return textIn(variable).default(variable.default ?? '');
+}
+
+function fits(variable: EnvVar<unknown>, value: number | string): boolean {
+  return value !== '' && variable.parse(String(value)) !== undefined;
+}
+
+/** A port that a container without privileges can listen on and a Service can name: never "any free one". */
+export function listenPort(variable: EnvVar<number>) {
+  return portFrom(1024).default(Number(variable.default));
+}
+
+export function portFrom(least: number) {
+  const message = `expected a port number from ${least} to 65535`;
+  return z.int(message).min(least, message).max(65535, message);
+}
+
+export const count = (least: number) => {
+  const message = `expected a whole number, ${least} or more`;
+  return z.int(message).min(least, message);
+};
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const matching = (pattern: RegExp, expected: string) => {
+  const message = `expected ${expected}`;
+  return z.string(message).regex(pattern, message);
+};
+
+export const namespaceName = matching(DNS_LABEL, 'a namespace name (lower case letters, digits and "-", at most 63)');
+export const objectName = matching(DNS_NAME, 'an object name (lower case letters, digits, "-" and ".", at most 253)');
+export const someText = matching(/\S/, 'some text');
+export const quantity = matching(/^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/, 'a quantity such as 10m, 0.5 or 128Mi');
+/** A lifetime in whole hours as cert-manager and Go write it. */
+export const goHours = matching(/^[1-9]\d*h$/, 'a lifetime in hours such as 2160h');
+export const scrapeInterval = matching(/^[1-9]\d*(ms|s|m|h)$/, 'a time such as 30s');
+export const absolutePath = matching(/^\/[^\s]*$/, 'an absolute path');
+
+const QUALIFIED_NAME =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
+
+export const qualifiedName = matching(QUALIFIED_NAME, 'a label or annotation key such as example.com/team');
+export const labelValue = matching(LABEL_VALUE, 'a label value (letters, digits, "-", "_" and ".", at most 63)');
+
+export const labelMap = z.record(qualifiedName, labelValue);
+export const annotationMap = z.record(qualifiedName, z.string('expected some text'));

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { VERSION } from '../../runtime/lib/version.ts';
+import { objectName } from './fields.ts';
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const HOST = /^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d{1,5})?$/;
+const PATH = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
+/** Any tag but `latest`, which says nothing about what runs. */
+const TAG = /^(?!latest$)\w[\w.-]{0,127}$/;
+
+const text = (pattern: RegExp, expected: string) =>
+  z.string(`expected ${expected}`).regex(pattern, `expected ${expected}`);
+
+/** The one image that holds all three processes. */
+export interface ImageProps {
+  /** Registry, also a regional or mirrored one. @default ghcr.io */
+  readonly registry?: string;
+  /** @default cdk8s-brupop/brupop */
+  readonly repository?: string;
+  /** @default the version of this package */
+  readonly tag?: string;
+  /** `sha256:...`; the image is then named by it and not by its tag. @default none */
+  readonly digest?: string;
+  /** @default IfNotPresent */
+  readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** Names of Secrets with the registry's credentials, in the operator's namespace. @default none */
+  readonly pullSecrets?: readonly string[];
+}
+
+export const imageProps = z
+  .strictObject({
+    registry: text(HOST, 'a registry such as ghcr.io or mirror.example.com:5000').default('ghcr.io'),
+    repository: text(PATH, 'a repository such as cdk8s-brupop/brupop').default('cdk8s-brupop/brupop'),
+    tag: text(TAG, 'a tag other than "latest"').default(VERSION),
+    digest: text(DIGEST, 'a digest: sha256: and 64 hexadecimal digits').optional(),
+    pullPolicy: z
+      .enum(['Always', 'IfNotPresent', 'Never'], 'expected Always, IfNotPresent or Never')
+      .default('IfNotPresent'),
+    pullSecrets: z.array(objectName).readonly().default([]),
+  } satisfies Record<keyof ImageProps, z.ZodType>)
+  .prefault({});
+
+/** The reference that a container states. */
+export function imageReference(image: z.output<typeof imageProps>): string {
+  const name = `${image.registry}/${image.repository}`;
+  return image.digest === undefined ? `${name}:${image.tag}` : `${name}@${image.digest}`;
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { OWN_LABEL_KEYS } from '../labels.ts';
+import { annotationMap, count, labelMap, labelValue, qualifiedName, quantity } from './fields.ts';
+
+export interface Amounts {
+  /** Processor time, e.g. `10m`. */
+  readonly cpu?: string;
+  /** e.g. `128Mi` */
+  readonly memory?: string;
+}
+
+export interface Resources {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+/** A taint that pods bear. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: 'Exists' | 'Equal';
+  readonly value?: string;
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  /** Seconds that a NoExecute taint is borne. */
+  readonly tolerationSeconds?: number;
+}
+
+/** What each of the three processes lets a user say about its pods. */
+export interface WorkloadProps {
+  /** Requests and limits of the container; replaces the default as a whole. No default has a CPU limit. */
+  readonly resources?: Resources;
+  /** Labels that a node must have, besides what the workload needs by itself. @default none */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** Taints that the pods bear, besides those that they bear by themselves. @default none */
+  readonly tolerations?: readonly Toleration[];
+  /** Labels for the pods alone. @default none */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Annotations for the pods alone. @default none */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+}
+
+const amounts = z.strictObject({ cpu: quantity.optional(), memory: quantity.optional() });
+
+const toleration = z.strictObject({
+  key: qualifiedName.optional(),
+  operator: z.enum(['Exists', 'Equal'], 'expected Exists or Equal').optional(),
+  value: labelValue.optional(),
+  effect: z
+    .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'expected NoSchedule, PreferNoSchedule or NoExecute')
+    .optional(),
+  tolerationSeconds: count(0).optional(),
+} satisfies Record<keyof Toleration, z.ZodType>);
+
+/** Labels that leave the operator's own alone: others select by those. */
+export const freeLabels = labelMap
+  .refine((labels) => OWN_LABEL_KEYS.every((key) => !(key in labels)), 'expected keys that are not the operator’s own')
+  .default({});
+
+export const workloadFields = (defaults: Resources) =>
+  ({
+    resources: z.strictObject({ requests: amounts, limits: amounts }).default(defaults),
+    nodeSelector: labelMap.default({}),
+    tolerations: z.array(toleration).readonly().default([]),
+    podLabels: freeLabels,
+    podAnnotations: annotationMap.default({}),
+  }) satisfies Record<keyof WorkloadProps, z.ZodType>;

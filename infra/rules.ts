@@ -1,0 +1,63 @@
+import type { k8s } from 'cdk8s-plus-28';
+import { CONTROLLER_LEASE, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import type { Component } from './labels.ts';
+
+export interface Rules {
+  /** Granted for the whole cluster. */
+  readonly cluster: readonly k8s.PolicyRule[];
+  /** Granted in the operator's namespace alone. */
+  readonly namespace: readonly k8s.PolicyRule[];
+}
+
+/** Records what the operator did. Events about nodes live in the namespace `default`, so this is granted for all of them. */
+const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
+
+/** What each process may do, and nothing that it does not do. */
+export function rules(component: Component, namespace: string): Rules {
+  return RULES[component](namespace);
+}
+
+const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
+  agent: () => ({
+    // Its own Node's UID, once and when a UID is refused.
+    cluster: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
+    // Its own shadow, followed by name; all agents share one account, so the name cannot be part of the rule.
+    namespace: [{ apiGroups: [GROUP], resources: [PLURAL], verbs: ['list', 'watch'] }],
+  }),
+  apiserver: () => ({
+    cluster: [
+      // Marks, cordon and labels; a drain watches for its own marks, and looks for another place for the operator's pods.
+      { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
+      // What is to be drained, wherever it lives.
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+      EVENTS,
+    ],
+    namespace: [
+      { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'create'] },
+      { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
+    ],
+  }),
+  controller: (namespace) => ({
+    cluster: [
+      { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
+      // Its own namespace bears the annotation that pauses the fleet.
+      { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
+      EVENTS,
+    ],
+    namespace: [
+      { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+      { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
+      // Agents that run, or do not.
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+      // Leadership and slots. A create names no object yet, so it cannot be granted by name.
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [CONTROLLER_LEASE],
+        verbs: ['get', 'update'],
+      },
+    ],
+  }),
+};

@@ -1,0 +1,27 @@
+import type { Settings } from './props/brupop.ts';
+
+/** Combinations of props that work as they were meant to and can hurt all the same. */
+export function warningsOf({ agent, apiserver, controller }: Settings): readonly string[] {
+  const isUnlimited = isWord(controller.maxConcurrentUpdate, 'unlimited');
+  const found: readonly (readonly [boolean, string])[] = [
+    [
+      isUnlimited && agent.excludeFromLbWaitTimeInSec > 0,
+      'controller.maxConcurrentUpdate "unlimited" with agent.excludeFromLbWaitTimeInSec: ' +
+        'all nodes can be excluded from their load balancers at once',
+    ],
+    [
+      isUnlimited && isWord(controller.maxFailedUpdate, 'unlimited'),
+      'controller.maxConcurrentUpdate and controller.maxFailedUpdate "unlimited": a bad release can reach every node',
+    ],
+    [
+      apiserver.drainTimeoutInSec === 0,
+      'apiserver.drainTimeoutInSec 0: a disruption budget that never allows an eviction stops the rollout for ever',
+    ],
+    [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
+  ];
+  return found.flatMap(([applies, text]) => (applies ? [text] : []));
+}
+
+function isWord(value: number | string, word: string): boolean {
+  return String(value).toLowerCase() === word;
+}

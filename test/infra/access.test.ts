@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import { find, manifests, type Process, PROCESSES } from './manifests.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const objects = manifests();
+
+/** `resource: verbs`, sorted, as a reviewer would list them. */
+function granted(kind: 'ClusterRole' | 'Role', process: Process): string[] {
+  const { rules } = find(objects, kind, `brupop-${process}-role`) as unknown as { rules: readonly Rule[] };
+  return rules
+    .map(({ resources, resourceNames, verbs }) => {
+      const names = resourceNames ? ` ${resourceNames.join()}` : '';
+      return `${resources.join()}${names}: ${verbs.join(' ')}`;
+    })
+    .toSorted();
+}
+
+describe('each process may do what it does and no more', () => {
+  test('agent', () => {
+    expect(granted('ClusterRole', 'agent')).toEqual(['nodes: get']);
+    expect(granted('Role', 'agent')).toEqual(['bottlerocketshadows: list watch']);
+  });
+
+  test('apiserver', () => {
+    expect(granted('ClusterRole', 'apiserver')).toEqual([
+      'events: create patch',
+      'nodes: get list watch patch',
+      'pods/eviction: create',
+      'pods: get list watch',
+    ]);
+    expect(granted('Role', 'apiserver')).toEqual([
+      'bottlerocketshadows/status: patch',
+      'bottlerocketshadows: get create',
+    ]);
+  });
+
+  test('controller', () => {
+    expect(granted('ClusterRole', 'controller')).toEqual([
+      'events: create patch',
+      'namespaces brupop-bottlerocket-aws: list watch',
+      'nodes: get list watch patch',
+    ]);
+    expect(granted('Role', 'controller')).toEqual([
+      'bottlerocketshadows/status: patch',
+      'bottlerocketshadows: get list watch patch delete',
+      'leases brupop-controller: get update',
+      'leases: create',
+      'pods: list watch',
+    ]);
+  });
+
+  test('only the apiserver asks whose token it was shown', () => {
+    const delegates = objects.filter((object) => object['roleRef']?.name === 'system:auth-delegator');
+    expect(delegates.map((binding) => binding['subjects'])).toEqual([
+      [{ kind: 'ServiceAccount', name: 'brupop-apiserver-service-account', namespace: 'brupop-bottlerocket-aws' }],
+    ]);
+  });
+
+  test('nobody reads secrets, and no rule has a wildcard', () => {
+    const rules = objects.flatMap((object) => (object['rules'] ?? []) as Rule[]);
+    expect(JSON.stringify(rules)).not.toContain('*');
+    expect(rules.flatMap(({ resources }) => resources)).not.toContain('secrets');
+  });
+
+  test.each(PROCESSES)('%s: its roles are bound to its own account alone', (process) => {
+    for (const kind of ['ClusterRoleBinding', 'RoleBinding']) {
+      const binding = find(objects, kind, `brupop-${process}-role-binding`);
+      expect(binding['roleRef']).toMatchObject({ kind: kind.replace('Binding', ''), name: `brupop-${process}-role` });
+      expect(binding['subjects']).toEqual([
+        {
+          kind: 'ServiceAccount',
+          name: `brupop-${process}-service-account`,
+          namespace: 'brupop-bottlerocket-aws',
+        },
+      ]);
+    }
+  });
+});

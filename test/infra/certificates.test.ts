@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals';
+import { find, manifests, type Manifest, podSpec } from './manifests.ts';
+
+const CRD = ['CustomResourceDefinition', 'bottlerocketshadows.brupop.bottlerocket.aws'] as const;
+const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+
+const kinds = (objects: readonly Manifest[]) => new Set(objects.map(({ kind }) => kind));
+
+const secretOf = (objects: readonly Manifest[], process: 'agent' | 'apiserver'): string =>
+  podSpec(objects, process).volumes.find((volume: object) => 'secret' in volume).secret.secretName;
+
+describe("the operator's own CA", () => {
+  const objects = manifests();
+
+  test('is injected from the certificate that is served, which exists', () => {
+    const from = find(objects, ...CRD).metadata.annotations?.['cert-manager.io/inject-ca-from']?.split('/') ?? [];
+    const certificate = find(objects, 'Certificate', from[1] ?? '');
+    expect(certificate.metadata.namespace).toBe(from[0]);
+    expect(certificate.spec.secretName).toBe(secretOf(objects, 'apiserver'));
+  });
+
+  test('signs every leaf, and each issuer that is named exists', () => {
+    for (const { spec } of objects.filter(({ kind }) => kind === 'Certificate')) {
+      const issuer = find(objects, spec.issuerRef.kind, spec.issuerRef.name);
+      expect(spec.isCA ? issuer.spec : issuer.spec.ca).toEqual(
+        spec.isCA ? { selfSigned: {} } : { secretName: 'brupop-root-ca-secret' },
+      );
+    }
+    expect(find(objects, 'Certificate', 'brupop-selfsigned-ca').spec.secretName).toBe('brupop-root-ca-secret');
+  });
+
+  test('keeps its key while leaves change theirs', () => {
+    const rotation = (name: string) => find(objects, 'Certificate', name).spec;
+    expect(rotation('brupop-selfsigned-ca')).toMatchObject({
+      isCA: true,
+      duration: '87600h',
+      privateKey: { algorithm: 'RSA', encoding: 'PKCS8', rotationPolicy: 'Never' },
+    });
+    for (const leaf of ['brupop-apiserver-certificate', 'brupop-apiserver-client-certificate'])
+      expect(rotation(leaf)).toMatchObject({ duration: '2160h', privateKey: { rotationPolicy: 'Always' } });
+  });
+
+  test('vouches for the names that agents and the API server call', () => {
+    expect(find(objects, 'Certificate', 'brupop-apiserver-certificate').spec).toMatchObject({
+      dnsNames: ['*.brupop-bottlerocket-aws.svc.cluster.local', '*.brupop-bottlerocket-aws.svc'],
+      usages: expect.arrayContaining(['server auth']),
+    });
+  });
+});
+
+test("an issuer of the user's signs the leaves, and there is no CA of ours", () => {
+  const objects = manifests({ certificates: { kind: 'issuer', name: 'company', issuerKind: 'ClusterIssuer' } });
+  expect(kinds(objects)).not.toContain('Issuer');
+  const certificates = objects.filter(({ kind }) => kind === 'Certificate');
+  expect(certificates.map(({ spec }) => spec.issuerRef)).toEqual(
+    Array.from({ length: 2 }, () => ({ name: 'company', kind: 'ClusterIssuer', group: 'cert-manager.io' })),
+  );
+});
+
+test('ready-made secrets need no cert-manager at all', () => {
+  const objects = manifests({ certificates: { kind: 'secret', serverSecret: 'tls', caSecret: 'ca', caBundle: PEM } });
+  expect(JSON.stringify(objects)).not.toContain('cert-manager');
+  const { clientConfig } = find(objects, ...CRD).spec.conversion.webhook;
+  expect(Buffer.from(clientConfig.caBundle, 'base64').toString()).toBe(PEM);
+  expect([secretOf(objects, 'apiserver'), secretOf(objects, 'agent')]).toEqual(['tls', 'ca']);
+});
+
+test('without a CA bundle the API server could not trust them, so it is required', () => {
+  const certificates = { kind: 'secret', serverSecret: 'tls' } as never;
+  expect(() => manifests({ certificates })).toThrow(
+    'certificates.caBundle: expected a certificate in PEM, got nothing',
+  );
+});

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import { parseAllDocuments } from 'yaml';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+
+/** The TypeScript programs in a document, each with the heading that it stands under. */
+function programs(document: string): [heading: string, source: string][] {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  return [...text.matchAll(/^## (.+)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<{
+    heading: string;
+    found: [string, string][];
+  }>(
+    ({ heading, found }, [, title, source]) =>
+      source === undefined ? { heading: title ?? '', found } : { heading, found: [...found, [heading, source]] },
+    { heading: '', found: [] },
+  ).found;
+}
+
+let folder = '';
+beforeAll(() => {
+  // Inside of the repository, so that a program finds the packages that it imports.
+  mkdirSync(join(ROOT, 'build'), { recursive: true });
+  folder = mkdtempSync(join(ROOT, 'build', 'documented-'));
+  writeFileSync(join(folder, 'ca.crt'), PEM);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a program as a user of the package would, and returns what it wrote. */
+function synthesise(source: string): { readonly kind: string }[] {
+  const outdir = mkdtempSync(join(folder, 'run-'));
+  const outfile = join(outdir, 'app.mjs');
+  buildSync({
+    stdin: { contents: source, loader: 'ts', resolveDir: ROOT },
+    alias: { 'cdk8s-brupop': join(ROOT, 'infra/index.ts') },
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    outfile,
+  });
+  execFileSync(process.execPath, [outfile], {
+    cwd: folder,
+    env: { ...process.env, CDK8S_OUTDIR: join(outdir, 'dist') },
+  });
+  return readdirSync(join(outdir, 'dist')).flatMap((name) =>
+    parseAllDocuments(readFileSync(join(outdir, 'dist', name), 'utf8')).map((document) => document.toJS()),
+  );
+}
+
+describe('docs/deploying.md', () => {
+  const documented = programs('docs/deploying.md');
+
+  test('shows programs', () => {
+    expect(documented.length).toBeGreaterThan(4);
+  });
+
+  test.each(documented)('what it shows under "%s" synthesises the operator', (_, source) => {
+    expect(synthesise(source).map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['CustomResourceDefinition', 'DaemonSet', 'Deployment']),
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import { Alerts } from '../../infra/monitoring/alerts.ts';
+import { Dashboard } from '../../infra/monitoring/dashboard.ts';
+import { Monitors } from '../../infra/monitoring/monitors.ts';
+import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
+import { Metrics } from '../../runtime/apiserver/metrics.ts';
+import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
+import { REASONS } from '../../runtime/controller/plan/verdict.ts';
+import { chartOf, find, type Manifest } from './manifests.ts';
+
+const chart = chartOf({ namespace: 'updates' });
+const { brupop } = chart;
+const sample = new PrometheusSample(chart, 'Prometheus', { brupop });
+const monitors = new Monitors(chart, 'Monitors', { brupop, labels: { release: 'prometheus' } });
+const alerts = new Alerts(chart, 'Alerts', { brupop, labels: { release: 'prometheus' } });
+const dashboard = new Dashboard(chart, 'Dashboard', { brupop });
+const objects = chart.toJson() as Manifest[];
+const configText: string = find(objects, 'ConfigMap', 'brupop-prometheus')['data']['prometheus.yml'];
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'brupop-prometheus-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What `promtool` says of a file with this text; empty when it is content. */
+function promtool(check: readonly string[], text: string): string {
+  const file = join(folder, 'checked.yml');
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', ...check, file], { encoding: 'utf8' });
+  return status === 0 ? '' : stdout + stderr;
+}
+
+describe('the sample Prometheus', () => {
+  test('scrapes the pods of controller and apiserver by the port that they say it on', () => {
+    const [job] = parse(configText).scrape_configs;
+    expect(job.kubernetes_sd_configs).toEqual([{ role: 'pod', namespaces: { names: ['updates'] } }]);
+    const { regex } = job.relabel_configs[0];
+    const kept = (component: string, port: string) => new RegExp(`^(?:${regex})$`).test(`${component};${port}`);
+    expect([kept('apiserver', 'http'), kept('brupop-controller', 'http')]).toEqual([true, true]);
+    expect([kept('apiserver', 'api'), kept('agent', 'http')]).toEqual([false, false]);
+  });
+
+  test('may find pods of one namespace and nothing else', () => {
+    expect(find(objects, 'Role', 'brupop-prometheus')).toMatchObject({
+      metadata: { namespace: 'updates' },
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }],
+    });
+    expect(
+      objects.filter(({ metadata }) => metadata.name === 'brupop-prometheus').map(({ kind }) => kind),
+    ).not.toContain('ClusterRole');
+  });
+
+  test('bears no label that the selectors of the operator look for', () => {
+    expect(sample.deployment.toJson().spec.template.metadata.labels).not.toHaveProperty([
+      'brupop.bottlerocket.aws/component',
+    ]);
+  });
+
+  test('refuses what is no time, with the path of the prop', () => {
+    const props = { brupop, interval: 'often' };
+    expect(() => new PrometheusSample(chart, 'Other', props)).toThrow(
+      'interval: expected a time such as 30s, got "often"',
+    );
+  });
+
+  (hasPromtool ? test : test.skip)('has a configuration that promtool accepts', () => {
+    expect(promtool(['config', '--syntax-only'], withStaticTargets(configText))).toBe('');
+  });
+});
+
+/** Debian builds its promtool without the discovery of Kubernetes; all else in the configuration is checked. */
+function withStaticTargets(text: string): string {
+  const config = parse(text);
+  for (const job of config.scrape_configs) {
+    delete job.kubernetes_sd_configs;
+    job.static_configs = [{ targets: ['localhost:8080'] }];
+  }
+  return stringify(config);
+}
+
+describe('monitors for the Prometheus operator', () => {
+  test('lead to ports and labels that exist', () => {
+    const service = find(objects, 'Service', 'brupop-controller-server');
+    const { selector, endpoints } = monitors.serviceMonitor.toJson().spec;
+    expect(service.metadata.labels).toMatchObject(selector.matchLabels);
+    expect(service.spec.ports.map(({ name }: { name: string }) => name)).toContain(endpoints[0].port);
+
+    const { template } = find(objects, 'Deployment', 'brupop-apiserver').spec;
+    const pods = monitors.podMonitor.toJson().spec;
+    expect(template.metadata.labels).toMatchObject(pods.selector.matchLabels);
+    expect(template.spec.containers[0].ports.map(({ name }: { name: string }) => name)).toContain(
+      pods.podMetricsEndpoints[0].port,
+    );
+  });
+
+  test('bear the labels by which a Prometheus selects them', () => {
+    for (const monitor of [monitors.serviceMonitor, monitors.podMonitor, alerts.rule])
+      expect(monitor.toJson().metadata.labels).toMatchObject({ release: 'prometheus' });
+  });
+});
+
+/** Names of the metrics in PromQL expressions. */
+function metricsIn(expressions: readonly string[]): string[] {
+  return expressions.flatMap((expression) => [...expression.matchAll(/brupop_\w+/g)].map(([name]) => name));
+}
+
+const exported = [new ControllerMetrics().registry, new Metrics().registry]
+  .flatMap((registry) => registry.getMetricsAsArray())
+  .map(({ name }) => name);
+
+describe('alerts', () => {
+  const { groups } = alerts.rule.toJson().spec;
+  const rules = groups[0].rules as { alert: string; expr: string; labels: { severity: string } }[];
+
+  test('ask for metrics that the processes export', () => {
+    expect(exported).toEqual(expect.arrayContaining(metricsIn(rules.map(({ expr }) => expr))));
+  });
+
+  test('ask for reasons that the controller gives', () => {
+    const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
+    expect(reasons.length).toBeGreaterThan(0);
+    expect(REASONS).toEqual(expect.arrayContaining(reasons));
+  });
+
+  test('each have a name of their own and a severity', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    for (const { labels } of rules) expect(['critical', 'warning']).toContain(labels.severity);
+  });
+
+  (hasPromtool ? test : test.skip)('are rules that promtool accepts', () => {
+    expect(promtool(['rules'], stringify({ groups }))).toBe('');
+  });
+});
+
+describe('the dashboard', () => {
+  const { panels } = JSON.parse(dashboard.configMap.toJson().data['brupop.json']);
+
+  test('shows metrics that the processes export', () => {
+    const queries = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr));
+    expect(exported).toEqual(expect.arrayContaining(metricsIn(queries)));
+  });
+
+  test('lays its panels side by side', () => {
+    const corners = panels.map(({ gridPos: { x, y } }: { gridPos: { x: number; y: number } }) => `${x},${y}`);
+    expect(new Set(corners).size).toBe(panels.length);
+  });
+});

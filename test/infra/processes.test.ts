@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
+import { apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
+import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
+import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { container, find, literalEnv, manifests, type Process, PROCESSES } from './manifests.ts';
+
+const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
+const READERS = { agent: readAgentConfig, apiserver: readApiserverConfig, controller: readControllerConfig };
+const objects = manifests();
+
+/** The environment of a pod as the process would find it. */
+function environmentOf(process: Process, from = objects): Record<string, string> {
+  const fields = (container(from, process).env as readonly { name: string; valueFrom?: object }[])
+    .filter(({ valueFrom }) => valueFrom !== undefined)
+    .map(({ name }) => [name, 'from-the-pod']);
+  return { ...literalEnv(from, process), ...Object.fromEntries(fields) };
+}
+
+describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
+  test('is understood by it without a fault', () => {
+    expect(() => READERS[process](environmentOf(process))).not.toThrow();
+  });
+
+  test('has only names that it reads', () => {
+    expect(Object.keys(SCHEMAS[process])).toEqual(expect.arrayContaining(Object.keys(environmentOf(process))));
+  });
+
+  test('leaves its defaults as they are', () => {
+    const required = Object.entries(SCHEMAS[process]).filter(([, variable]) => variable.default === undefined);
+    const bare = Object.fromEntries(required.map(([name]) => [name, 'from-the-pod']));
+    const {
+      MY_POD_NAME: _,
+      TERMINATION_LOG: __,
+      ...stated
+    } = READERS[process](environmentOf(process)) as Record<string, unknown>;
+    expect(READERS[process](bare)).toMatchObject(stated);
+  });
+
+  test('sends probes and scrapes to the port that it listens on', () => {
+    const { ports, livenessProbe, readinessProbe } = container(objects, process);
+    const http = ports.find(({ name }: { name: string }) => name === 'http');
+    expect(String(http.containerPort)).toBe(literalEnv(objects, process)['HTTP_PORT']);
+    expect(livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http', scheme: 'HTTP' });
+    expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http', scheme: 'HTTP' });
+  });
+
+  test('has no port name twice and none that does not exist', () => {
+    const names = container(objects, process).ports.map(({ name }: { name: string }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+test('the mounts are where the processes look', () => {
+  const mountPaths = (process: Process) =>
+    container(objects, process).volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
+  expect(mountPaths('apiserver')).toEqual([readApiserverConfig({}).TLS_DIR]);
+  const agent = readAgentConfig({ MY_NODE_NAME: 'n' });
+  expect(mountPaths('agent')).toEqual([
+    agent.BOTTLEROCKET_API_SOCKET,
+    agent.AGENT_TOKEN_PATH.replace(/\/[^/]*$/, ''),
+    agent.TLS_DIR,
+  ]);
+});
+
+test('the Service, the webhook and the agents agree on the port of the apiserver', () => {
+  const moved = manifests({ apiserver: { servicePort: 8444, internalPort: 9443 } });
+  const service = find(moved, 'Service', 'brupop-apiserver').spec.ports[0];
+  expect(service).toMatchObject({ port: 8444, targetPort: 'api' });
+  expect(container(moved, 'apiserver').ports).toContainEqual({ name: 'api', containerPort: 9443, protocol: 'TCP' });
+  expect(literalEnv(moved, 'apiserver')['APISERVER_INTERNAL_PORT']).toBe('9443');
+  expect(literalEnv(moved, 'agent')['APISERVER_SERVICE_PORT']).toBe('8444');
+  const crd = find(moved, 'CustomResourceDefinition', 'bottlerocketshadows.brupop.bottlerocket.aws');
+  expect(crd.spec.conversion.webhook.clientConfig.service).toMatchObject({ port: 8444, path: PATHS.crdConvert });
+});
+
+test('every tunable arrives at its process', () => {
+  const tuned = manifests({
+    agent: { excludeFromLbWaitTimeInSec: 1, updateCheckIntervalInSec: 2 },
+    apiserver: { drainTimeoutInSec: 3, maxConcurrentEvictions: 4 },
+    controller: {
+      maxConcurrentUpdate: '5%',
+      maxFailedUpdate: 6,
+      schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00' },
+      monitoringTimeInSec: 7,
+      monitoringTimeoutInSec: 8,
+      agentTimeoutInSec: 9,
+      nodeReturnTimeoutInSec: 10,
+      notReadyHoldInSec: 11,
+    },
+    logging: { format: 'json', ansi: true, filter: 'debug' },
+  });
+  expect(literalEnv(tuned, 'agent')).toMatchObject({
+    EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '1',
+    UPDATE_CHECK_INTERVAL_IN_SEC: '2',
+    LOGGING_FORMATTER: 'json',
+    LOGGING_ANSI_ENABLED: 'true',
+    TRACING_FILTER_DIRECTIVE: 'debug',
+  });
+  expect(literalEnv(tuned, 'apiserver')).toMatchObject({ DRAIN_TIMEOUT_IN_SEC: '3', MAX_CONCURRENT_EVICTIONS: '4' });
+  const controller = literalEnv(tuned, 'controller');
+  expect(controller).toMatchObject({
+    MAX_CONCURRENT_UPDATE: '5%',
+    MAX_FAILED_UPDATE: '6',
+    UPDATE_WINDOW_START: '22:00:00',
+    UPDATE_WINDOW_STOP: '04:00:00',
+    MONITORING_TIME_IN_SEC: '7',
+    MONITORING_TIMEOUT_IN_SEC: '8',
+    AGENT_TIMEOUT_IN_SEC: '9',
+    NODE_RETURN_TIMEOUT_IN_SEC: '10',
+    NOT_READY_HOLD_IN_SEC: '11',
+  });
+  // Cron would win over the window.
+  expect(controller).not.toHaveProperty('SCHEDULER_CRON_EXPRESSION');
+});

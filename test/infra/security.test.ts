@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import { container, find, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
+
+const objects = manifests();
+
+const PLAIN_VOLUMES = new Set(['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'projected', 'secret']);
+
+/** What the Pod Security profile "restricted" asks of a pod and this one does not give. */
+function violations(process: (typeof PROCESSES)[number]): string[] {
+  const spec = podSpec(objects, process);
+  const { securityContext } = container(objects, process);
+  const volumes = ((spec.volumes ?? []) as Record<string, unknown>[]).flatMap((source) =>
+    Object.keys(source).filter((key) => key !== 'name'),
+  );
+  const faults: readonly (readonly [boolean, string])[] = [
+    [['hostNetwork', 'hostPID', 'hostIPC'].some((key) => spec[key]), 'host namespaces'],
+    [securityContext.privileged === true, 'privileged'],
+    [securityContext.allowPrivilegeEscalation !== false, 'privilege escalation'],
+    [JSON.stringify(securityContext.capabilities) !== '{"drop":["ALL"]}', 'capabilities'],
+    [spec.securityContext.runAsNonRoot !== true || spec.securityContext.runAsUser === 0, 'root'],
+    [spec.securityContext.seccompProfile?.type !== 'RuntimeDefault', 'seccomp'],
+    [securityContext.seLinuxOptions !== undefined, 'SELinux options'],
+    ...volumes.map((type) => [!PLAIN_VOLUMES.has(type), `volume ${type}`] as const),
+  ];
+  return faults.flatMap(([applies, text]) => (applies ? [text] : []));
+}
+
+describe('pod security', () => {
+  test('controller and apiserver meet the restricted profile', () => {
+    expect([violations('controller'), violations('apiserver')]).toEqual([[], []]);
+  });
+
+  test("the agent deviates by its host's socket and the SELinux type for it alone", () => {
+    expect(violations('agent')).toEqual(['SELinux options', 'volume hostPath']);
+  });
+
+  test('the agent mounts the socket as a file and no other part of its host', () => {
+    const hostPaths = podSpec(objects, 'agent').volumes.filter((volume: object) => 'hostPath' in volume);
+    expect(hostPaths.map(({ hostPath }: { hostPath: object }) => hostPath)).toEqual([
+      { path: '/run/api.sock', type: 'Socket' },
+    ]);
+  });
+
+  test('no private key lies on every node', () => {
+    const { secret } = podSpec(objects, 'agent').volumes.find((volume: object) => 'secret' in volume);
+    expect(secret.items).toEqual([{ key: 'ca.crt', path: 'ca.crt' }]);
+  });
+
+  test('the namespace admits the agent', () => {
+    expect(find(objects, 'Namespace', 'brupop-bottlerocket-aws').metadata.labels).toMatchObject({
+      'pod-security.kubernetes.io/enforce': 'privileged',
+      'pod-security.kubernetes.io/warn': 'privileged',
+      'pod-security.kubernetes.io/audit': 'privileged',
+    });
+  });
+
+  test.each(PROCESSES)('%s: nothing writes to the root file system', (process) => {
+    expect(container(objects, process).securityContext.readOnlyRootFilesystem).toBe(true);
+  });
+
+  test('a default token exists in no pod that did not ask for it', () => {
+    const accounts = objects.filter(({ kind }) => kind === 'ServiceAccount');
+    expect(accounts.map((account) => account['automountServiceAccountToken'])).toEqual([false, false, false]);
+  });
+});
+
+describe('resources', () => {
+  test.each(PROCESSES)('%s: memory is bounded, processor time is not', (process) => {
+    const { requests, limits } = container(objects, process).resources;
+    expect(Object.keys(requests)).toEqual(['cpu', 'memory']);
+    expect(Object.keys(limits)).toEqual(['memory']);
+  });
+
+  test('an agent asks for no more than the pages of its binary and heap need', () => {
+    expect(container(objects, 'agent').resources).toMatchObject({
+      requests: { memory: '64Mi' },
+      limits: { memory: '128Mi' },
+    });
+  });
+});
+
+describe('the operator in its own drains', () => {
+  test.each(['apiserver', 'controller'] as const)('%s: returns to a cordoned node and prefers others', (process) => {
+    const spec = podSpec(objects, process);
+    expect(spec.tolerations).toContainEqual({
+      key: 'node.kubernetes.io/unschedulable',
+      operator: 'Exists',
+      effect: 'NoSchedule',
+    });
+    expect(spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution).toEqual([
+      {
+        weight: 100,
+        preference: { matchExpressions: [{ key: 'brupop.bottlerocket.aws/updating', operator: 'DoesNotExist' }] },
+      },
+    ]);
+  });
+
+  test('one apiserver leaves at a time, and a broken one never blocks', () => {
+    expect(find(objects, 'PodDisruptionBudget', 'brupop-apiserver').spec).toMatchObject({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    });
+  });
+
+  test('the controller is replaced and never doubled', () => {
+    expect(workload(objects, 'controller').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+  });
+
+  test('agents run on managed nodes of both architectures', () => {
+    const { nodeSelectorTerms } = podSpec(objects, 'agent').affinity.nodeAffinity
+      .requiredDuringSchedulingIgnoredDuringExecution;
+    expect(nodeSelectorTerms).toEqual([
+      {
+        matchExpressions: [
+          { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+          { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] },
+          { key: 'bottlerocket.aws/updater-interface-version', operator: 'In', values: ['2.0.0'] },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('the image', () => {
+  const DIGEST = `sha256:${'0a'.repeat(32)}`;
+
+  test('bears the version of the package and never "latest"', () => {
+    expect(container(objects, 'agent').image).toMatch(/^ghcr\.io\/cdk8s-brupop\/brupop:\d+\.\d+\.\d+/);
+    expect(() => manifests({ image: { tag: 'latest' } })).toThrow(
+      'image.tag: expected a tag other than "latest", got "latest"',
+    );
+  });
+
+  test('is named by its digest where there is one', () => {
+    const mirrored = manifests({
+      image: { registry: 'mirror.example.com:5000', repository: 'os/brupop', digest: DIGEST },
+    });
+    for (const process of PROCESSES)
+      expect(container(mirrored, process).image).toBe(`mirror.example.com:5000/os/brupop@${DIGEST}`);
+  });
+
+  test('is pulled with the given secrets and policy', () => {
+    const pulled = manifests({ image: { pullSecrets: ['registry'], pullPolicy: 'Always' } });
+    for (const process of PROCESSES) {
+      expect(podSpec(pulled, process).imagePullSecrets).toEqual([{ name: 'registry' }]);
+      expect(container(pulled, process).imagePullPolicy).toBe('Always');
+    }
+  });
+});
+
+describe('network policies', () => {
+  const policies = (from: readonly Manifest[]) => from.filter(({ kind }) => kind === 'NetworkPolicy');
+
+  test('exist where they are asked for', () => {
+    expect(policies(objects)).toEqual([]);
+    expect(policies(manifests({ networkPolicies: { enabled: true } }))).toHaveLength(3);
+  });
+
+  test('open the ports of each process and no others', () => {
+    const guarded = manifests({ networkPolicies: { enabled: true } });
+    for (const process of PROCESSES) {
+      const ports = container(guarded, process).ports.map(
+        ({ containerPort }: { containerPort: number }) => containerPort,
+      );
+      const { ingress, podSelector } = find(guarded, 'NetworkPolicy', `brupop-${process}`).spec;
+      expect(ingress[0].ports.map(({ port }: { port: number }) => port)).toEqual(ports);
+      expect(podSelector).toEqual(workload(guarded, process).spec.selector);
+    }
+  });
+});
