@@ -44,10 +44,9 @@ const HINTS: readonly (readonly [Ownable, string])[] = [
  */
 export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | undefined {
   const before = readMarks(node);
-  const joined = before !== undefined && joins(before, attempt);
+  const { id, since, boot } = drainOn(node, attempt);
   const cordoned = node.spec?.unschedulable === true;
-  if (joined && cordoned) return undefined;
-  const { id, since, boot } = joined ? before : { id: attempt.id, since: attempt.now, boot: attempt.boot };
+  if (cordoned && before?.id === id) return undefined;
   const hints = HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined);
   const taken: Ownable[] = [...(cordoned ? [] : (['cordon'] as const)), ...hints.map(([owned]) => owned)];
   return {
@@ -63,10 +62,17 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
   };
 }
 
+/** The drain that `attempt` means: the one on the node where it joins that, else a new one under its own id. */
+export function drainOn(node: MarkedNode, attempt: Attempt): { id: string; since: string; boot: string | null } {
+  const marks = readMarks(node);
+  if (marks?.since != null && joins(marks, attempt)) return { id: marks.id, since: marks.since, boot: marks.boot };
+  return { id: attempt.id, since: attempt.now, boot: attempt.boot };
+}
+
 /** A drain belongs to the attempt on the node if that one has begun and neither side knows of another boot. */
 function joins(marks: Marks, attempt: Attempt): boolean {
   const otherBoot = marks.boot !== null && attempt.boot !== null && marks.boot !== attempt.boot;
-  return marks.since !== null && marks.id !== '' && !otherBoot;
+  return marks.id !== '' && !otherBoot;
 }
 
 /** Proves, by its resourceVersion, that the node as read was cordoned by the drain `id`; undefined where it was not. */

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { eventRecorder } from '../kube/events.ts';
+import { evictionPort } from '../kube/evictions.ts';
+import { nodePort } from '../kube/nodes.ts';
+import { podPort } from '../kube/pods.ts';
+import { tokenReviewPort } from '../kube/reviews.ts';
+import { shadowPort } from '../kube/shadows.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import type { ApiserverConfig } from './config.ts';
+import { createApp } from './http/app.ts';
+import { Metrics } from './metrics.ts';
+import { nodeEvents } from './node-events.ts';
+import type { Ports } from './ports.ts';
+import { createService, type Service } from './service.ts';
+
+export interface ApiserverOptions {
+  readonly transport: KubeTransport;
+  /** The operator's own namespace. */
+  readonly namespace: string;
+  readonly config: Pick<ApiserverConfig, 'DRAIN_TIMEOUT_IN_SEC' | 'MAX_CONCURRENT_EVICTIONS'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Name of this replica, for Events. */
+  readonly instance: string;
+}
+
+/** A whole apiserver but for its sockets. */
+export interface Apiserver {
+  /** What it does for agents; a simulation may call it in place of HTTP. */
+  readonly service: Service;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  /** The HTTP API, for a server of node:http or node:https. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+const COMPONENT = 'brupop-apiserver';
+
+/** Wires an apiserver together. Nothing runs before the first request. */
+export function createApiserver(options: ApiserverOptions): Apiserver {
+  const { transport, namespace, config, instance, clock, random, logger } = options;
+  const metrics = new Metrics();
+  const nodes = nodePort(transport);
+  const pods = podPort(transport);
+  const ports: Ports = {
+    transport,
+    nodes,
+    pods,
+    shadows: shadowPort(transport, namespace),
+    evictions: evictionPort(transport),
+    events: nodeEvents(eventRecorder(transport, { component: COMPONENT, instance, clock, logger })),
+    metrics,
+    clock,
+    random,
+    logger,
+    namespace,
+  };
+  const service = createService(ports, {
+    timeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
+    maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
+  });
+  const reviews = tokenReviewPort(transport);
+  const authenticator = new Authenticator({ reviews, pods, nodes, clock, namespace });
+  const app = createApp({ service, authenticator, metrics, clock, random, logger });
+  return { service, authenticator, metrics, handle: app.callback() };
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { NodePort } from '../../kube/nodes.ts';
+import type { PodPort } from '../../kube/pods.ts';
+import type { TokenReviewPort } from '../../kube/reviews.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
+import type { Agent } from '../agent.ts';
+import { RefusedError } from '../refusal.ts';
+import { agentClaims, agentNode } from './claims.ts';
+import type { Credentials } from './credentials.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+
+/** How long a token that was found good counts as good. */
+const TTL_MS = 10_000;
+const MAX_TOKENS = 20_000;
+
+export interface AuthenticatorPorts {
+  readonly reviews: TokenReviewPort;
+  readonly pods: Pick<PodPort, 'get'>;
+  readonly nodes: Pick<NodePort, 'get'>;
+  readonly clock: Clock;
+  /** The operator's own namespace. */
+  readonly namespace: string;
+}
+
+/** Finds out which agent a request comes from. It asks the API server once per token and ten seconds. */
+export class Authenticator {
+  readonly #ports: AuthenticatorPorts;
+  /** By hash: no token stays in memory. */
+  readonly #verified: ExpiringCache<{ readonly nodeName: string; readonly nodeUid: string }>;
+
+  constructor(ports: AuthenticatorPorts) {
+    this.#ports = ports;
+    this.#verified = new ExpiringCache({ clock: ports.clock, ttlMs: TTL_MS, maxEntries: MAX_TOKENS });
+  }
+
+  /**
+   * The agent that sent `credentials`: its token names a live agent pod of our namespace, on the node that it speaks for.
+   * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node; the transport's errors when nobody can tell
+   */
+  async authenticate({ token, nodeName, nodeUid, bootId }: Credentials): Promise<Agent> {
+    const hash = createHash('sha256').update(token).digest('base64');
+    const holder = await this.#verified.get(hash, () => this.#verify(token));
+    if (holder.nodeName !== nodeName || holder.nodeUid !== nodeUid)
+      throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');
+    return { ...holder, bootId };
+  }
+
+  async #verify(token: string): Promise<{ readonly nodeName: string; readonly nodeUid: string }> {
+    const { reviews, pods, nodes, namespace } = this.#ports;
+    const claims = accepted(agentClaims(await reviews.review(token, TOKEN_AUDIENCE), namespace));
+    const { nodeName } = accepted(agentNode(await pods.get({ namespace, name: claims.podName }), claims));
+    const node = await nodes.get(nodeName);
+    if (!node || (claims.nodeUid !== undefined && claims.nodeUid !== node.metadata.uid))
+      throw unauthorized('the node of the token is gone');
+    return { nodeName, nodeUid: node.metadata.uid };
+  }
+}
+
+function accepted<T extends object>(found: T | string): T {
+  if (typeof found === 'string') throw unauthorized(found);
+  return found;
+}
+
+const unauthorized = (message: string): RefusedError => new RefusedError(401, 'Unauthorized', message);

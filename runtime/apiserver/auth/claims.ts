@@ -1,0 +1,40 @@
+import type { Pod } from '../../kube/objects.ts';
+import type { TokenReviewStatus } from '../../kube/reviews.ts';
+import { hasEnded } from '../pod-phase.ts';
+import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../shadow/names.ts';
+
+/** What a token proves of its holder. */
+export interface Claims {
+  readonly podName: string;
+  readonly podUid: string;
+  /** Only newer clusters say these two. */
+  readonly nodeName: string | undefined;
+  readonly nodeUid: string | undefined;
+}
+
+/**
+ * The claims of an agent's token, or why it is none. Any pod may project a token with any audience, and pod names repeat across
+ * namespaces: so the service account, which names the namespace, is checked, and the pod by its UID.
+ */
+export function agentClaims(review: TokenReviewStatus, namespace: string): Claims | string {
+  if (review.authenticated !== true) return 'the token is not valid';
+  if (!review.audiences?.includes(TOKEN_AUDIENCE)) return 'the token is for another audience';
+  if (review.user?.username !== `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`)
+    return "the token is not of the agents' service account";
+  const names = ['pod-name', 'pod-uid', 'node-name', 'node-uid'] as const;
+  const extras = names.map((name) => review.user?.extra?.[`authentication.kubernetes.io/${name}`] ?? []);
+  if (extras.some((values) => values.length > 1)) return 'the token is bound to several pods or nodes';
+  const [podName, podUid, nodeName, nodeUid] = extras.map(([value]) => value);
+  if (!podName || !podUid) return 'the token is not bound to a pod';
+  return { podName, podUid, nodeName, nodeUid };
+}
+
+/** The node on which the pod of these claims runs as an agent, or why it is no agent. */
+export function agentNode(pod: Pod | undefined, claims: Claims): { readonly nodeName: string } | string {
+  if (pod?.metadata.uid !== claims.podUid) return 'the pod of the token is gone';
+  if (pod.metadata.labels?.[COMPONENT_LABEL] !== COMPONENTS.agent) return 'the pod of the token is no agent';
+  if (hasEnded(pod)) return 'the pod of the token has ended';
+  const nodeName = pod.spec?.nodeName;
+  if (nodeName === undefined) return 'the pod of the token is on no node';
+  return (claims.nodeName ?? nodeName) === nodeName ? { nodeName } : 'the token is bound to another node';
+}

@@ -1,0 +1,55 @@
+import { convertShadow } from '../shadow/convert.ts';
+
+const API_VERSION = 'apiextensions.k8s.io/v1';
+
+export interface ConversionReview {
+  readonly apiVersion: string;
+  readonly kind: 'ConversionReview';
+  readonly response: {
+    /** The request's own, or empty where it had none. */
+    readonly uid: string;
+    readonly convertedObjects: readonly unknown[];
+    readonly result: { readonly status: 'Success' } | { readonly status: 'Failed'; readonly message: string };
+  };
+}
+
+/**
+ * Answers a ConversionReview. Never throws: whatever comes in, a review goes out, because the API server can show its message to whoever
+ * asked and would otherwise report a broken webhook.
+ * @param body the request as parsed JSON, or anything else
+ */
+export function convert(body: unknown): ConversionReview {
+  const request = field(body, 'request');
+  const uid = field(request, 'uid');
+  const answer = (convertedObjects: readonly unknown[], result: ConversionReview['response']['result']) => ({
+    apiVersion: API_VERSION,
+    kind: 'ConversionReview' as const,
+    response: { uid: typeof uid === 'string' ? uid : '', convertedObjects, result },
+  });
+  try {
+    return answer(convertAll(request), { status: 'Success' });
+  } catch (error) {
+    return answer([], { status: 'Failed', message: error instanceof Error ? error.message : 'unknown fault' });
+  }
+}
+
+function convertAll(request: unknown): readonly unknown[] {
+  const objects = field(request, 'objects');
+  const desired = field(request, 'desiredAPIVersion');
+  if (typeof field(request, 'uid') !== 'string') throw new Error('request.uid: expected a text');
+  if (!Array.isArray(objects)) throw new Error('request.objects: expected a list');
+  if (typeof desired !== 'string') throw new Error('request.desiredAPIVersion: expected a text');
+  return objects.map((object, index) => {
+    try {
+      return convertShadow(object, desired);
+    } catch (error) {
+      throw new Error(`request.objects[${index}]: ${error instanceof Error ? error.message : 'unknown fault'}`, {
+        cause: error,
+      });
+    }
+  });
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}

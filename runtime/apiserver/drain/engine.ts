@@ -1,0 +1,170 @@
+import { ConflictError } from '../../kube/errors.ts';
+import type { Pod } from '../../kube/objects.ts';
+import { onNode } from '../../kube/pods.ts';
+import { aborted } from '../../lib/abort.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { readMarks } from '../../marks/marks.ts';
+import { drainedPatch } from '../../marks/patches.ts';
+import type { DrainProgress } from '../../shadow/model.ts';
+import type { Agent } from '../agent.ts';
+import type { Ports } from '../ports.ts';
+import { RefusedError } from '../refusal.ts';
+import { type Admitted, admit, superseded } from './admission.ts';
+import { drainFailed, drainFinished, drainStarted } from './events.ts';
+import { drainSet, toEvict } from './drain-set.ts';
+import { otherNodeTakesPods } from './elsewhere.ts';
+import { DrainRun, type RunEnd } from './run.ts';
+import { type Blocked, describeLeft, nameOf } from './words.ts';
+
+export interface DrainSettings {
+  /** How long a drain may take from its beginning, milliseconds; 0 = for ever. */
+  readonly timeoutMs: number;
+  /** Most eviction requests in flight for one drain. */
+  readonly maxInFlight: number;
+}
+
+/** A run that goes on, whoever waits for it. */
+interface Running {
+  readonly id: string;
+  readonly run: DrainRun;
+  readonly ended: Promise<RunEnd>;
+}
+
+/** What a request has learnt from the runs that it waited for. */
+interface Joined {
+  /** Identity of the drain; undefined before the first look. */
+  readonly id: string | undefined;
+  readonly progress: DrainProgress | undefined;
+  readonly blocked: Blocked;
+}
+
+interface Survey {
+  readonly left: readonly Pod[];
+  /** Pods that came after the cordon, which they tolerate. */
+  readonly tolerating: readonly Pod[];
+}
+
+/**
+ * Drains nodes for their agents. All that lasts is on the node and in its shadow: a request joins the run that this replica has for the
+ * node or begins one, and any replica goes on where another stopped.
+ */
+export class DrainEngine {
+  readonly #ports: Ports;
+  readonly #settings: DrainSettings;
+  /** By node name. */
+  readonly #running = new Map<string, Running>();
+  readonly #closing = new AbortController();
+
+  constructor(ports: Ports, settings: DrainSettings) {
+    this.#ports = ports;
+    this.#settings = settings;
+  }
+
+  /** Ends every run. Who waits is told to ask again, and finds another replica. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /**
+   * Cordons and drains the agent's node. Resolves only when the node was proven to be, at one moment, cordoned by this drain and empty.
+   * @param gone aborts when nobody waits for the answer any more; the drain itself goes on
+   * @throws RefusedError 409 where no drain is allowed, 503 = ask again, 504 past the deadline; errors of the transport = ask again
+   */
+  async drain(agent: Agent, gone?: AbortSignal): Promise<void> {
+    let joined: Joined = { id: undefined, progress: undefined, blocked: new Map() };
+    for (;;) {
+      if (this.#closing.signal.aborted) throw shuttingDown();
+      const admitted = await this.#admit(agent, joined);
+      const { left, tolerating } = await this.#survey(agent.nodeName, admitted.since);
+      if (left.length > 0) joined = await this.#waitFor(left, { agent, admitted, joined, gone });
+      else if (await this.#proveEmpty(admitted, tolerating)) return;
+      else joined = { ...joined, id: admitted.id };
+    }
+  }
+
+  async #admit(agent: Agent, { id, progress }: Joined): Promise<Admitted> {
+    const countPods = async (since: string): Promise<number> => (await this.#survey(agent.nodeName, since)).left.length;
+    const admitted = await admit(this.#ports, { agent, id, progress, countPods });
+    if (admitted.begun) void this.#ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
+    return admitted;
+  }
+
+  /** The pods by a live list, read after the node was seen cordoned: those of the drain set, and those that will not be waited for. */
+  async #survey(nodeName: string, since: string): Promise<Survey> {
+    const { pods, transport, namespace } = this.#ports;
+    const set = drainSet(await pods.list({ fieldSelector: onNode(nodeName) }), { since, namespace });
+    const next = await toEvict(set, () => otherNodeTakesPods(transport, nodeName));
+    return { left: next.length === 0 ? [] : [...set.pods, ...set.own], tolerating: set.tolerating };
+  }
+
+  /**
+   * The proof is a write with the version of the node that was seen cordoned before the pods were listed: had somebody uncordoned it in
+   * between, even for a moment, the write would fail.
+   */
+  async #proveEmpty({ node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
+    const { nodes, events, clock, logger } = this.#ports;
+    const patch = drainedPatch(node, id, rfc3339(clock.now()));
+    if (!patch) return false;
+    try {
+      await nodes.patch(node.metadata.name, { ...patch });
+    } catch (error) {
+      if (error instanceof ConflictError) return false;
+      throw error;
+    }
+    const finished = drainFinished({ since, now: clock.now(), tolerating });
+    if (readMarks(node)?.drained === undefined) void events.record(node, finished);
+    logger.info('node drained', { node: node.metadata.name, drain: id, tolerating: tolerating.map(nameOf) });
+    return true;
+  }
+
+  async #waitFor(left: readonly Pod[], wait: Wait): Promise<Joined> {
+    const { admitted, agent, gone } = wait;
+    const deadline = this.#deadline(admitted);
+    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#timedOut(left, wait);
+    const { run, ended } = this.#join(agent.nodeName, admitted, deadline);
+    const end = await (gone ? Promise.race([ended, aborted(gone)]) : ended);
+    if (end === 'superseded') throw superseded();
+    const progress = { started_at: admitted.since, pods_left: 0, blocked_by: [] };
+    return { id: admitted.id, blocked: run.blocked(), progress: end === 'empty' ? progress : undefined };
+  }
+
+  /** Every replica computes the same instant, because it counts from what is written on the node. */
+  #deadline({ since }: Admitted): number | undefined {
+    const { timeoutMs } = this.#settings;
+    return timeoutMs === 0 ? undefined : Date.parse(since) + timeoutMs;
+  }
+
+  #join(nodeName: string, admitted: Admitted, deadline: number | undefined): Running {
+    const before = this.#running.get(nodeName);
+    if (before?.id === admitted.id) return before;
+    const { maxInFlight } = this.#settings;
+    const run = new DrainRun(this.#ports, { nodeName, admitted, deadline, maxInFlight, signal: this.#closing.signal });
+    const running = { id: admitted.id, run, ended: run.run() };
+    this.#running.set(nodeName, running);
+    const over = (): void => {
+      if (this.#running.get(nodeName) === running) this.#running.delete(nodeName);
+    };
+    // A run fails where its waiters see it; with no waiters, the next request begins another.
+    running.ended.then(over, over);
+    return running;
+  }
+
+  /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
+  #timedOut(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
+    const pods = describeLeft(left, joined.blocked);
+    const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; left: ${pods}`;
+    void this.#ports.events.record(admitted.node, drainFailed(message));
+    return new RefusedError(504, 'DrainTimeout', message);
+  }
+}
+
+interface Wait {
+  readonly agent: Agent;
+  readonly admitted: Admitted;
+  readonly joined: Joined;
+  readonly gone: AbortSignal | undefined;
+}
+
+function shuttingDown(): RefusedError {
+  return new RefusedError(503, 'ShuttingDown', 'this replica ends; ask again');
+}

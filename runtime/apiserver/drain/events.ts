@@ -1,0 +1,33 @@
+import type { Pod } from '../../kube/objects.ts';
+import type { NodeEvent } from '../node-events.ts';
+import { nameOf } from './words.ts';
+
+export function drainStarted(pods: number): NodeEvent {
+  return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
+}
+
+export interface Finished {
+  /** When the drain began (RFC 3339). */
+  readonly since: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Pods that came after the cordon, which they tolerate. */
+  readonly tolerating: readonly Pod[];
+}
+
+export function drainFinished({ since, now, tolerating }: Finished): NodeEvent {
+  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1000));
+  const came =
+    tolerating.length > 0
+      ? `; pods that tolerate the cordon came since: ${tolerating.map((pod) => nameOf(pod)).join(', ')}`
+      : '';
+  return {
+    type: 'Normal',
+    reason: 'DrainFinished',
+    message: `Drained for a Bottlerocket update in ${seconds} s${came}`,
+  };
+}
+
+export function drainFailed(message: string): NodeEvent {
+  return { type: 'Warning', reason: 'DrainFailed', message };
+}

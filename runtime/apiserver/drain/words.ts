@@ -1,0 +1,36 @@
+import type { Pod } from '../../kube/objects.ts';
+import type { DrainProgress } from '../../shadow/model.ts';
+import type { DrainSet } from './drain-set.ts';
+
+/** Enough to act on; a status or an answer must not grow with the node. */
+const MAX_LISTED = 20;
+
+/** By UID: why a pod could not be evicted at the last try. */
+export type Blocked = ReadonlyMap<string, string>;
+
+/** What `status.drain` says, in words that change only when the matter does. */
+export function progressOf(since: string, left: Pick<DrainSet, 'pods' | 'own'>, blocked: Blocked): DrainProgress {
+  const pods = [...left.pods, ...left.own];
+  const reasons = pods.flatMap((pod) => {
+    const why = blocked.get(pod.metadata.uid);
+    return why === undefined ? [] : [`${why} (pod ${nameOf(pod)})`];
+  });
+  return { started_at: since, pods_left: pods.length, blocked_by: reasons.toSorted().slice(0, MAX_LISTED) };
+}
+
+/** The pods that a drain could not get rid of, each with its reason. */
+export function describeLeft(pods: readonly Pod[], blocked: Blocked): string {
+  const listed = pods.slice(0, MAX_LISTED).map((pod) => `${nameOf(pod)} (${whyLeft(pod, blocked)})`);
+  const more = pods.length - listed.length;
+  return `${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function whyLeft({ metadata }: Pod, blocked: Blocked): string {
+  if (metadata.deletionTimestamp !== undefined) return `ending, due at ${metadata.deletionTimestamp}`;
+  return blocked.get(metadata.uid) ?? 'not evicted yet';
+}
+
+/** e.g. `shop/web-1`. */
+export function nameOf({ metadata: { namespace, name } }: Pod): string {
+  return `${namespace}/${name}`;
+}

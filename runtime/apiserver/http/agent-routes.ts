@@ -1,0 +1,53 @@
+import type { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Agent } from '../agent.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import { optional, readCredentials } from '../auth/credentials.ts';
+import { HEADERS, PATHS } from '../protocol.ts';
+import { RefusedError } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import { readJson } from './body.ts';
+
+/** A status is below 4 KiB. */
+const STATUS_LIMIT = 64 * 1024;
+const RESOURCE_VERSION = /^[\w-]{1,64}$/;
+
+/** The routes of agents. Who asks is found out before anything of the body is read. */
+export function addAgentRoutes(router: Router, service: Service, authenticator: Authenticator): void {
+  const forAgent = (act: (agent: Agent, context: Context) => Promise<object | void>): Middleware => {
+    return async (context) => {
+      const agent = await authenticator.authenticate(readCredentials(context.req.headersDistinct));
+      const body = await act(agent, context);
+      context.status = 200;
+      context.body = body ?? '';
+    };
+  };
+  router.post(
+    PATHS.resource,
+    forAgent((agent) => service.createShadow(agent)),
+  );
+  router.put(
+    PATHS.resource,
+    forAgent(async (agent, { req }) => {
+      const version = optional(req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
+      return service.putStatus({ agent, status: await readJson(req, STATUS_LIMIT), version });
+    }),
+  );
+  router.post(
+    PATHS.cordonAndDrain,
+    forAgent((agent, context) => service.cordonAndDrain(agent, goneSignal(context))),
+  );
+  for (const action of ['uncordon', 'excludeFromLb', 'removeExclusionFromLb'] as const) {
+    router.post(
+      PATHS[action],
+      forAgent((agent) => service[action](agent)),
+    );
+  }
+}
+
+/** Aborts when the client goes away, or has been answered. */
+function goneSignal({ res }: Context): AbortSignal {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort(new RefusedError(499, 'ClientGone', 'the client went away')));
+  return gone.signal;
+}

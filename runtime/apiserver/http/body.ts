@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import { RefusedError } from '../refusal.ts';
+
+/** The whole body as text. @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off */
+export async function readBody(request: IncomingMessage, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    throw new RefusedError(400, 'BadRequest', `the body broke off after ${size} bytes`);
+  }
+  if (size > limit) throw new RefusedError(413, 'TooLarge', `the body is larger than ${limit} bytes`);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The body as JSON. @throws RefusedError 400, 413 */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const text = await readBody(request, limit);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RefusedError(400, 'BadRequest', 'the body is not JSON');
+  }
+}

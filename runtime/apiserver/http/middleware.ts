@@ -1,0 +1,60 @@
+import type { Middleware } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import { randomId } from '../ids.ts';
+import type { Metrics } from '../metrics.ts';
+import { HEADERS, type Refusal } from '../protocol.ts';
+import { type RefusalReason, RefusedError } from '../refusal.ts';
+import { refusalOf } from './errors.ts';
+
+const REQUEST_ID = 'X-Request-Id';
+
+/** Gives each request an identity, which its answer and its log lines bear. */
+export function identify({ random }: { readonly random: Random }): Middleware {
+  return async (context, next) => {
+    context.set(REQUEST_ID, randomId(random));
+    await next();
+  };
+}
+
+/** Counts what was answered by route template, so that what a stranger asks for cannot multiply the series. */
+export function countRequests({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): Middleware {
+  return async (context, next) => {
+    const began = clock.monotonic();
+    await next();
+    const route = context['_matchedRoute'] === undefined ? 'unknown' : String(context['_matchedRoute']);
+    const method = route === 'unknown' ? 'unknown' : context.method;
+    metrics.requests.inc({ method, route, code: context.status });
+    metrics.duration.observe({ method, route }, (clock.monotonic() - began) / 1000);
+  };
+}
+
+/** The one place where errors become answers. */
+export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger }): Middleware {
+  return async (context, next) => {
+    try {
+      await next();
+      if (context.status >= 400) throw routing(context.status);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      const { status, reason, message } = refusal;
+      context.status = status;
+      context.body = { error: message, reason } satisfies Refusal;
+      // What is left of a body that nobody will read must not be taken for the next request.
+      if (status === 413) context.set('Connection', 'close');
+      metrics.refusals.inc({ reason });
+      const fields = { method: context.method, path: context.path, status, reason, error: message };
+      const id = context.response.get(REQUEST_ID);
+      const line = logger.with({ ...fields, request: id, node: context.get(HEADERS.nodeName) });
+      if (reason === 'InternalError') line.error('request failed', { cause: error });
+      else line.info('request refused');
+    }
+  };
+}
+
+/** The router's own refusals: no such path, or not by this method. */
+function routing(status: number): RefusedError {
+  const reason: RefusalReason = status === 404 ? 'NotFound' : 'BadRequest';
+  return new RefusedError(status, reason, status === 404 ? 'no such path' : 'not by this method');
+}

@@ -1,0 +1,23 @@
+import type { EventPort } from '../kube/events.ts';
+import type { Node } from '../kube/objects.ts';
+
+/** What people should see on a node. */
+export interface NodeEvent {
+  readonly type: 'Normal' | 'Warning';
+  /** One word. */
+  readonly reason: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface NodeEvents {
+  /** Never rejects. */
+  record(node: Node, event: NodeEvent): Promise<void>;
+}
+
+export function nodeEvents(events: EventPort): NodeEvents {
+  return {
+    record: ({ metadata: { name, uid } }, event) =>
+      events.record({ ...event, regarding: { apiVersion: 'v1', kind: 'Node', name, uid } }),
+  };
+}

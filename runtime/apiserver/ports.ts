@@ -1,0 +1,27 @@
+import type { EvictionPort } from '../kube/evictions.ts';
+import type { NodePort } from '../kube/nodes.ts';
+import type { PodPort } from '../kube/pods.ts';
+import type { ShadowPort } from '../kube/shadows.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Metrics } from './metrics.ts';
+import type { NodeEvents } from './node-events.ts';
+
+/** Everything that acting for agents needs of the world. */
+export interface Ports {
+  /** For what is followed rather than asked. */
+  readonly transport: KubeTransport;
+  readonly nodes: NodePort;
+  readonly shadows: ShadowPort;
+  readonly pods: PodPort;
+  readonly evictions: EvictionPort;
+  readonly events: NodeEvents;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The operator's own namespace. */
+  readonly namespace: string;
+}

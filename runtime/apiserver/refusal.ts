@@ -1,0 +1,47 @@
+/** The apiserver will not do what was asked, or cannot now. Becomes the answer `{error, reason}` with `status`. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  /** HTTP status: 409 = look again, other 4xx = do not ask the same again, 503 = ask again, 504 = a drain's deadline has passed. */
+  readonly status: number;
+  /** One word for a program. */
+  readonly reason: RefusalReason;
+  constructor(status: number, reason: RefusalReason, message: string) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+export const REFUSAL_REASONS = [
+  /** The request lacks a header, repeats one, or its body cannot be read. */
+  'BadRequest',
+  /** The status does not fit the model. */
+  'InvalidStatus',
+  /** The token is not an agent's, or not valid. */
+  'Unauthorized',
+  /** The token is an agent's, but of another node. */
+  'Forbidden',
+  /** The rules of an update do not allow it now; the message says which. */
+  'NotAllowed',
+  /** The object changed since it was read: look again. */
+  'Conflict',
+  /** A drain was superseded by another attempt, or its marks were released. */
+  'Superseded',
+  /** This replica ends; another one will take over. */
+  'ShuttingDown',
+  /** The drain's deadline has passed; the message names the pods left and why. */
+  'DrainTimeout',
+  /** The Kubernetes API cannot be reached or fails. */
+  'KubernetesUnavailable',
+  /** The Kubernetes API refuses what the apiserver wants, e.g. for a missing permission. */
+  'KubernetesRefused',
+  /** Nobody waits for the answer any more. */
+  'ClientGone',
+  'NotFound',
+  'TooLarge',
+  'InternalError',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** 409: the rules of an update do not allow it. */
+export const notAllowed = (message: string): RefusedError => new RefusedError(409, 'NotAllowed', message);

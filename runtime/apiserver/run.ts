@@ -1,0 +1,68 @@
+import { isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
+import { connect } from '../kube/access.ts';
+import { userAgent } from '../kube/https.ts';
+import { probeRoutes, serveHttp } from '../lib/http.ts';
+import type { ProcessContext } from '../lib/process.ts';
+import { type Apiserver, createApiserver } from './apiserver.ts';
+import type { ApiserverConfig } from './config.ts';
+import { PATHS } from './protocol.ts';
+import { serveTls, type TlsServer } from './serve.ts';
+import { type ServingCertificate, servingCertificates } from './tls.ts';
+
+/** How long requests may go on once the process is asked to end; drains are answered "ask again" at once. */
+const GRACE_MS = 5_000;
+
+/** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
+export async function runApiserver(config: ApiserverConfig, context: ProcessContext): Promise<void> {
+  const { transport, namespace } = await connect(config, userAgent('apiserver'));
+  const apiserver = createApiserver({ ...context, transport, namespace, config, instance: hostname() });
+  const serving = new Serving(config, context, apiserver);
+  const host = listenAddress(config);
+  const { registry } = apiserver.metrics;
+  const metrics = async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() });
+  const routes = { ...probeRoutes(() => serving.isReady()), [PATHS.metrics]: metrics };
+  await serveHttp({ port: config.HTTP_PORT, host, routes, signal: context.signal });
+  await serving.run(host);
+}
+
+/** Pods of an IPv6 cluster have no IPv4 address. */
+export function listenAddress({ KUBERNETES_SERVICE_HOST }: Pick<ApiserverConfig, 'KUBERNETES_SERVICE_HOST'>): string {
+  return isIPv6(KUBERNETES_SERVICE_HOST.replaceAll(/[[\]]/g, '')) ? '::' : '0.0.0.0';
+}
+
+class Serving {
+  readonly #config: ApiserverConfig;
+  readonly #context: ProcessContext;
+  readonly #apiserver: Apiserver;
+  #server: TlsServer | undefined;
+  #certificate: ServingCertificate | undefined;
+
+  constructor(config: ApiserverConfig, context: ProcessContext, apiserver: Apiserver) {
+    this.#config = config;
+    this.#context = context;
+    this.#apiserver = apiserver;
+  }
+
+  /** Listening, with a certificate that is not over. */
+  isReady(): boolean {
+    const { clock, signal } = this.#context;
+    return this.#server !== undefined && !signal.aborted && clock.now() < (this.#certificate?.expires ?? 0);
+  }
+
+  async run(host: string): Promise<void> {
+    const { TLS_DIR: dir, APISERVER_INTERNAL_PORT: port } = this.#config;
+    const { clock, logger, signal } = this.#context;
+    const { metrics, handle, service } = this.#apiserver;
+    for await (const certificate of servingCertificates({ dir, clock, logger, metrics, signal })) {
+      this.#certificate = certificate;
+      if (this.#server) this.#server.use(certificate);
+      else {
+        this.#server = await serveTls({ handle, port, host, certificate });
+        logger.info('listening', { host, port: this.#server.port });
+      }
+    }
+    service.close();
+    await this.#server?.close(clock, GRACE_MS);
+  }
+}

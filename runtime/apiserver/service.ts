@@ -1,0 +1,36 @@
+import type { ShadowObject } from '../kube/shadows.ts';
+import type { Status } from '../shadow/model.ts';
+import type { Agent } from './agent.ts';
+import { DrainEngine, type DrainSettings } from './drain/engine.ts';
+import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
+import type { Ports } from './ports.ts';
+import { createShadow, putStatus, type StatusReport } from './shadow-service.ts';
+
+/**
+ * What the apiserver does for agents that have proven who they are. HTTP is a thin layer over it.
+ * Every method throws RefusedError, or the transport's errors where the Kubernetes API fails.
+ */
+export interface Service {
+  createShadow(agent: Agent): Promise<ShadowObject>;
+  putStatus(report: StatusReport): Promise<Status>;
+  /** @param gone aborts when nobody waits for the answer any more; the drain itself goes on */
+  cordonAndDrain(agent: Agent, gone?: AbortSignal): Promise<void>;
+  uncordon(agent: Agent): Promise<void>;
+  excludeFromLb(agent: Agent): Promise<void>;
+  removeExclusionFromLb(agent: Agent): Promise<void>;
+  /** Ends all drains of this replica; who waits for one is told to ask again. */
+  close(): void;
+}
+
+export function createService(ports: Ports, settings: DrainSettings): Service {
+  const engine = new DrainEngine(ports, settings);
+  return {
+    createShadow: (agent) => createShadow(ports, agent),
+    putStatus: (report) => putStatus(ports, report),
+    cordonAndDrain: (agent, gone) => engine.drain(agent, gone),
+    uncordon: (agent) => uncordon(ports, agent),
+    excludeFromLb: (agent) => excludeFromLb(ports, agent),
+    removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
+    close: () => engine.close(),
+  };
+}

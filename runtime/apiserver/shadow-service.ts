@@ -1,0 +1,68 @@
+import { ConflictError } from '../kube/errors.ts';
+import type { ShadowObject } from '../kube/shadows.ts';
+import type { Status } from '../shadow/model.ts';
+import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
+import { parseAgentStatus } from '../shadow/parse.ts';
+import type { Agent } from './agent.ts';
+import type { Ports } from './ports.ts';
+import { RefusedError } from './refusal.ts';
+import { fromTheStart, ownShadow } from './sight.ts';
+import { statusPatch } from './status-patch.ts';
+
+type ShadowPorts = Pick<Ports, 'shadows' | 'namespace'>;
+
+/** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the name is another node's */
+export async function createShadow(ports: ShadowPorts, agent: Agent): Promise<ShadowObject> {
+  return fromTheStart(async () => {
+    try {
+      return await ports.shadows.create(newShadow(agent, ports.namespace));
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      return ownShadow(ports, agent);
+    }
+  });
+}
+
+/** Owned by the Node, and so deleted with it. */
+function newShadow({ nodeName, nodeUid }: Agent, namespace: string): object {
+  return {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    metadata: {
+      name: shadowName(nodeName),
+      namespace,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid }],
+    },
+    spec: { state: 'Idle' },
+  };
+}
+
+export interface StatusReport {
+  readonly agent: Agent;
+  /** The status as it was sent. */
+  readonly status: unknown;
+  /** resourceVersion of the shadow that the agent acted on; undefined where it does not say, as older agents do not. */
+  readonly version: string | undefined;
+}
+
+/**
+ * Merges a status into the agent's shadow. One that was made from an older shadow must not be merged, so its version goes into the patch.
+ * @returns the whole status
+ * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node
+ */
+export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
+  const sent = statusPatch(parseAgentStatus(status));
+  const put = async (): Promise<Status> => {
+    const shadow = await ownShadow(ports, agent);
+    const patch = { metadata: { resourceVersion: version ?? shadow.metadata.resourceVersion }, status: sent };
+    return (await ports.shadows.patchStatus(shadow.metadata.name, patch)).status as Status;
+  };
+  if (version === undefined) return fromTheStart(put);
+  try {
+    return await put();
+  } catch (error) {
+    if (error instanceof ConflictError)
+      throw new RefusedError(409, 'Conflict', 'the BottlerocketShadow has changed since; look again');
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { ConflictError, NotFoundError } from '../kube/errors.ts';
+import type { ShadowObject } from '../kube/shadows.ts';
+import { shadowName } from '../shadow/names.ts';
+import type { Agent } from './agent.ts';
+import type { Ports } from './ports.ts';
+import { notAllowed, RefusedError } from './refusal.ts';
+import { belongsTo, type Sight } from './rules.ts';
+
+/**
+ * The agent's node and then its shadow, live. In this order: a write with the node's resourceVersion then fails if anything that the
+ * shadow's answer rests on was undone in between.
+ * @throws RefusedError 409 where either is gone or belongs to another node of the same name
+ */
+export async function look(ports: Pick<Ports, 'nodes' | 'shadows'>, agent: Agent): Promise<Sight> {
+  const node = await ports.nodes.get(agent.nodeName);
+  if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');
+  const shadow = await ownShadow(ports, agent);
+  return { node, shadow };
+}
+
+/** @throws RefusedError 409 where there is none, or it belongs to another node of the same name */
+export async function ownShadow({ shadows }: Pick<Ports, 'shadows'>, agent: Agent): Promise<ShadowObject> {
+  const shadow = await shadows.get(shadowName(agent.nodeName));
+  if (!shadow) throw notAllowed('the node has no BottlerocketShadow');
+  if (!belongsTo(shadow, agent.nodeUid))
+    throw notAllowed('the BottlerocketShadow belongs to another node of this name');
+  return shadow;
+}
+
+const MAX_TRIES = 10;
+
+/**
+ * Runs `attempt` from the beginning, reads included, as often as somebody else's write came first. Never resends what was decided on
+ * an older look.
+ * @throws RefusedError 503 when others keep writing
+ */
+export async function fromTheStart<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+    }
+  }
+  throw new RefusedError(503, 'Conflict', 'others keep changing the same objects');
+}

@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Authenticator } from '../../../runtime/apiserver/auth/authenticator.ts';
+import type { Credentials } from '../../../runtime/apiserver/auth/credentials.ts';
+import { UnreachableError } from '../../../runtime/kube/errors.ts';
+import { nodePort } from '../../../runtime/kube/nodes.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
+import { podPort } from '../../../runtime/kube/pods.ts';
+import type { TokenReviewStatus } from '../../../runtime/kube/reviews.ts';
+import {
+  AGENT_SERVICE_ACCOUNT,
+  CONTROLLER_SERVICE_ACCOUNT,
+  NAMESPACE,
+  TOKEN_AUDIENCE,
+} from '../../../runtime/shadow/names.ts';
+import { addAccounts, addAgentPod, projectedToken } from '../agents.ts';
+import { outcome, type Replica, World } from '../world.ts';
+
+let world: World;
+let replica: Replica;
+
+beforeEach(async () => {
+  world = await World.create();
+  replica = world.replica();
+  await addAccounts(world);
+  await addAgentPod(world, 'agent-1');
+});
+
+const credentials = async (more: Partial<Credentials> = {}): Promise<Credentials> => ({
+  ...(await world.agent()),
+  token: more.token ?? (await projectedToken(world)),
+  ...more,
+});
+
+const authenticate = (sent: Credentials): Promise<string> => outcome(replica.authenticator.authenticate(sent));
+
+describe('an agent', () => {
+  test('is known by the token of its own pod', async () => {
+    const sent = await credentials();
+    expect(await replica.authenticator.authenticate(sent)).toEqual(await world.agent());
+  });
+
+  test('costs one TokenReview in ten seconds, however much it asks', async () => {
+    const sent = await credentials();
+    const reviews = (): number => replica.tap.requests.filter(({ path }) => path.endsWith('/tokenreviews')).length;
+    await Promise.all(Array.from({ length: 50 }, () => replica.authenticator.authenticate(sent)));
+    expect(reviews()).toBe(1);
+    await world.clock.advance(10_000);
+    await replica.authenticator.authenticate(sent);
+    expect(reviews()).toBe(2);
+  });
+});
+
+describe('refused is', () => {
+  test('a stolen token, used for another node', async () => {
+    await world.addNode('n2');
+    expect(await authenticate({ ...(await world.agent('n2')), token: await projectedToken(world) })).toBe(
+      '403 Forbidden',
+    );
+  });
+
+  test('a good token with the UID of another node of that name, also when it is known', async () => {
+    const sent = await credentials();
+    await replica.authenticator.authenticate(sent);
+    expect(await authenticate({ ...sent, nodeUid: 'earlier' })).toBe('403 Forbidden');
+  });
+
+  test('a pod of the same name and account in another namespace', async () => {
+    await addAgentPod(world, 'agent-1', { namespace: 'shop' });
+    expect(await authenticate(await credentials({ token: await projectedToken(world, { namespace: 'shop' }) }))).toBe(
+      '401 Unauthorized',
+    );
+  });
+
+  test('another service account of our namespace, with a pod that calls itself an agent', async () => {
+    await addAgentPod(world, 'fake', { account: CONTROLLER_SERVICE_ACCOUNT });
+    const stolen = await projectedToken(world, { account: CONTROLLER_SERVICE_ACCOUNT, pod: 'fake' });
+    expect(await authenticate(await credentials({ token: stolen }))).toBe('401 Unauthorized');
+  });
+
+  test('a pod of the agents’ account that is no agent', async () => {
+    await addAgentPod(world, 'other', { component: 'apiserver' });
+    expect(await authenticate(await credentials({ token: await projectedToken(world, { pod: 'other' }) }))).toBe(
+      '401 Unauthorized',
+    );
+  });
+
+  test('a token that is bound to no pod', async () => {
+    expect(await authenticate(await credentials({ token: await projectedToken(world, { pod: null }) }))).toBe(
+      '401 Unauthorized',
+    );
+  });
+
+  test('a token for another audience', async () => {
+    const other = await projectedToken(world, { audience: 'vault' });
+    expect(await authenticate(await credentials({ token: other }))).toBe('401 Unauthorized');
+  });
+
+  test('an expired token', async () => {
+    const sent = await credentials();
+    await world.clock.advance(3601_000);
+    expect(await authenticate(sent)).toBe('401 Unauthorized');
+  });
+
+  test('the token of a deleted pod, within ten seconds', async () => {
+    const sent = await credentials();
+    await replica.authenticator.authenticate(sent);
+    await world.endPod('agent-1', NAMESPACE);
+    await world.clock.advance(10_000);
+    expect(await authenticate(sent)).toBe('401 Unauthorized');
+  });
+
+  test('a pod that has ended', async () => {
+    const sent = await credentials();
+    await world.patch(`/api/v1/namespaces/${NAMESPACE}/pods/agent-1/status`, { status: { phase: 'Failed' } });
+    expect(await authenticate(sent)).toBe('401 Unauthorized');
+  });
+
+  test('a token that was issued on an earlier node of the same name', async () => {
+    const { metadata } = (await world.get(`/api/v1/namespaces/${NAMESPACE}/pods/agent-1`)) as Pod;
+    const extra = { 'pod-name': 'agent-1', 'pod-uid': metadata.uid, 'node-name': 'n1', 'node-uid': 'earlier' };
+    const review = async (): Promise<TokenReviewStatus> => ({
+      authenticated: true,
+      audiences: [TOKEN_AUDIENCE],
+      user: {
+        username: `system:serviceaccount:${NAMESPACE}:${AGENT_SERVICE_ACCOUNT}`,
+        extra: Object.fromEntries(
+          Object.entries(extra).map(([name, value]) => [`authentication.kubernetes.io/${name}`, [value]]),
+        ),
+      },
+    });
+    const { admin: transport, clock } = world;
+    const ports = { reviews: { review }, pods: podPort(transport), nodes: nodePort(transport), clock };
+    const authenticator = new Authenticator({ ...ports, namespace: NAMESPACE });
+    expect(await outcome(authenticator.authenticate(await credentials()))).toBe('401 Unauthorized');
+  });
+
+  test('a text that is no token', async () => {
+    expect(await authenticate(await credentials({ token: 'x' }))).toBe('401 Unauthorized');
+  });
+});
+
+test('while tokens cannot be reviewed nobody is let in, and the failure is not remembered', async () => {
+  const sent = await credentials();
+  replica.tap.before = ({ path }) => {
+    if (path.endsWith('/tokenreviews')) throw new UnreachableError('out');
+  };
+  await expect(replica.authenticator.authenticate(sent)).rejects.toThrow(UnreachableError);
+  replica.tap.before = () => undefined;
+  expect(await authenticate(sent)).toBe('ok');
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { convert } from '../../runtime/apiserver/conversion.ts';
+
+const GROUP = 'brupop.bottlerocket.aws';
+
+const shadow = (version: string, spec: object, status?: unknown): object => ({
+  apiVersion: `${GROUP}/${version}`,
+  kind: 'BottlerocketShadow',
+  metadata: { name: 'brs-n1', namespace: 'x', uid: 'u', ownerReferences: [{ uid: 'n' }] },
+  spec,
+  ...(status !== undefined && { status }),
+});
+
+const review = (objects: unknown, desired = `${GROUP}/v2`): object => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'ConversionReview',
+  request: { uid: 'r1', desiredAPIVersion: desired, objects },
+});
+
+describe('a ConversionReview', () => {
+  test('is answered in its order, with its uid', () => {
+    const { response, kind } = convert(
+      review([shadow('v1', { state: 'PerformedUpdate' }), shadow('v2', { state: 'ErrorReset' }, null)]),
+    );
+    expect(kind).toBe('ConversionReview');
+    expect(response).toMatchObject({ uid: 'r1', result: { status: 'Success' } });
+    expect(response.convertedObjects).toEqual([
+      shadow('v2', { state: 'StagedAndPerformedUpdate' }),
+      shadow('v2', { state: 'ErrorReset' }, null),
+    ]);
+  });
+
+  test('fails as a whole, and names the object and the field', () => {
+    const { response } = convert(review([shadow('v1', { state: 'Idle' }), shadow('v1', { state: 'Nowhere' })]));
+    expect(response.uid).toBe('r1');
+    expect(response.convertedObjects).toEqual([]);
+    expect(response.result).toMatchObject({
+      status: 'Failed',
+      message: expect.stringMatching(/objects\[1\].*spec\.state.*Nowhere/),
+    });
+  });
+
+  test.each([
+    ['an unknown version', review([shadow('v1', { state: 'Idle' })], `${GROUP}/v9`)],
+    ['no objects', review(undefined)],
+    ['no body', undefined],
+    ['another kind', review([{ kind: 'Pod', apiVersion: `${GROUP}/v1` }])],
+  ])('fails with %s', (_, body) => {
+    expect(convert(body).response.result.status).toBe('Failed');
+  });
+
+  test('whatever comes in, a review goes out', () => {
+    const state = fc.oneof(fc.constantFrom('Idle', 'StagedUpdate', 'ErrorReset'), fc.anything());
+    const object = fc.record(
+      {
+        apiVersion: fc.oneof(fc.constantFrom(`${GROUP}/v1`, `${GROUP}/v2`), fc.anything()),
+        kind: fc.oneof(fc.constant('BottlerocketShadow'), fc.anything()),
+        metadata: fc.anything(),
+        spec: fc.oneof(fc.record({ state }), fc.anything()),
+        status: fc.oneof(fc.record({ current_state: state }), fc.anything()),
+      },
+      { requiredKeys: [] },
+    );
+    const body = fc.oneof(
+      fc.anything(),
+      fc.record({ request: fc.anything() }),
+      fc.record({
+        request: fc.record({
+          uid: fc.oneof(fc.string(), fc.anything()),
+          desiredAPIVersion: fc.oneof(fc.constantFrom(`${GROUP}/v1`, `${GROUP}/v2`), fc.anything()),
+          objects: fc.oneof(fc.array(fc.oneof(object, fc.anything())), fc.anything()),
+        }),
+      }),
+    );
+    fc.assert(
+      fc.property(body, (anything) => {
+        const { kind, response } = convert(anything);
+        expect(kind).toBe('ConversionReview');
+        expect(typeof response.uid).toBe('string');
+        expect(['Success', 'Failed']).toContain(response.result.status);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

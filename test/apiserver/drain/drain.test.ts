@@ -1,0 +1,280 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { settle } from '../../../sim/clock.ts';
+import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { outcome, started, World } from '../world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+/** Lets all pods that are ending end. */
+async function endTerminating(): Promise<void> {
+  for (const { metadata } of await world.pods()) {
+    if (metadata.deletionTimestamp) await world.endPod(metadata.name, metadata.namespace);
+  }
+  await settle();
+}
+
+const terminating = async (): Promise<string[]> =>
+  (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);
+
+describe('a drain', () => {
+  test('of an empty node cordons it, marks it and proves it empty', async () => {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    const node = await world.node();
+    expect(node.spec?.unschedulable).toBe(true);
+    expect(await world.marks()).toMatchObject({
+      boot: 'boot-1',
+      since: '2026-01-01T00:00:00Z',
+      drained: '2026-01-01T00:00:00Z',
+      owns: ['cordon', 'cluster-autoscaler', 'karpenter'],
+    });
+    expect((await world.shadow()).status?.drain).toEqual({
+      started_at: '2026-01-01T00:00:00Z',
+      pods_left: 0,
+      blocked_by: [],
+    });
+  });
+
+  test('ends at the moment its last pod is gone, not before', async () => {
+    await world.addPod('web-1');
+    await world.addPod('web-2');
+    const { service } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(await terminating()).toEqual(['web-1', 'web-2']);
+    await world.endPod('web-1');
+    expect(await outcome(drain)).toBe('pending');
+    await world.endPod('web-2');
+    await settle();
+    expect(await outcome(drain)).toBe('ok');
+    expect(world.clock.monotonic()).toBe(0);
+  });
+
+  test('leaves DaemonSet pods, mirror pods and finished pods alone', async () => {
+    await world.addPod('ds', { owner: 'logs' });
+    await world.addPod('mirror', { annotations: { 'kubernetes.io/config.mirror': 'x' } });
+    await world.addPod('done', { phase: 'Succeeded' });
+    await world.addPod('elsewhere', { node: 'n2' });
+    await world.replica().service.cordonAndDrain(await world.agent());
+    expect(await terminating()).toEqual([]);
+  });
+
+  test('waits for a pod that was ending before, without evicting it again', async () => {
+    await world.addPod('web-1');
+    await world.admin.request({ method: 'DELETE', path: '/api/v1/namespaces/shop/pods/web-1' });
+    const { service, tap } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    expect(await outcome(drain)).toBe('pending');
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+    expect(tap.requests.filter(({ path }) => path.endsWith('/eviction'))).toEqual([]);
+  });
+
+  test('waits for a pod that lands later, but not for one that tolerates the cordon', async () => {
+    await world.addPod('web-1');
+    const { service } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(5_000);
+    await world.addPod('late');
+    const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }];
+    await world.addPod('tolerates', { tolerations });
+    await settle();
+    expect(await terminating()).toEqual(['late', 'web-1']);
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+    expect((await world.pods()).map((pod) => pod.metadata.name)).toEqual(['tolerates']);
+    const { items } = (await world.get('/api/v1/events')) as { items: { message: string }[] };
+    expect(items.at(-1)?.message).toBe(
+      'Drained for a Bottlerocket update in 5 s; pods that tolerate the cordon came since: shop/tolerates',
+    );
+  });
+
+  test('evicts a pod that tolerates the cordon but was there before it', async () => {
+    await world.addPod('tolerates', { tolerations: [{ operator: 'Exists' }] });
+    await world.clock.advance(1_000);
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(await terminating()).toEqual(['tolerates']);
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('keeps at most the set number of eviction requests in flight, and never waits for terminations in turn', async () => {
+    for (let index = 0; index < 12; index++) await world.addPod(`web-${index}`);
+    const { service, tap } = world.replica({ maxEvictions: 3 });
+    let inFlight = 0;
+    let most = 0;
+    tap.before = async ({ path }) => {
+      if (!path.endsWith('/eviction')) return;
+      most = Math.max(most, ++inFlight);
+      await world.clock.sleep(100);
+      inFlight--;
+    };
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(400);
+    expect(most).toBe(3);
+    expect(await terminating()).toHaveLength(12);
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('asks again for a blocked pod and names its budget', async () => {
+    await world.addPod('web-1', { labels: { app: 'web' } });
+    await world.post('/apis/policy/v1/namespaces/shop/poddisruptionbudgets', {
+      metadata: { name: 'web' },
+      spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 },
+    });
+    const budget = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets/web/status';
+    const allow = (disruptionsAllowed: number): Promise<unknown> =>
+      world.patch(budget, {
+        status: { disruptionsAllowed, observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+      });
+    await allow(0);
+    const { service } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(3_000);
+    expect((await world.shadow()).status?.drain).toMatchObject({
+      pods_left: 1,
+      blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'],
+    });
+    await allow(1);
+    await world.clock.advance(6_000);
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('never succeeds over a pod whose eviction is refused: past the deadline it says which and why', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica({ timeoutSec: 60 });
+    const { admin } = world;
+    tap.before = async ({ path }) => {
+      if (path.endsWith('/eviction')) await admin.request({ method: 'POST', path: '/api/v1/namespaces/nope/pods' });
+    };
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_000);
+    expect(await outcome(drain)).toBe('pending');
+    await world.clock.advance(2_000);
+    await expect(drain).rejects.toMatchObject({ status: 504, reason: 'DrainTimeout' });
+    await expect(drain).rejects.toThrow('shop/web-1 (');
+    expect(await world.marks()).toMatchObject({ owns: ['cordon', 'cluster-autoscaler', 'karpenter'] });
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+    expect(await world.events()).toEqual(['DrainStarted', 'DrainFailed']);
+  });
+
+  test('has one deadline on every replica, counted from its beginning', async () => {
+    await world.addPod('web-1');
+    const first = world.replica({ timeoutSec: 60 });
+    const begun = started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(40_000);
+    first.service.close();
+    expect(await outcome(begun)).toBe('503 ShuttingDown');
+    const second = world.replica({ timeoutSec: 60 });
+    const resumed = started(second.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(19_000);
+    expect(await outcome(resumed)).toBe('pending');
+    await world.clock.advance(1_000);
+    expect(await outcome(resumed)).toBe('504 DrainTimeout');
+    await endTerminating();
+    await second.service.cordonAndDrain(await world.agent());
+  });
+
+  test('without a deadline goes on for ever', async () => {
+    await world.addPod('web-1');
+    const drain = started(world.replica({ timeoutSec: 0 }).service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(48 * 3600_000);
+    expect(await outcome(drain)).toBe('pending');
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('goes on when its client is gone, and a second request joins it', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica();
+    const gone = new AbortController();
+    const first = started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    const second = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
+    await endTerminating();
+    expect(await outcome(second)).toBe('ok');
+  });
+
+  test('evicts the operator’s own pods last', async () => {
+    await world.addNode('n2');
+    await world.addPod('web-1');
+    await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(await terminating()).toEqual(['web-1']);
+    await endTerminating();
+    expect(await terminating()).toEqual(['controller']);
+    expect(await outcome(drain)).toBe('pending');
+    await endTerminating();
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('leaves the operator’s own pods where no other node could take them', async () => {
+    await world.addNode('n2', { ready: false });
+    await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+    await world.replica().service.cordonAndDrain(await world.agent());
+    expect(await terminating()).toEqual([]);
+  });
+
+  test('writes its progress at most every two seconds', async () => {
+    for (let index = 0; index < 6; index++) await world.addPod(`web-${index}`);
+    const { service, tap } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    for (let index = 0; index < 6; index++) {
+      await world.clock.advance(500);
+      await world.endPod(`web-${index}`);
+    }
+    await settle();
+    expect(await outcome(drain)).toBe('ok');
+    const written = tap.requests
+      .filter(({ method, path }) => method === 'PATCH' && path.endsWith('/brs-n1/status'))
+      .map(({ body }) => (body as { status: { drain: { pods_left: number } } }).status.drain.pods_left);
+    expect(written).toEqual([6, 2, 0]);
+  });
+
+  test('outlives a Kubernetes API that drops its watches', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    tap.cut(new Error('cut'));
+    await endTerminating();
+    await world.clock.advance(2_000);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('is told on the node by Events', async () => {
+    await world.addPod('web-1');
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    await settle();
+    await endTerminating();
+    await drain;
+    await settle();
+    expect(await world.events()).toEqual(['DrainStarted', 'DrainFinished']);
+  });
+
+  test('again after it is done costs five requests', async () => {
+    const { service, tap } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    tap.requests.length = 0;
+    await service.cordonAndDrain(await world.agent());
+    expect(tap.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)).toEqual([
+      'GET n1',
+      'GET brs-n1',
+      'PATCH status',
+      'GET pods',
+      'PATCH n1',
+    ]);
+  });
+});

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { request } from 'node:https';
+import { connect } from 'node:tls';
+import type { Agent } from '../../runtime/apiserver/agent.ts';
+import { serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
+import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { createCa } from '../../sim/cluster/pki.ts';
+import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
+import { type Replica, World } from './world.ts';
+
+const ca = await createCa(systemClock);
+const { certPem, keyPem } = await ca.issue({ commonName: 'apiserver', dnsNames: ['brupop-apiserver.ns.svc'] });
+const certificate = { cert: certPem, key: keyPem, expires: Infinity };
+
+let world: World;
+let replica: Replica;
+let server: TlsServer;
+let agent: Agent;
+let token: string;
+
+beforeEach(async () => {
+  world = await World.create();
+  replica = world.replica();
+  server = await serveTls({ handle: replica.handle, host: '127.0.0.1', port: 0, certificate });
+  agent = await world.agent();
+  await addAccounts(world);
+  await addAgentPod(world, 'agent-1');
+  token = await projectedToken(world);
+});
+
+afterEach(() => server.close(systemClock, 0));
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+interface Ask {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly tls?: object;
+}
+
+function send(method: string, path: string, { body, headers = {}, tls }: Ask = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port: server.port,
+        servername: 'brupop-apiserver.ns.svc',
+        ca: ca.certPem,
+        agent: false,
+        method,
+        path,
+        headers,
+        ...tls,
+      },
+      (incoming) => {
+        let text = '';
+        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: text, headers: incoming.headers }));
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+const identity = (): Record<string, string> => ({
+  BrupopNodeName: agent.nodeName,
+  BrupopNodeUid: agent.nodeUid,
+  BrupopK8sAuthToken: token,
+});
+
+const RESOURCE = '/bottlerocket-node-resource';
+
+describe('an agent over TLS', () => {
+  test('creates its shadow, reports, is drained and uncordoned', async () => {
+    const headers = identity();
+    expect(await send('POST', RESOURCE, { headers })).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('brs-n1'),
+    });
+    const status = {
+      current_version: '1.38.0',
+      target_version: '1.39.0',
+      current_state: 'StagedAndPerformedUpdate',
+      crash_count: 0,
+    };
+    const put = await send('PUT', RESOURCE, { headers, body: JSON.stringify(status) });
+    expect(JSON.parse(put.body)).toEqual(status);
+    expect(await send('POST', `${RESOURCE}/exclude-from-lb`, { headers })).toMatchObject({ status: 200, body: '' });
+    expect(await send('POST', `${RESOURCE}/cordon-and-drain`, { headers })).toMatchObject({ status: 200, body: '' });
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    expect(await send('POST', `${RESOURCE}/remove-exclusion-from-lb`, { headers })).toMatchObject({ status: 200 });
+    expect(await send('POST', `${RESOURCE}/uncordon`, { headers })).toMatchObject({ status: 200, body: '' });
+    expect((await world.node()).spec?.unschedulable).toBeUndefined();
+  });
+
+  test('that sends an old version of its shadow is told to look again', async () => {
+    const body = JSON.stringify((await world.shadow()).status);
+    const headers = { ...identity(), BrupopShadowVersion: '1' };
+    const reply = await send('PUT', RESOURCE, { headers, body });
+    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      409,
+      { reason: 'Conflict', error: expect.stringContaining('look again') },
+    ]);
+  });
+
+  test('that goes away ends its wait, not the drain', async () => {
+    await world.addPod('web-1');
+    const gone = new AbortController();
+    const asked = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity(), tls: { signal: gone.signal } });
+    asked.catch(() => undefined);
+    while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+    gone.abort();
+    await expect(asked).rejects.toThrow();
+    const left = async (): Promise<boolean> =>
+      (await replica.metrics.refusals.get()).values.some(
+        ({ labels, value }) => labels.reason === 'ClientGone' && value === 1,
+      );
+    while (!(await left())) await world.clock.advance(0);
+    const again = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
+    await world.endPod('web-1');
+    expect(await again).toMatchObject({ status: 200 });
+    expect(replica.tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
+  });
+});
+
+describe('a refusal', () => {
+  const refusal = async (reply: Promise<Reply>): Promise<[number, string]> => {
+    const { status, body } = await reply;
+    return [status, (JSON.parse(body) as { reason: string }).reason];
+  };
+
+  test('is JSON with a reason, whoever asks for what', async () => {
+    expect(await refusal(send('POST', RESOURCE))).toEqual([401, 'Unauthorized']);
+    expect(await refusal(send('POST', RESOURCE, { headers: { ...identity(), BrupopNodeUid: 'x' } }))).toEqual([
+      403,
+      'Forbidden',
+    ]);
+    const twice = { ...identity(), BrupopNodeName: ['n1', 'n2'] };
+    expect(await refusal(send('POST', RESOURCE, { headers: twice }))).toEqual([400, 'BadRequest']);
+    expect(await refusal(send('GET', '/nothing'))).toEqual([404, 'NotFound']);
+    expect(await refusal(send('DELETE', RESOURCE))).toEqual([405, 'BadRequest']);
+    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{' }))).toEqual([400, 'BadRequest']);
+    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{}' }))).toEqual([400, 'InvalidStatus']);
+    const huge = send('PUT', RESOURCE, { headers: identity(), body: ' '.repeat(70_000) });
+    expect(await refusal(huge)).toEqual([413, 'TooLarge']);
+  });
+
+  test('of the Kubernetes API is passed on in its words, an outage asks to come again', async () => {
+    replica.tap.before = ({ method, path }) => {
+      const message = 'User "x" cannot patch resource "nodes"';
+      if (method === 'PATCH' && path === '/api/v1/nodes/n1') throw apiStatusError('PATCH', { code: 403, message });
+    };
+    const denied = await send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
+    expect([denied.status, denied.body]).toEqual([502, expect.stringContaining('cannot patch resource \\"nodes\\"')]);
+    replica.tap.before = () => {
+      throw new UnreachableError('connect ECONNREFUSED 10.0.0.1');
+    };
+    const out = await send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
+    expect([out.status, JSON.parse(out.body)]).toEqual([
+      503,
+      { reason: 'KubernetesUnavailable', error: 'the Kubernetes API does not answer' },
+    ]);
+  });
+
+  test('for an error that nobody expected says nothing of the inside', async () => {
+    replica.tap.before = () => {
+      throw new TypeError('secret');
+    };
+    const reply = await send('POST', RESOURCE, { headers: identity() });
+    expect([reply.status, reply.body.includes('secret')]).toEqual([500, false]);
+    expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('comes from the connection for headers that are too large, and for TLS below 1.2', async () => {
+    expect(await send('POST', RESOURCE, { headers: { 'x-large': 'x'.repeat(20_000) } })).toMatchObject({ status: 431 });
+    const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' };
+    await expect(send('GET', '/ping', { tls: old })).rejects.toThrow(/protocol version/);
+  });
+});
+
+describe('without credentials', () => {
+  test('a conversion is answered, with 200 whatever is sent', async () => {
+    for (const body of ['', 'garbage', '{}', '[1]']) {
+      const reply = await send('POST', '/crdconvert', { body });
+      expect([reply.status, JSON.parse(reply.body)]).toMatchObject([
+        200,
+        { response: { result: { status: 'Failed' } } },
+      ]);
+    }
+  });
+
+  test('ping answers, and metrics count by route template', async () => {
+    expect(await send('GET', '/ping')).toMatchObject({ status: 200 });
+    await send('POST', `${RESOURCE}/uncordon`);
+    await send('GET', '/nothing/1');
+    await send('GET', '/nothing/2');
+    const { body } = await send('GET', '/metrics');
+    expect(body).toContain(
+      'brupop_apiserver_http_requests_total{method="POST",route="/bottlerocket-node-resource/uncordon",code="401"} 1',
+    );
+    expect(body).toContain('brupop_apiserver_http_requests_total{method="unknown",route="unknown",code="404"} 2');
+    expect(body).toContain('brupop_apiserver_refusals_total{reason="Unauthorized"} 1');
+  });
+});
+
+test('a new certificate is served to new connections, those that there are go on', async () => {
+  const served = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: server.port,
+        ca: ca.certPem,
+        servername: 'brupop-apiserver.ns.svc',
+      });
+      socket.once('error', reject).once('secureConnect', () => {
+        resolve(socket.getPeerCertificate().fingerprint256);
+        socket.destroy();
+      });
+    });
+  await world.addPod('web-1');
+  const waiting = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
+  while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+  const before = await served();
+  const next = await ca.issue({ commonName: 'apiserver', dnsNames: ['brupop-apiserver.ns.svc'] });
+  server.use({ cert: next.certPem, key: next.keyPem, expires: Infinity });
+  expect(await served()).not.toBe(before);
+  await world.endPod('web-1');
+  expect(await waiting).toMatchObject({ status: 200 });
+});
+
+test('at its end a replica tells who waits to ask again', async () => {
+  await world.addPod('web-1');
+  const waiting = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
+  while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+  replica.service.close();
+  expect(await waiting).toMatchObject({ status: 503, body: expect.stringContaining('ShuttingDown') });
+});

@@ -1,0 +1,287 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { LB_LABEL, UPDATING_LABEL } from '../../runtime/marks/names.ts';
+import { settle } from '../../sim/clock.ts';
+import { outcome, SHADOWS, World } from './world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+const record = (boot_id: string, requested_at: string | null = '2026-01-01T00:00:00Z') => ({
+  reboot: { boot_id, version: '1.39.0', requested_at },
+});
+
+describe('a drain is refused', () => {
+  test.each(['Idle', 'StagedAndPerformedUpdate', 'MonitoringUpdate'] as const)('while spec is %s', async (state) => {
+    await world.setSpec('n1', { state });
+    expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
+    expect((await world.node()).spec?.unschedulable).toBeUndefined();
+    expect(await world.marks()).toBeUndefined();
+  });
+
+  test.each(['RebootedIntoUpdate', 'ErrorReset'] as const)('once %s is reported', async (current_state) => {
+    await world.setStatus('n1', { current_state });
+    expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
+  });
+
+  test('after the reboot that was requested', async () => {
+    await world.setStatus('n1', record('boot-0'));
+    expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
+  });
+
+  test('for an agent whose node was replaced under its name', async () => {
+    const agent = { ...(await world.agent()), nodeUid: 'another' };
+    expect(await outcome(world.replica().service.cordonAndDrain(agent))).toBe('409 NotAllowed');
+  });
+
+  test('where the shadow is the agent’s, but the node another of its name', async () => {
+    const uid = await nodeUid('n2');
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid }];
+    await world.patch(`${SHADOWS}/brs-n1`, { metadata: { ownerReferences } });
+    const agent = { ...(await world.agent()), nodeUid: uid };
+    expect(await outcome(world.replica().service.cordonAndDrain(agent))).toBe('409 NotAllowed');
+  });
+
+  test('where the shadow belongs to an earlier node of that name', async () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: await nodeUid('n2') }];
+    await world.patch(`${SHADOWS}/brs-n1`, { metadata: { ownerReferences } });
+    const { service } = world.replica();
+    const agent = await world.agent();
+    const status = { current_version: '1.39.0', target_version: '1.39.0', current_state: 'Idle', crash_count: 0 };
+    expect(await outcome(service.cordonAndDrain(agent))).toBe('409 NotAllowed');
+    expect(await outcome(service.uncordon(agent))).toBe('409 NotAllowed');
+    expect(await outcome(service.excludeFromLb(agent))).toBe('409 NotAllowed');
+    expect(await outcome(service.putStatus({ agent, status, version: undefined }))).toBe('409 NotAllowed');
+    expect(await outcome(service.createShadow(agent))).toBe('409 NotAllowed');
+  });
+});
+
+async function nodeUid(name: string): Promise<string> {
+  await world.addNode(name);
+  return (await world.node(name)).metadata.uid;
+}
+
+describe('a drain is allowed', () => {
+  test('while the reboot that was requested has not happened', async () => {
+    await world.setStatus('n1', record('boot-1'));
+    await world.replica().service.cordonAndDrain(await world.agent());
+  });
+
+  test('beside a probe of an earlier boot', async () => {
+    await world.setStatus('n1', record('boot-0', null));
+    await world.replica().service.cordonAndDrain(await world.agent());
+  });
+});
+
+describe('marks', () => {
+  test('of another boot are renewed, and keep what they own', async () => {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    const before = await world.marks();
+    await world.clock.advance(60_000);
+    await service.cordonAndDrain(await world.agent('n1', 'boot-2'));
+    const after = await world.marks();
+    expect(after).toMatchObject({ boot: 'boot-2', since: '2026-01-01T00:01:00Z', owns: before?.owns });
+    expect(after?.id).not.toBe(before?.id);
+  });
+
+  test('are joined by an agent that does not say its boot', async () => {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    const before = await world.marks();
+    await service.cordonAndDrain(await world.agent('n1', null));
+    expect((await world.marks())?.id).toBe(before?.id);
+  });
+
+  test('do not claim an administrator’s cordon', async () => {
+    await world.setCordon(true);
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    expect((await world.marks())?.owns).toEqual(['cluster-autoscaler', 'karpenter']);
+    await world.setSpec('n1', { state: 'MonitoringUpdate' });
+    await service.uncordon(await world.agent());
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+    expect(await world.marks()).toBeUndefined();
+  });
+});
+
+describe('an uncordon', () => {
+  async function drained(): Promise<ReturnType<World['replica']>['service']> {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    return service;
+  }
+
+  test('in the step that reboots is refused before the node is at its version', async () => {
+    const service = await drained();
+    expect(await outcome(service.uncordon(await world.agent()))).toBe('409 NotAllowed');
+    expect(await outcome(service.removeExclusionFromLb(await world.agent()))).toBe('409 NotAllowed');
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+  });
+
+  test('at the wanted version releases the node and all that was done to it', async () => {
+    const service = await drained();
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await service.uncordon(await world.agent('n1', 'boot-2'));
+    const { metadata, spec } = await world.node();
+    expect(spec?.unschedulable).toBeUndefined();
+    expect(metadata.labels?.[UPDATING_LABEL]).toBeUndefined();
+    expect(metadata.annotations ?? {}).toEqual({});
+  });
+
+  test('on a node whose image names no version is not checked for it', async () => {
+    const service = await drained();
+    await world.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { osImage: 'Debian' } } });
+    await service.uncordon(await world.agent());
+    expect((await world.node()).spec?.unschedulable).toBeUndefined();
+  });
+
+  test('leaves the cordon of a node on hold', async () => {
+    const service = await drained();
+    await world.patch('/api/v1/nodes/n1', { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
+    await world.setSpec('n1', { state: 'Idle' });
+    await service.uncordon(await world.agent());
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+    expect(await world.marks()).toBeUndefined();
+  });
+
+  test('trace 7: a second one finds no marks and leaves an administrator’s cordon', async () => {
+    await world.setCordon(true);
+    const service = await drained();
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    for (const state of ['RebootedIntoUpdate', 'MonitoringUpdate', 'Idle'] as const) {
+      await world.setSpec('n1', { state });
+      await service.uncordon(await world.agent('n1', 'boot-2'));
+      expect((await world.node()).spec?.unschedulable).toBe(true);
+    }
+  });
+
+  test('takes over what an older apiserver left in this attempt', async () => {
+    await world.setCordon(true);
+    await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'True' } } });
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    const { service } = world.replica();
+    const agent = await world.agent('n1', 'boot-2');
+    await service.removeExclusionFromLb(agent);
+    await service.uncordon(agent);
+    const node = await world.node();
+    expect(node.spec?.unschedulable).toBeUndefined();
+    expect(node.metadata.labels?.[LB_LABEL]).toBeUndefined();
+  });
+
+  test('takes over nothing once a drain of ours has run in this attempt', async () => {
+    await world.setCordon(true);
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.setStatus('n1', { drain: { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] } });
+    await world.replica().service.uncordon(await world.agent('n1', 'boot-2'));
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+  });
+});
+
+describe('the exclusion from load balancers', () => {
+  test('is set in the step that reboots, and removed with its marks', async () => {
+    const { service } = world.replica();
+    const agent = await world.agent();
+    await service.excludeFromLb(agent);
+    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBe('True');
+    expect((await world.marks())?.owns).toEqual(['lb']);
+    await world.setSpec('n1', { state: 'Idle' });
+    expect(await outcome(service.excludeFromLb(agent))).toBe('409 NotAllowed');
+    await service.removeExclusionFromLb(agent);
+    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBeUndefined();
+    expect(await world.marks()).toBeUndefined();
+  });
+
+  test('stays where somebody else set it', async () => {
+    await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'true' } } });
+    const { service } = world.replica();
+    await service.excludeFromLb(await world.agent());
+    expect(await world.marks()).toBeUndefined();
+    await world.setSpec('n1', { state: 'Idle' });
+    await service.removeExclusionFromLb(await world.agent());
+    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBe('true');
+  });
+});
+
+describe('a shadow', () => {
+  test('is created, owned by the Node, once', async () => {
+    await world.addNode('n2');
+    const { service } = world.replica();
+    const agent = await world.agent('n2');
+    const created = await service.createShadow(agent);
+    expect(created).toMatchObject({
+      metadata: {
+        name: 'brs-n2',
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: agent.nodeUid }],
+      },
+      spec: { state: 'Idle' },
+    });
+    expect((await service.createShadow(agent)).metadata.uid).toBe(created.metadata.uid);
+  });
+});
+
+describe('a status', () => {
+  const plain = { current_version: '1.38.0', target_version: '1.39.0', crash_count: 0 };
+
+  test('leaves alone what it lacks, and the conditions of the controller', async () => {
+    const conditions = [
+      {
+        type: 'UpToDate',
+        status: 'False',
+        reason: 'Updating',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ] as const;
+    await world.setStatus('n1', { conditions: [...conditions], ...record('boot-1') });
+    const status = { ...plain, current_state: 'StagedAndPerformedUpdate', conditions: [] };
+    const { service } = world.replica();
+    expect(await service.putStatus({ agent: await world.agent(), status, version: undefined })).toMatchObject({
+      conditions,
+      ...record('boot-1'),
+    });
+  });
+
+  test('that begins an attempt ends the progress of the last drain', async () => {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    const status = { ...plain, current_state: 'StagedAndPerformedUpdate' };
+    await service.putStatus({ agent: await world.agent(), status, version: undefined });
+    expect((await world.shadow()).status?.drain).toBeUndefined();
+  });
+
+  test.each(['ErrorReset', 'RebootedIntoUpdate'] as const)('%s ends the record of a reboot', async (current_state) => {
+    await world.setStatus('n1', record('boot-1'));
+    const status = { ...plain, current_state };
+    await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
+    expect((await world.shadow()).status?.reboot).toBeUndefined();
+  });
+
+  test('with a probe clears the request of the record before', async () => {
+    await world.setStatus('n1', record('boot-1'));
+    const probe = { boot_id: 'boot-2', version: '1.39.0' };
+    const status = { ...plain, current_state: 'StagedAndPerformedUpdate', reboot: probe };
+    await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
+    expect((await world.shadow()).status?.reboot).toEqual(probe);
+  });
+
+  test('trace 21: made from an older shadow is refused', async () => {
+    const version = (await world.shadow()).metadata.resourceVersion;
+    await world.setStatus('n1', { crash_count: 3 });
+    const status = { ...plain, current_state: 'StagedAndPerformedUpdate', ...record('boot-1') };
+    const put = world.replica().service.putStatus({ agent: await world.agent(), status, version });
+    expect(await outcome(put)).toBe('409 Conflict');
+    expect((await world.shadow()).status).toMatchObject({ crash_count: 3 });
+    expect((await world.shadow()).status?.reboot).toBeUndefined();
+  });
+
+  test('that does not fit the model is refused with its fields', async () => {
+    const status = { ...plain, current_version: 'v1', current_state: 'Nowhere' };
+    const put = world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
+    await expect(put).rejects.toThrow(/current_version.*current_state/);
+    await settle();
+  });
+});

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Metrics } from '../../runtime/apiserver/metrics.ts';
+import { type ServingCertificate, servingCertificates } from '../../runtime/apiserver/tls.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+
+const ca = await createCa(systemClock);
+const issue = (): Promise<KeyPair> => ca.issue({ commonName: 'apiserver', dnsNames: ['a.svc'] });
+
+let dir: string;
+let clock: VirtualClock;
+let metrics: Metrics;
+let stop: AbortController;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'tls-'));
+  clock = new VirtualClock();
+  metrics = new Metrics();
+  stop = new AbortController();
+});
+
+afterEach(async () => {
+  stop.abort();
+  await rm(dir, { recursive: true });
+});
+
+/** As a mounted secret: the files are links through one link, which is swapped as a whole. */
+async function mount(version: string, { certPem, keyPem }: KeyPair): Promise<void> {
+  await mkdir(join(dir, version));
+  await writeFile(join(dir, version, 'tls.crt'), certPem);
+  await writeFile(join(dir, version, 'tls.key'), keyPem);
+  await symlink(version, join(dir, 'new'));
+  await rename(join(dir, 'new'), join(dir, '..data'));
+  for (const name of ['tls.crt', 'tls.key']) {
+    await symlink(join('..data', name), join(dir, name)).catch(() => undefined);
+  }
+}
+
+const follow = (): AsyncGenerator<ServingCertificate> =>
+  servingCertificates({ dir, clock, logger: silentLogger, metrics, signal: stop.signal });
+
+/** The next certificate; file reads take real time, so the clock is moved until it has come. */
+async function next(certificates: AsyncGenerator<ServingCertificate>): Promise<string | undefined> {
+  const found = certificates.next();
+  for (;;) {
+    const result = await Promise.race([found, clock.advance(1_000)]);
+    if (result) return (result.value as ServingCertificate | undefined)?.cert;
+  }
+}
+
+test('a certificate is served anew when its secret is swapped', async () => {
+  const [first, second] = [await issue(), await issue()];
+  await mount('1', first);
+  const certificates = follow();
+  expect(await next(certificates)).toBe(first.certPem);
+  await mount('2', second);
+  expect(await next(certificates)).toBe(second.certPem);
+  const { values } = await metrics.certificateExpiry.get();
+  expect(values[0]?.value).toBeGreaterThan(systemClock.now() / 1000 + 80 * 24 * 3600);
+});
+
+test('files that cannot be used are passed over, counted once, and the next good ones are served', async () => {
+  const [first, second, third] = [await issue(), await issue(), await issue()];
+  await mount('1', first);
+  const certificates = follow();
+  expect(await next(certificates)).toBe(first.certPem);
+  await mount('2', { certPem: second.certPem, keyPem: third.keyPem });
+  const waiting = next(certificates);
+  while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+  await mount('3', third);
+  expect(await waiting).toBe(third.certPem);
+  expect((await metrics.certificateFailures.get()).values[0]?.value).toBe(1);
+});
+
+test('a folder that is still empty is waited for', async () => {
+  const certificates = follow();
+  const waiting = next(certificates);
+  const first = await issue();
+  await mount('1', first);
+  expect(await waiting).toBe(first.certPem);
+});
