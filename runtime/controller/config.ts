@@ -1,12 +1,11 @@
-import { type EnvVar, type EnvValues, optionalText, port, readEnv, seconds, text } from '../lib/env.ts';
+import type { Amount } from './plan/amount.ts';
+import type { Policy } from './plan/policy.ts';
+import { ALWAYS, cronSchedule } from './schedule/cron.ts';
+import { dailySchedule, timeOfDay } from './schedule/daily.ts';
+import { cached, type Schedule } from './schedule/schedule.ts';
+import { EnvError, type EnvVar, type EnvValues, optionalText, port, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
-
-/** How many: a plain count, a share of the managed nodes, or no limit. */
-export type Amount =
-  | { readonly kind: 'count'; readonly count: number }
-  | { readonly kind: 'percent'; readonly percent: number }
-  | { readonly kind: 'unlimited' };
 
 const amount = (meta: { readonly help: string; readonly default: string }): EnvVar<Amount> => ({
   expected: 'a positive integer, a percentage or "unlimited"',
@@ -20,6 +19,14 @@ function parseAmount(value: string): Amount | undefined {
   const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];
   return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
 }
+
+/** A time of day in milliseconds since midnight, UTC; null where none was given. */
+const dayTime = (help: string): EnvVar<number | null> => ({
+  expected: 'a time of day like 23:30:00',
+  parse: (value) => (value === '' ? null : timeOfDay(value)),
+  help,
+  default: '',
+});
 
 /** Every environment variable of the controller. */
 export const controllerEnv = {
@@ -35,12 +42,14 @@ export const controllerEnv = {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
   }),
-  SCHEDULER_CRON_EXPRESSION: text({
+  SCHEDULER_CRON_EXPRESSION: {
+    expected: 'seven cron fields, seconds to year',
     help: 'when updates may start: seven cron fields, seconds to year, UTC',
     default: '* * * * * * *',
-  }),
-  UPDATE_WINDOW_START: optionalText({ help: 'deprecated: start of the daily window, HH:MM:SS, UTC' }),
-  UPDATE_WINDOW_STOP: optionalText({ help: 'deprecated: end of the daily window, HH:MM:SS, UTC' }),
+    parse: cronSchedule,
+  } satisfies EnvVar<Schedule>,
+  UPDATE_WINDOW_START: dayTime('deprecated: start of the daily window, HH:MM:SS, UTC'),
+  UPDATE_WINDOW_STOP: dayTime('deprecated: end of the daily window (exclusive), HH:MM:SS, UTC'),
   MONITORING_TIME_IN_SEC: seconds({ help: 'how long a node must be Ready after its update', default: '0' }),
   MONITORING_TIMEOUT_IN_SEC: seconds({
     help: 'how long it may be not Ready then before it counts as failed',
@@ -57,7 +66,45 @@ export const controllerEnv = {
 
 export type ControllerConfig = EnvValues<typeof controllerEnv>;
 
+type Source = Readonly<Record<string, string | undefined>>;
+
 /** @throws EnvError naming every fault */
-export function readControllerConfig(source: Readonly<Record<string, string | undefined>>): ControllerConfig {
-  return readEnv(controllerEnv, source);
+export function readControllerConfig(source: Source): ControllerConfig {
+  const faults = windowFaults(source);
+  try {
+    const config = readEnv(controllerEnv, source);
+    if (faults.length === 0) return config;
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    throw new EnvError([...error.faults, ...faults]);
+  }
+  throw new EnvError(faults);
+}
+
+function windowFaults({ UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop }: Source): readonly string[] {
+  if (Boolean(start) !== Boolean(stop)) {
+    return ['UPDATE_WINDOW_START, UPDATE_WINDOW_STOP: expected both or neither, got one of them'];
+  }
+  if (start && start === stop) return ['UPDATE_WINDOW_STOP: expected another time than UPDATE_WINDOW_START'];
+  return [];
+}
+
+/** When updates may start. A cron expression, once it says anything, wins over the deprecated daily window. */
+export function scheduleOf(config: ControllerConfig): Schedule {
+  const { SCHEDULER_CRON_EXPRESSION: cron, UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop } = config;
+  return cron === ALWAYS && start !== null && stop !== null ? dailySchedule(start, stop) : cached(cron);
+}
+
+/** The settings that a plan is made by. */
+export function policyOf(config: ControllerConfig): Omit<Policy, 'conditions'> {
+  return {
+    maxConcurrent: config.MAX_CONCURRENT_UPDATE,
+    maxFailed: config.MAX_FAILED_UPDATE,
+    ownNode: config.MY_NODE_NAME,
+    soakMs: config.MONITORING_TIME_IN_SEC * 1000,
+    soakTimeoutMs: config.MONITORING_TIMEOUT_IN_SEC * 1000,
+    agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,
+    returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
+    notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
+  };
 }

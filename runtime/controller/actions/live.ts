@@ -1,0 +1,28 @@
+import { onNode } from '../../kube/pods.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
+import { type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
+import type { ActionPorts } from './ports.ts';
+
+/** Looks at the API server before something is undone that another party may be relying on. */
+
+/** Whether a container of the agent runs on the node, at this moment. */
+export async function agentRuns(
+  { pods, namespace }: Pick<ActionPorts, 'pods' | 'namespace'>,
+  node: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
+  const found = await pods.list({ namespace, labelSelector, fieldSelector: onNode(node) }, signal);
+  return found.map(viewOfAgent).some(({ running }) => running);
+}
+
+/** The shadow of this very node; undefined where there is none, or it belongs to a former node of that name. */
+export async function ownShadow(
+  { shadows }: Pick<ActionPorts, 'shadows'>,
+  { shadow, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
+  signal: AbortSignal,
+): Promise<ShadowFacts | undefined> {
+  const found = await shadows.get(shadow, signal);
+  const view = found && viewOfShadow(found);
+  return view && (view.ownerUid === undefined || view.ownerUid === nodeUid) ? view : undefined;
+}

@@ -1,0 +1,67 @@
+import { NotFoundError } from '../../kube/errors.ts';
+import type { Node } from '../../kube/objects.ts';
+import { readMarks } from '../../marks/marks.ts';
+import { RELEASED_ANNOTATION } from '../../marks/names.ts';
+import { GROUP, nodeNameOf } from '../../shadow/names.ts';
+import type { Free } from '../plan/commands.ts';
+import type { SlotKey } from '../slots/entries.ts';
+import { agentRuns, ownShadow } from './live.ts';
+import type { ActionPorts } from './ports.ts';
+
+/** On a shadow: changed so that no earlier write to it can land any more. */
+export const BUMPED_ANNOTATION = `${GROUP}/bumped`;
+
+/** Rule L4. A shadow that is gone counts as bumped: nothing can be written to it. */
+export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, signal: AbortSignal): Promise<true> {
+  const { ledger, shadows, expectations } = ports;
+  const found = await shadows.get(shadow, signal);
+  if (!found) {
+    ledger.note(nodeUid, 'gone');
+    return true;
+  }
+  const { resourceVersion, annotations } = found.metadata;
+  const patch = {
+    metadata: { resourceVersion, annotations: { [BUMPED_ANNOTATION]: another(annotations?.[BUMPED_ANNOTATION]) } },
+  };
+  try {
+    const bumped = await shadows.patch(shadow, patch, signal);
+    expectations.written(shadow, bumped.metadata.resourceVersion);
+    ledger.note(nodeUid, 'settled');
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    ledger.note(nodeUid, 'gone');
+  }
+  return true;
+}
+
+/** Steps 1 and 2 of rule L3: whether the slot may be given back now, with the node's mark of it in place. */
+export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  const name = nodeNameOf(slot.shadow) ?? '';
+  if (slot.because === 'shadow-gone' && !(await isAbandoned(ports, slot, signal))) return false;
+  const node = await ports.nodes.get(name, signal);
+  if (node?.metadata.uid !== slot.nodeUid) return true;
+  if (slot.because === 'node-gone' || readMarks(node)) return false;
+  await ports.nodes.patch(name, releasedPatch(node), signal);
+  return true;
+}
+
+async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  if (await ownShadow(ports, slot, signal)) return false;
+  return !(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal));
+}
+
+/** After it, a drain that looked at the node before can only answer 409. */
+function releasedPatch({ metadata }: Node): {
+  metadata: { resourceVersion: string; annotations: Record<string, string> };
+} {
+  const { resourceVersion, annotations } = metadata;
+  return {
+    metadata: { resourceVersion, annotations: { [RELEASED_ANNOTATION]: another(annotations?.[RELEASED_ANNOTATION]) } },
+  };
+}
+
+/** A value that differs from the one before, so that the write is one. */
+function another(value: string | undefined): string {
+  const count = Number(value ?? 0);
+  return String(Number.isSafeInteger(count) ? count + 1 : 1);
+}

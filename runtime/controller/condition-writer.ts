@@ -1,0 +1,74 @@
+import { ConflictError, NotFoundError } from '../kube/errors.ts';
+import type { ShadowPort } from '../kube/shadows.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Expectations } from './expectations.ts';
+import type { SetCondition } from './plan/commands.ts';
+import { UP_TO_DATE, upToDate } from './plan/condition.ts';
+import { Wakeup } from './wakeup.ts';
+
+/** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
+const PACE_MS = 100;
+const RETRY_MS = 5000;
+
+export interface ConditionWriterOptions {
+  readonly shadows: ShadowPort;
+  readonly expectations: Expectations;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Writes conditions at its own pace beside everything else. Each plan replaces what is still to be written. */
+export class ConditionWriter {
+  readonly #options: ConditionWriterOptions;
+  readonly #wakeup = new Wakeup();
+  #pending: readonly SetCondition[] = [];
+  #kept = true;
+
+  constructor(options: ConditionWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the served CRD keeps conditions; an older one drops the field without a word. */
+  get kept(): boolean {
+    return this.#kept;
+  }
+
+  replace(pending: readonly SetCondition[]): void {
+    this.#pending = pending;
+    if (pending.length > 0) this.#wakeup.ring();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      const [next, ...rest] = this.#pending;
+      if (!next) {
+        await this.#wakeup.wait(clock, Infinity, signal);
+        continue;
+      }
+      this.#pending = rest;
+      const pause = await this.#write(next, signal);
+      await clock.sleep(pause, signal).catch(() => undefined);
+    }
+  }
+
+  /** Milliseconds until the next write. */
+  async #write({ shadow, resourceVersion, conditions }: SetCondition, signal: AbortSignal): Promise<number> {
+    const { shadows, expectations, logger } = this.#options;
+    try {
+      const patch = { metadata: { resourceVersion }, status: { conditions } };
+      const written = await shadows.patchStatus(shadow, patch, signal);
+      expectations.written(shadow, written.metadata.resourceVersion);
+      if (upToDate(written.status ?? undefined)) return PACE_MS;
+      this.#kept = false;
+      this.#pending = [];
+      logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
+    } catch (error) {
+      // Somebody was faster; the next plan says what the condition is now.
+      if (error instanceof ConflictError || error instanceof NotFoundError) return PACE_MS;
+      if (!signal.aborted) logger.warn('condition not written', { shadow, error });
+    }
+    return RETRY_MS;
+  }
+}

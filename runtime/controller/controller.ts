@@ -1,0 +1,172 @@
+import { eventRecorder, type EventPort } from '../kube/events.ts';
+import { LeaderElection } from '../kube/lease.ts';
+import { leasePort } from '../kube/leases.ts';
+import { nodePort } from '../kube/nodes.ts';
+import { podPort } from '../kube/pods.ts';
+import { shadowPort } from '../kube/shadows.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { aborted } from '../lib/abort.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { backoff } from '../lib/retry.ts';
+import { CONTROLLER_LEASE } from '../shadow/names.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
+import { Executor } from './executor.ts';
+import { Expectations } from './expectations.ts';
+import { ControllerMetrics } from './metrics.ts';
+import { MissingAgents } from './missing-agents.ts';
+import { plan, type Plan } from './plan/plan.ts';
+import type { Policy } from './plan/policy.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
+import { Wakeup } from './wakeup.ts';
+import { World } from './world.ts';
+
+export interface ControllerOptions {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly config: ControllerConfig;
+  /** Who this is on the Lease: new for each start of the process. */
+  readonly identity: string;
+}
+
+/** What a plan was made of, and the plan. */
+export interface Outlook extends Plan {
+  readonly snapshot: Snapshot;
+  readonly leading: boolean;
+}
+
+/** How soon a plan that met another world is made again, unless something is heard before. */
+const RETRY = { firstMs: 100, maxMs: 30_000 };
+
+/** Watches the cluster, plans, and carries out what is planned, for as long as it leads. */
+export class Controller {
+  readonly metrics = new ControllerMetrics();
+  readonly #options: ControllerOptions;
+  readonly #policy: Omit<Policy, 'conditions'>;
+  readonly #schedule: Schedule;
+  readonly #world: World;
+  readonly #ledger: SlotLedger;
+  readonly #conditions: ConditionWriter;
+  readonly #executor: Executor;
+  readonly #missing: MissingAgents;
+  readonly #election: LeaderElection;
+  readonly #wakeup = new Wakeup();
+
+  constructor(options: ControllerOptions) {
+    const { transport, namespace, clock, random, logger, config, identity } = options;
+    const leases = leasePort(transport, namespace);
+    const shadows = shadowPort(transport, namespace);
+    const expectations = new Expectations();
+    const events = recorderOf(options);
+    this.#options = options;
+    this.#policy = policyOf(config);
+    this.#schedule = scheduleOf(config);
+    this.#ledger = new SlotLedger({ leases, identity });
+    this.#world = new World({ transport, namespace, clock, random, logger, expectations });
+    this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
+    this.#missing = new MissingAgents(events);
+    const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
+    const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
+    this.#executor = new Executor({ ports, events, logger });
+    const onLeading = (signal: AbortSignal): Promise<void> => this.#lead(signal);
+    this.#election = new LeaderElection({ leases, name: CONTROLLER_LEASE, identity, onLeading, clock, random, logger });
+  }
+
+  /** It knows the cluster. A process that does not lead is ready too. */
+  get ready(): boolean {
+    return this.#world.synced;
+  }
+
+  /** Runs until the signal aborts; what is under way is then finished or given up, and the Lease given back. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#world.run(signal), this.#stand(signal)]);
+  }
+
+  /** What would be done now, and the verdict on each node. */
+  outlook(): Outlook {
+    const now = this.#options.clock.now();
+    const snapshot = { ...this.#world.view(), slots: this.#ledger.slots, window: this.#schedule.at(now) };
+    const planned = plan(snapshot, { ...this.#policy, conditions: this.#conditions.kept }, now);
+    const outlook = { ...planned, snapshot, leading: this.#election.leading };
+    this.metrics.show(snapshot, planned, outlook.leading);
+    return outlook;
+  }
+
+  async #stand(signal: AbortSignal): Promise<void> {
+    try {
+      await Promise.race([this.#world.filled(), aborted(signal)]);
+    } catch {
+      return;
+    }
+    await this.#election.run(signal);
+  }
+
+  /** One term as leader. Of slots that are found, nothing is known. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const stop = this.#world.onChange(() => this.#wakeup.ring());
+    const writing = this.#conditions.run(signal);
+    try {
+      await this.#loop(signal);
+    } finally {
+      stop();
+      await writing;
+    }
+  }
+
+  async #loop(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    let loaded = false;
+    let failures = 0;
+    this.#ledger.reset();
+    while (!signal.aborted) {
+      let next: number | undefined;
+      try {
+        if (!loaded) await this.#ledger.load(signal);
+        loaded = true;
+        next = await this.#cycle(signal);
+      } catch (error) {
+        this.#report(error, signal);
+      }
+      failures = next === undefined ? failures + 1 : 0;
+      const retryAt = clock.now() + backoff(failures - 1, { ...RETRY, random });
+      await this.#wakeup.wait(clock, next ?? retryAt, signal);
+    }
+  }
+
+  /** Plans once and carries it out. When to look again, at the latest; undefined where not everything went as planned. */
+  async #cycle(signal: AbortSignal): Promise<number | undefined> {
+    const began = this.#options.clock.monotonic();
+    const { commands, verdicts, wakeAt = Infinity, snapshot } = this.outlook();
+    this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
+    this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
+    this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
+    const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+    const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
+    if (refused > 0) return undefined;
+    return slotsChanged ? this.#options.clock.now() : wakeAt;
+  }
+
+  /** Whoever no longer holds the Lease hears of it from the election. */
+  #report(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    if (error instanceof NotLeadingError) this.#options.logger.info('somebody else leads');
+    else this.#options.logger.warn('plan not carried out', { error });
+  }
+}
+
+export function createController(options: ControllerOptions): Controller {
+  return new Controller(options);
+}
+
+function recorderOf({ transport, clock, logger, config, identity }: ControllerOptions): EventPort {
+  const instance = config.MY_POD_NAME || identity;
+  return eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger });
+}

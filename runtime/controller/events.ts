@@ -1,0 +1,73 @@
+import type { EventRecord } from '../kube/events.ts';
+import type { ObjectReference } from '../kube/objects.ts';
+import { API_VERSION, KIND } from '../shadow/names.ts';
+import type { Command } from './plan/commands.ts';
+import type { NodeView, ShadowView } from './plan/snapshot.ts';
+
+/** What people are told of in `kubectl describe`, from a command that was carried out. */
+export interface Occasion {
+  readonly command: Command;
+  readonly shadow: ShadowView | undefined;
+  readonly namespace: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The Event of a command that was carried out; undefined where it is nothing to tell of. */
+export function eventOf({ command, shadow, namespace, now }: Occasion): EventRecord | undefined {
+  if (!shadow) return undefined;
+  const regarding = referenceTo(shadow, namespace);
+  if (command.kind === 'set-spec') return ended(shadow, { regarding, now });
+  if (command.kind === 'start') {
+    const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
+    return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
+  }
+  if (command.kind === 'rescue') return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
+  return undefined;
+}
+
+const RESCUED =
+  'no agent runs on the node: its update was ended and what the operator had changed on the node was undone';
+
+/** A spec that leads to Idle ends an update, well or badly. */
+function ended(
+  { spec, status }: ShadowView,
+  { regarding, now }: { regarding: ObjectReference; now: number },
+): EventRecord | undefined {
+  if (status?.current_state === 'ErrorReset') {
+    const failure = status.last_failure;
+    const why = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
+    return {
+      regarding,
+      type: 'Warning',
+      reason: 'UpdateFailed',
+      message: `update to ${spec.version} failed (${status.crash_count} in a row): ${why}`,
+    };
+  }
+  if (spec.state !== 'MonitoringUpdate') return undefined;
+  return {
+    regarding,
+    type: 'Normal',
+    reason: 'UpdateFinished',
+    message: `the node runs ${status?.current_version}${soaked(spec.state_transition_timestamp, now)}`,
+  };
+}
+
+function soaked(since: string | null | undefined, now: number): string {
+  const seconds = since == null ? 0 : Math.round((now - Date.parse(since)) / 1000);
+  return seconds > 0 ? ` and has been watched for ${seconds} s` : '';
+}
+
+/** An agent that never came has no shadow to tell it of. */
+export function agentMissing({ name, uid }: NodeView): EventRecord {
+  return {
+    regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
+    type: 'Warning',
+    reason: 'AgentMissing',
+    message: 'the node is labelled for updates, but no agent has registered it',
+  };
+}
+
+function referenceTo({ name, uid }: ShadowView, namespace: string): ObjectReference {
+  return { apiVersion: API_VERSION, kind: KIND, name, namespace, uid };
+}

@@ -1,0 +1,20 @@
+/** How many: a plain count, a share of the nodes, or no limit. */
+export type Amount =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'unlimited' };
+
+/** Nodes that may be updating at once, of `nodes` managed ones. A share is rounded down, but never to nothing. */
+export function concurrency(amount: Amount, nodes: number): number {
+  return resolve(amount, (share) => Math.max(1, Math.floor(share * nodes)));
+}
+
+/** Nodes that may fail on a release, of `nodes` that it is offered to. A share is rounded up and is never below 2. */
+export function failureBudget(amount: Amount, nodes: number): number {
+  return resolve(amount, (share) => Math.max(2, Math.ceil(share * nodes)));
+}
+
+function resolve(amount: Amount, ofShare: (share: number) => number): number {
+  if (amount.kind === 'unlimited') return Infinity;
+  return amount.kind === 'count' ? amount.count : ofShare(amount.percent / 100);
+}

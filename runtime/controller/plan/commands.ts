@@ -1,0 +1,54 @@
+import type { ShadowCondition, Spec } from '../../shadow/model.ts';
+
+/**
+ * A write to make. Each names the state of the world that it was decided on, so that a world that has moved on answers 409 and the plan is
+ * made again.
+ */
+export type Command =
+  /** Writes a spec that starts nothing. */
+  | { readonly kind: 'set-spec'; readonly shadow: string; readonly resourceVersion: string; readonly spec: Spec }
+  /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
+  | Start
+  /** Makes sure that no write of anybody can land on the shadow any more (rule L4). */
+  | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
+  | Free
+  /** Releases marks at rest: on a node whose shadow is idle, or that has neither shadow nor agent (rule M8 a, b). */
+  | { readonly kind: 'release'; readonly node: string; readonly shadow: string }
+  /** Ends the update of a node whose agent is gone (rule M8 c). */
+  | { readonly kind: 'rescue'; readonly node: string; readonly shadow: string }
+  /** Somebody uncordoned the node: the cordon is no longer ours (rule M6). */
+  | { readonly kind: 'disown'; readonly node: string }
+  /** The node is no longer managed. */
+  | {
+      readonly kind: 'delete-shadow';
+      readonly shadow: string;
+      readonly uid: string;
+      readonly resourceVersion: string;
+    }
+  | SetCondition;
+
+export interface Start {
+  readonly kind: 'start';
+  readonly node: string;
+  readonly shadow: string;
+  readonly nodeUid: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+}
+
+/** Gives a slot back, in the order of rule L3. */
+export interface Free {
+  readonly kind: 'free';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  /** Which clause of rule L3 holds. */
+  readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued';
+}
+
+export interface SetCondition {
+  readonly kind: 'set-condition';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  /** The whole list, others' conditions included: a merge patch replaces it. */
+  readonly conditions: readonly ShadowCondition[];
+}

@@ -1,0 +1,34 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import type { ShadowCondition, Status } from '../../shadow/model.ts';
+import type { SetCondition } from './commands.ts';
+import type { ShadowView } from './snapshot.ts';
+import type { Finding } from './verdict.ts';
+
+/** The condition of a shadow that says why its node is, or is not, on the newest offered version. */
+export const UP_TO_DATE = 'UpToDate';
+
+/** The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in. */
+export function conditionFor(
+  { name, resourceVersion, status }: ShadowView,
+  { reason, message }: Finding,
+  now: number,
+): SetCondition | undefined {
+  if (!status) return undefined;
+  const before = upToDate(status);
+  const value = valueOf(status, reason);
+  if (before?.status === value && before.reason === reason && before.message === message) return undefined;
+  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : rfc3339(now);
+  const others = (status.conditions ?? []).filter(({ type }) => type !== UP_TO_DATE);
+  const condition: ShadowCondition = { type: UP_TO_DATE, status: value, reason, message, lastTransitionTime };
+  return { kind: 'set-condition', shadow: name, resourceVersion, conditions: [...others, condition] };
+}
+
+/** False exactly while an update is offered, so that its last transition is the moment of the offer. */
+function valueOf(status: Status, reason: Finding['reason']): ShadowCondition['status'] {
+  if (status.current_version !== status.target_version) return 'False';
+  return reason === 'UpToDate' ? 'True' : 'Unknown';
+}
+
+export function upToDate(status: Pick<Status, 'conditions'> | undefined): ShadowCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === UP_TO_DATE);
+}

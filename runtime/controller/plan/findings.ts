@@ -1,0 +1,61 @@
+import { compareSemver } from '../../shadow/semver.ts';
+import type { Status } from '../../shadow/model.ts';
+import type { Health } from './health.ts';
+import type { Assessed } from './releases.ts';
+import type { ShadowView } from './snapshot.ts';
+import { isActive, type Subject } from './subject.ts';
+import { type Finding, found } from './verdict.ts';
+
+/** What there is to say of a managed node, starts apart; undefined where only they decide. */
+export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<string, string>): Finding | undefined {
+  const { node, shadow } = subject;
+  if (!shadow) return found('AgentMissing', 'the agent of the node has not registered it');
+  const trouble = troubleOf(shadow, health);
+  if (trouble) return trouble;
+  if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
+  if (isActive(shadow)) return updating(shadow);
+  if (shadow.status.current_version !== shadow.status.target_version) return undefined;
+  return isBehind(shadow.status, newest.get(node.family))
+    ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
+    : found('UpToDate', 'the node runs the newest version that it is offered');
+}
+
+function troubleOf({ spec }: ShadowView, { notReturned, soak, agentSilent }: Health): Finding | undefined {
+  if (notReturned) return found('NotReturned', `the node did not come back from its reboot into ${spec.version}`);
+  if (soak === 'failed') return found('SoakFailed', `the node is not Ready since its update to ${spec.version}`);
+  if (agentSilent) return found('AgentSilent', 'no container of the agent runs on the node');
+  return undefined;
+}
+
+/** The step stays out of the message, which would otherwise be written to the cluster at each of them. */
+function updating({ spec, status }: ShadowView): Finding {
+  const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
+  const blockers = spec.state === 'RebootedIntoUpdate' ? (status?.drain?.blocked_by ?? []) : [];
+  if (blockers.length > 0) return { ...found('DrainBlocked', `the drain waits for ${shortList(blockers)}`), step };
+  const version = spec.version ?? 'the next version';
+  return { ...found('Updating', `the node is being updated to ${version}`), step };
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.toSorted().slice(0, 3).join(', ');
+  return names.length > 3 ? `${shown} and more` : shown;
+}
+
+function isBehind(status: Status, newest: string | undefined): boolean {
+  return newest !== undefined && compareSemver(newest, status.current_version) > 0;
+}
+
+/** By family, the newest version that any of its hosts runs or is offered. */
+export function newestVersions(subjects: readonly Subject[]): Map<string, string> {
+  const newest = new Map<string, string>();
+  for (const { node, shadow } of subjects) {
+    if (!node.managed || !shadow?.status) continue;
+    for (const version of [shadow.status.current_version, shadow.status.target_version]) {
+      const known = newest.get(node.family);
+      if (known === undefined || (known !== version && compareSemver(version, known) > 0)) {
+        newest.set(node.family, version);
+      }
+    }
+  }
+  return newest;
+}

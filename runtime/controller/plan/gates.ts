@@ -1,0 +1,52 @@
+import { retryAt } from './backoff.ts';
+import type { Alarm } from './alarm.ts';
+import { failureBudget } from './amount.ts';
+import type { Policy } from './policy.ts';
+import type { Releases } from './releases.ts';
+import type { ShadowView, Snapshot } from './snapshot.ts';
+import type { Subject } from './subject.ts';
+import { atTime, type Finding, found } from './verdict.ts';
+
+/** What gates look at besides the node itself. */
+export interface Gatekeeper {
+  readonly snapshot: Pick<Snapshot, 'paused' | 'window'>;
+  readonly policy: Policy;
+  readonly releases: Releases;
+  readonly alarm: Alarm;
+}
+
+/** What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time. */
+export function gate(subject: Subject, version: string, keeper: Gatekeeper): Finding | undefined {
+  const { node, shadow } = subject;
+  if (node.held) return found('Held', 'the node bears the hold annotation');
+  if (keeper.snapshot.paused) return found('Paused', 'the namespace bears the paused annotation');
+  if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
+  return (
+    haltedOn(subject, version, keeper) ?? (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper)))
+  );
+}
+
+/** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */
+function haltedOn({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
+  const { failed, proven, inFlight } = releases.of(node.family, version);
+  if (failed.has(node.uid)) return undefined;
+  const left = failureBudget(policy.maxFailed, releases.members(node.family)) - failed.size;
+  if (left <= 0) return found('RolloutHalted', `too many nodes failed on ${version}`);
+  if (!proven && inFlight >= left) return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
+  return undefined;
+}
+
+function backingOff({ status }: ShadowView, { alarm }: Gatekeeper): Finding | undefined {
+  const until = status && retryAt(status);
+  if (until === undefined || alarm.reached(until)) return undefined;
+  return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
+}
+
+/** Where updates start at moments, whoever was offered one before the last moment is in time. */
+function outsideWindow({ offeredAt }: ShadowView, { snapshot, alarm }: Gatekeeper): Finding | undefined {
+  const { open, triggeredAt, changesAt } = snapshot.window;
+  if (changesAt !== undefined) alarm.reached(changesAt);
+  if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
+  if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
+  return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
+}

@@ -1,0 +1,41 @@
+import type { Spec, Status } from '../../shadow/model.ts';
+import { nextState } from '../../shadow/states.ts';
+import type { Health } from './health.ts';
+import type { ShadowView } from './snapshot.ts';
+
+/**
+ * The spec that an update goes on with, by the contract's state machine; undefined where there is nothing to write. Never a start: leaving
+ * Idle, or changing the version, needs a slot.
+ * @param now RFC 3339
+ */
+export function progress({ spec, status }: ShadowView, soak: Health['soak'], now: string): Spec | undefined {
+  if (spec.state === 'Idle') return status && isSpent(spec, status) ? REST : undefined;
+  if (status === undefined) return { state: 'Idle' };
+  if (status.current_state === 'ErrorReset') return { ...onwards(spec, now), state: 'Idle' };
+  const arrived = status.current_state === spec.state && (spec.state !== 'MonitoringUpdate' || soak === 'passed');
+  return arrived ? onwards(spec, now) : undefined;
+}
+
+/** Nulls, because a merge patch leaves alone what it does not name. */
+const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: null };
+
+/** It still names the version of an update that is over. */
+function isSpent(spec: Spec, status: Status): boolean {
+  const named = spec.version != null || spec.state_transition_timestamp != null;
+  return named && status.current_state === 'Idle' && status.current_version === status.target_version;
+}
+
+function onwards({ state, version }: Spec, now: string): Spec {
+  return { state: nextState(state), version: version ?? null, state_transition_timestamp: now };
+}
+
+/**
+ * The version that a start would lead to: at rest the one that is offered, and for a node that has begun nothing yet a newer offer than the
+ * one it was told. Undefined where nothing can start. A withdrawn offer is no start: the agent ends that update by itself.
+ */
+export function startable({ spec, status }: ShadowView): string | undefined {
+  if (status?.current_state !== 'Idle' || status.target_version === status.current_version) return undefined;
+  if (spec.state === 'Idle') return status.target_version;
+  const retarget = spec.state === 'StagedAndPerformedUpdate' && spec.version !== status.target_version;
+  return retarget ? status.target_version : undefined;
+}

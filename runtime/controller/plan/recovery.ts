@@ -1,0 +1,56 @@
+import type { Command } from './commands.ts';
+import type { Health } from './health.ts';
+import type { NodeView, ShadowView } from './snapshot.ts';
+import { isActive, isIdle, requestedReboot, type Subject } from './subject.ts';
+
+/**
+ * What has to be undone on a node because nobody else will: marks at rest, an update whose agent is gone, a label that was taken away, a
+ * cordon that somebody lifted (rules M6 and M8).
+ */
+export function recover(subject: Subject, shadowName: string, health: Health): Command | undefined {
+  const { node, shadow, silentSince } = subject;
+  if (shadow) return shadow.stale ? undefined : recoverWith(node, shadow, health);
+  return node.marks && silentSince !== undefined ? releaseOf(node, shadowName) : undefined;
+}
+
+function recoverWith(node: NodeView, shadow: ShadowView, { agentSilent }: Health): Command | undefined {
+  if (!node.managed) return deletion(shadow);
+  if (node.marks && isIdle(shadow)) return releaseOf(node, shadow.name);
+  if (agentSilent && needsRescue(node, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
+  return isDisowned(node) ? { kind: 'disown', node: node.name } : undefined;
+}
+
+function releaseOf(node: NodeView, shadow: string): Command {
+  return { kind: 'release', node: node.name, shadow };
+}
+
+function deletion({ name, uid, resourceVersion }: ShadowView): Command {
+  return { kind: 'delete-shadow', shadow: name, uid, resourceVersion };
+}
+
+function needsRescue(node: NodeView, shadow: ShadowView): boolean {
+  return node.marks !== undefined || (shadow.spec.state !== 'Idle' && !isBackFromReboot(node.bootId, shadow));
+}
+
+/** The host was rebooted as requested, so its agent, once back, has something to report that spec must still fit. */
+export function isBackFromReboot(bootId: string | undefined, shadow: Parameters<typeof requestedReboot>[0]): boolean {
+  const reboot = requestedReboot(shadow);
+  return reboot !== undefined && bootId !== undefined && reboot.bootId !== bootId;
+}
+
+/** Nothing of the update is left but the agent's last word, which may never come: it counts as over. */
+export function isRescued({ node, shadow }: Subject, { agentSilent }: Health): boolean {
+  if (!agentSilent || !shadow || node.marks) return false;
+  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
+}
+
+function isDisowned(node: NodeView): boolean {
+  return node.marks?.owns.includes('cordon') === true && !node.unschedulable;
+}
+
+/** Whether an update takes up this node, whatever slots say. */
+export function isOccupied(subject: Subject, health: Health): boolean {
+  const { node, shadow } = subject;
+  if (node.marks || health.outage) return true;
+  return shadow !== undefined && isActive(shadow) && !isRescued(subject, health);
+}

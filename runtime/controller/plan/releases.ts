@@ -1,0 +1,90 @@
+import type { Health } from './health.ts';
+import type { ShadowView } from './snapshot.ts';
+import { isActive, isIdle, type Subject } from './subject.ts';
+
+/** How a version does on the hosts that it is made for. */
+export interface Release {
+  /** UIDs of the nodes that failed on it, as far as the release is to blame. */
+  readonly failed: ReadonlySet<string>;
+  /** A node runs it and is at rest. */
+  readonly proven: boolean;
+  /** Nodes on their way to it that have not failed on it. */
+  readonly inFlight: number;
+}
+
+export interface Assessed {
+  readonly subject: Subject;
+  readonly health: Health;
+}
+
+interface Tally {
+  readonly failed: Set<string>;
+  proven: boolean;
+  inFlight: number;
+}
+
+/** What all releases together have done so far: counted anew each time from the shadows, nothing is remembered. */
+export class Releases {
+  readonly #tallies = new Map<string, Tally>();
+  readonly #members = new Map<string, number>();
+
+  constructor(fleet: readonly Assessed[]) {
+    for (const { subject, health } of fleet) {
+      if (subject.node.managed) this.#count(subject, health);
+    }
+  }
+
+  of(family: string, version: string): Release {
+    return this.#tally(family, version);
+  }
+
+  /** Managed nodes of the family. */
+  members(family: string): number {
+    return this.#members.get(family) ?? 0;
+  }
+
+  /** The node is on its way to the version. */
+  begin({ family, uid }: Subject['node'], version: string): void {
+    const tally = this.#tally(family, version);
+    if (!tally.failed.has(uid)) tally.inFlight += 1;
+  }
+
+  #count(subject: Subject, health: Health): void {
+    const { node, shadow } = subject;
+    this.#members.set(node.family, this.members(node.family) + 1);
+    if (!shadow?.status) return;
+    for (const version of failedOn(shadow, health)) this.#tally(node.family, version).failed.add(node.uid);
+    if (isIdle(shadow)) this.#tally(node.family, shadow.status.current_version).proven = true;
+    const heading = headingFor(subject);
+    if (heading !== undefined) this.begin(node, heading);
+  }
+
+  #tally(family: string, version: string): Tally {
+    const key = `${family} ${version}`;
+    const known = this.#tallies.get(key);
+    if (known) return known;
+    const tally = { failed: new Set<string>(), proven: false, inFlight: 0 };
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+}
+
+/** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
+function failedOn({ spec, status }: ShadowView, { notReturned, soak }: Health): readonly string[] {
+  const recorded = status?.failed_versions ?? (isBlamedWithoutRecord(status) ? [spec.version] : []);
+  const past = recorded.filter((version) => version !== status?.current_version);
+  const present = notReturned || soak === 'failed' ? [spec.version] : [];
+  return [...past, ...present].filter((version) => version != null);
+}
+
+/** An older agent, or a CRD that drops the newer fields: every failure is then put down to the release. */
+function isBlamedWithoutRecord(status: ShadowView['status']): boolean {
+  return status !== undefined && status.crash_count > 0 && status.last_failure == null;
+}
+
+/** A start that may have been written without having been seen leads to what was offered. */
+function headingFor({ shadow, slot }: Subject): string | undefined {
+  if (!shadow?.status) return undefined;
+  if (isActive(shadow)) return shadow.spec.version ?? undefined;
+  return slot && (shadow.stale || slot.writes === 'unknown') ? shadow.status.target_version : undefined;
+}

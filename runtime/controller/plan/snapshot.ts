@@ -1,0 +1,66 @@
+import type { Marks } from '../../marks/marks.ts';
+import type { Spec, Status } from '../../shadow/model.ts';
+
+/** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
+export interface Snapshot {
+  /** Every node of the cluster, managed or not: marks can be on any. */
+  readonly nodes: readonly NodeView[];
+  readonly shadows: readonly ShadowView[];
+  readonly slots: readonly SlotView[];
+  /** By node name, since when no container of its agent runs; a node that is not in here has a running agent. */
+  readonly silentSince: ReadonlyMap<string, number>;
+  /** The namespace bears the annotation `paused`. */
+  readonly paused: boolean;
+  readonly window: WindowState;
+}
+
+export interface NodeView {
+  readonly name: string;
+  readonly uid: string;
+  /** Bears the label that asks for updates. */
+  readonly managed: boolean;
+  /** Bears the annotation `hold`. */
+  readonly held: boolean;
+  readonly unschedulable: boolean;
+  readonly ready: boolean;
+  /** Since when it is Ready, or not. */
+  readonly readyChangedAt: number;
+  /** Hosts of the same variant and architecture are offered the same releases. */
+  readonly family: string;
+  readonly bootId: string | undefined;
+  readonly marks: Marks | undefined;
+}
+
+export interface ShadowView {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** UID of the Node that it belongs to; undefined where nobody recorded an owner. */
+  readonly ownerUid: string | undefined;
+  readonly spec: Spec;
+  readonly status: Status | undefined;
+  /** Older than a write of our own that the API server has acknowledged: nothing may be decided on it. */
+  readonly stale: boolean;
+  /** Since when an update is known to be offered; undefined where that is not known. */
+  readonly offeredAt: number | undefined;
+}
+
+export interface SlotView {
+  /** Name of the shadow. */
+  readonly shadow: string;
+  readonly nodeUid: string;
+  /**
+   * Whether a write of somebody's may still be under way to the shadow: `settled` = none can land any more, `unknown` = the shadow has to be
+   * bumped first, `gone` = the bump found no shadow.
+   */
+  readonly writes: 'settled' | 'unknown' | 'gone';
+}
+
+/** When updates may start. */
+export interface WindowState {
+  readonly open: boolean;
+  /** The last trigger, for schedules that are moments and not windows: what was offered before it may start. */
+  readonly triggeredAt: number | undefined;
+  /** When this answer changes; undefined = never. */
+  readonly changesAt: number | undefined;
+}

@@ -1,0 +1,54 @@
+import type { NodeView, ShadowView, SlotView, Snapshot } from './snapshot.ts';
+
+/** A node with what belongs to it. A shadow of a former node of the same name does not. */
+export interface Subject {
+  readonly node: NodeView;
+  readonly shadow: ShadowView | undefined;
+  readonly slot: SlotView | undefined;
+  /** Since when no container of its agent runs; undefined while one does. */
+  readonly silentSince: number | undefined;
+}
+
+/** Every node of the snapshot as a subject, by name, so that a plan does not depend on the order in which caches were filled. */
+export function subjectsOf({ nodes, shadows, slots, silentSince }: Snapshot, shadowNameOf: NameRule): Subject[] {
+  const shadowsByName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
+  const slotsByUid = new Map(slots.map((slot) => [slot.nodeUid, slot]));
+  return nodes
+    .map((node) => {
+      const shadow = shadowsByName.get(shadowNameOf(node.name));
+      return {
+        node,
+        shadow: shadow && ownedBy(shadow, node.uid) ? shadow : undefined,
+        slot: slotsByUid.get(node.uid),
+        silentSince: silentSince.get(node.name),
+      };
+    })
+    .toSorted((a, b) => compare(a.node.name, b.node.name));
+}
+
+type NameRule = (nodeName: string) => string;
+
+function ownedBy(shadow: ShadowView, nodeUid: string): boolean {
+  return shadow.ownerUid === undefined || shadow.ownerUid === nodeUid;
+}
+
+/** Order of code units: the same everywhere, and fast. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Active by the contract: it has a status, and is or is wanted to be elsewhere than at rest. */
+export function isActive({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
+  return status !== undefined && (status.current_state !== 'Idle' || spec.state !== 'Idle');
+}
+
+/** At rest, as far as this view of it goes. */
+export function isIdle({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
+  return status?.current_state === 'Idle' && spec.state === 'Idle';
+}
+
+/** When the reboot that its agent recorded was requested; a record made after a boot that nobody requested is none. */
+export function requestedReboot(shadow: Pick<ShadowView, 'status'>): { bootId: string; at: number } | undefined {
+  const record = shadow.status?.reboot;
+  return record?.requested_at == null ? undefined : { bootId: record.boot_id, at: Date.parse(record.requested_at) };
+}

@@ -1,0 +1,49 @@
+import { rfc3339 } from '../../lib/clock.ts';
+
+/** Why a node is not being updated, or what its update is at. */
+export const REASONS = [
+  'UpToDate',
+  'NoUpdateOffered',
+  'WaitingForSlot',
+  'OutsideWindow',
+  'BackingOff',
+  'NodeNotReady',
+  'Updating',
+  'DrainBlocked',
+  'RolloutHalted',
+  'Paused',
+  'Held',
+  'AgentSilent',
+  'NotReturned',
+  'SoakFailed',
+  'AgentMissing',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** The one answer for a node. */
+export interface Verdict {
+  readonly node: string;
+  readonly reason: Reason;
+  /** One sentence that stays the same for as long as the reason does: it is written to the cluster. */
+  readonly message: string;
+  /** What a person may want to know besides, and changes: the step of an update. */
+  readonly step?: string;
+  /** When time alone may end it, milliseconds since the Unix epoch. */
+  readonly until?: number;
+  /** Place among those that wait for a slot, 1 = the next. */
+  readonly position?: number;
+}
+
+/** A verdict before it is known for which node. */
+export type Finding = Omit<Verdict, 'node'>;
+
+export const verdictOn = (node: string, finding: Finding): Verdict => ({ node, ...finding });
+
+export const found = (reason: Reason, message: string, until?: number): Finding => ({
+  reason,
+  message,
+  ...(until !== undefined && { until }),
+});
+
+/** An instant in a message: stable for as long as the instant is. */
+export const atTime = (instant: number): string => rfc3339(instant);

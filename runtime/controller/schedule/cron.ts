@@ -1,0 +1,76 @@
+import { Cron, CronPattern } from 'croner';
+import type { WindowState } from '../plan/snapshot.ts';
+import { toCroner } from './dialect.ts';
+import type { Schedule } from './schedule.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A window that is open for longer than this does not end, as far as anybody cares. */
+const FORESEEABLE_STEPS = 4000;
+
+const DIALECT = { alternativeWeekdays: true, domAndDow: true, timezone: 'UTC', mode: '7-part' } as const;
+
+/**
+ * A schedule from seven cron fields, seconds to year. Consecutive seconds are a window; anything else is a trigger, a moment after which all
+ * that waited for it may start. Undefined for text that is no such expression.
+ */
+export function cronSchedule(expression: string): Schedule | undefined {
+  const normalised = toCroner(expression);
+  if (normalised === undefined) return undefined;
+  if (/^[* ]+$/.test(normalised)) return ALWAYS;
+  try {
+    const cron = new Cron(normalised, { ...DIALECT, paused: true });
+    const pattern = new CronPattern(normalised, 'UTC', { mode: '7-part', alternativeWeekdays: true });
+    return isConsecutive(pattern.second) ? windowOf(cron, stepOf(pattern)) : triggerOf(cron);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Open at every second; nothing to compute. */
+export const ALWAYS: Schedule = { at: () => ({ open: true, triggeredAt: undefined, changesAt: undefined }) };
+
+function isConsecutive(seconds: readonly number[]): boolean {
+  return seconds.some((on, second) => on === 1 && seconds[second + 1] === 1);
+}
+
+function windowOf(cron: Cron, step: number): Schedule {
+  return {
+    at(now): WindowState {
+      const second = Math.floor(now / SECOND) * SECOND;
+      const open = cron.match(new Date(second));
+      const changesAt = open ? endOf(cron, second, step) : nextRun(cron, second);
+      return { open, triggeredAt: undefined, changesAt };
+    },
+  };
+}
+
+function triggerOf(cron: Cron): Schedule {
+  return {
+    at(now): WindowState {
+      const [previous] = cron.previousRuns(1, new Date(Math.floor(now / SECOND) * SECOND + SECOND));
+      return { open: false, triggeredAt: previous?.getTime(), changesAt: nextRun(cron, now) };
+    },
+  };
+}
+
+function nextRun(cron: Cron, after: number): number | undefined {
+  return cron.nextRun(new Date(after))?.getTime();
+}
+
+/** The largest unit whose parts are all in the pattern: within one of them a window neither opens nor closes. */
+function stepOf({ second, minute, hour }: CronPattern): number {
+  if (second.includes(0)) return SECOND;
+  if (minute.includes(0)) return MINUTE;
+  return hour.includes(0) ? HOUR : DAY;
+}
+
+function endOf(cron: Cron, openAt: number, step: number): number | undefined {
+  let edge = Math.floor(openAt / step) * step + step;
+  for (let steps = 0; steps < FORESEEABLE_STEPS; steps++, edge += step) {
+    if (!cron.match(new Date(edge))) return edge;
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { GROUP } from '../../shadow/names.ts';
+
+/** On the Lease of the controller: the nodes that may be updating. */
+export const SLOTS_ANNOTATION = `${GROUP}/slots`;
+
+const schema = z.array(
+  z.object({
+    shadow: z.string(),
+    nodeUid: z.string(),
+    /** How often it was taken: a slot that is taken once more must change the text, or the swap would change nothing. */
+    starts: z.int().min(1).catch(1),
+  }),
+);
+
+export type Entry = z.infer<typeof schema>[number];
+
+/** Slots by the text of the annotation; undefined for a text that is none of ours. */
+export function parseEntries(text: string | undefined): readonly Entry[] | undefined {
+  if (text === undefined) return [];
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+export function formatEntries(entries: readonly Entry[]): string {
+  return JSON.stringify(entries);
+}
+
+export interface SlotKey {
+  readonly shadow: string;
+  readonly nodeUid: string;
+}
+
+export const sameSlot =
+  (a: SlotKey) =>
+  (b: SlotKey): boolean =>
+    a.shadow === b.shadow && a.nodeUid === b.nodeUid;
+
+export function withTaken(entries: readonly Entry[], keys: readonly SlotKey[]): readonly Entry[] {
+  const kept = entries.filter((entry) => !keys.some(sameSlot(entry)));
+  const taken = keys.map(({ shadow, nodeUid }) => {
+    const before = entries.find(sameSlot({ shadow, nodeUid }))?.starts ?? 0;
+    return { shadow, nodeUid, starts: before + 1 };
+  });
+  return [...kept, ...taken];
+}
+
+export function withoutFreed(entries: readonly Entry[], keys: readonly SlotKey[]): readonly Entry[] {
+  return entries.filter((entry) => !keys.some(sameSlot(entry)));
+}

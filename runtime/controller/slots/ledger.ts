@@ -1,0 +1,118 @@
+import type { LeasePort } from '../../kube/leases.ts';
+import type { Lease } from '../../kube/objects.ts';
+import { CONTROLLER_LEASE } from '../../shadow/names.ts';
+import type { SlotView } from '../plan/snapshot.ts';
+import {
+  type Entry,
+  formatEntries,
+  parseEntries,
+  type SlotKey,
+  SLOTS_ANNOTATION,
+  withoutFreed,
+  withTaken,
+} from './entries.ts';
+
+/** The Lease is held by somebody else: this process decides nothing any more. */
+export class NotLeadingError extends Error {
+  override readonly name = 'NotLeadingError';
+}
+
+/** The slots on the Lease are not those that the plan was made on. */
+export class SlotsMovedError extends Error {
+  override readonly name = 'SlotsMovedError';
+}
+
+export interface LedgerOptions {
+  readonly leases: LeasePort;
+  /** The holder that this process is on the Lease. */
+  readonly identity: string;
+}
+
+/**
+ * The list of slots on the controller's Lease, changed by compare-and-swap alone. Of each slot it knows besides whether a write of
+ * somebody's may still be under way to the shadow: of a slot that this process did not take, nothing is known.
+ */
+export class SlotLedger {
+  readonly #options: LedgerOptions;
+  #entries: readonly Entry[] = [];
+  #writes = new Map<string, SlotView['writes']>();
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  get slots(): readonly SlotView[] {
+    return this.#entries.map(({ shadow, nodeUid }) => ({
+      shadow,
+      nodeUid,
+      writes: this.#writes.get(nodeUid) ?? 'unknown',
+    }));
+  }
+
+  /** Forgets what was known: a new term as leader begins. */
+  reset(): void {
+    this.#entries = [];
+    this.#writes = new Map();
+  }
+
+  /** Reads the slots as they stand. @throws NotLeadingError */
+  async load(signal: AbortSignal): Promise<void> {
+    this.#learn(parseEntries((await this.#read(signal)).metadata.annotations?.[SLOTS_ANNOTATION]) ?? []);
+  }
+
+  /**
+   * Takes slots: their shadows' specs may be written after this and not before (rule L1).
+   * @throws NotLeadingError, SlotsMovedError, ConflictError: nothing was taken, plan again; UnreachableError: load before the next plan
+   */
+  async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
+    await this.#swap((entries) => withTaken(entries, keys), signal);
+    for (const { nodeUid } of keys) this.#writes.set(nodeUid, 'settled');
+  }
+
+  /** Gives slots back; the last step of rule L3. @throws as `take` */
+  async free(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
+    await this.#swap((entries) => withoutFreed(entries, keys), signal);
+    for (const { nodeUid } of keys) this.#writes.delete(nodeUid);
+  }
+
+  /** What is known now of writes to the shadow of a slot. */
+  note(nodeUid: string, writes: SlotView['writes']): void {
+    this.#writes.set(nodeUid, writes);
+  }
+
+  /** A write to the shadow had an unknown outcome. */
+  doubt(shadow: string): void {
+    for (const entry of this.#entries) {
+      if (entry.shadow === shadow) this.#writes.set(entry.nodeUid, 'unknown');
+    }
+  }
+
+  async #swap(change: (entries: readonly Entry[]) => readonly Entry[], signal: AbortSignal): Promise<void> {
+    const lease = await this.#read(signal);
+    const found = parseEntries(lease.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
+    if (formatEntries(found) !== formatEntries(this.#entries)) {
+      this.#learn(found);
+      throw new SlotsMovedError('the slots are not those that were planned on');
+    }
+    const entries = change(found);
+    const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: formatEntries(entries) };
+    await this.#options.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } }, signal);
+    this.#entries = entries;
+  }
+
+  /** A slot that somebody else took, or took once more, is nothing that this process knows of. */
+  #learn(entries: readonly Entry[]): void {
+    const known = new Set(this.#entries.map((entry) => JSON.stringify(entry)));
+    for (const entry of entries) {
+      if (!known.has(JSON.stringify(entry))) this.#writes.delete(entry.nodeUid);
+    }
+    this.#entries = entries;
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease> {
+    const lease = await this.#options.leases.get(CONTROLLER_LEASE, signal);
+    if (lease?.spec?.holderIdentity !== this.#options.identity)
+      throw new NotLeadingError('somebody else holds the Lease');
+    return lease;
+  }
+}

@@ -1,0 +1,107 @@
+import { ProjectionCache } from '../kube/cache.ts';
+import { NAMESPACES_PATH } from '../kube/namespaces.ts';
+import { NODES_PATH } from '../kube/nodes.ts';
+import type { KubeObject, Node, Pod } from '../kube/objects.ts';
+import { podsPath } from '../kube/pods.ts';
+import { type ShadowObject, shadowsPath } from '../kube/shadows.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
+import type { Expectations } from './expectations.ts';
+import { Observations } from './observations.ts';
+import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
+import { type AgentView, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
+
+export interface WorldOptions {
+  readonly transport: KubeTransport;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly expectations: Expectations;
+}
+
+/** What the cluster says, of which a plan is made; slots and the schedule come from elsewhere. */
+export type WorldView = Omit<Snapshot, 'slots' | 'window'>;
+
+/** The caches of everything that plans are made of. */
+export class World {
+  readonly #nodes: ProjectionCache<Node, NodeView>;
+  readonly #shadows: ProjectionCache<ShadowObject, ShadowFacts>;
+  readonly #agents: ProjectionCache<Pod, AgentView>;
+  readonly #namespaces: ProjectionCache<KubeObject, boolean>;
+  readonly #observations = new Observations();
+  readonly #expectations: Expectations;
+  readonly #clock: Clock;
+  #synced = false;
+
+  constructor({ namespace, expectations, ...access }: WorldOptions) {
+    this.#expectations = expectations;
+    this.#clock = access.clock;
+    this.#nodes = new ProjectionCache({ ...access, path: NODES_PATH, project: viewOfNode });
+    this.#shadows = new ProjectionCache({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
+    const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
+    this.#agents = new ProjectionCache({
+      ...access,
+      path: podsPath(namespace),
+      query: { labelSelector },
+      project: viewOfAgent,
+    });
+    const fieldSelector = `metadata.name=${namespace}`;
+    this.#namespaces = new ProjectionCache({
+      ...access,
+      path: NAMESPACES_PATH,
+      query: { fieldSelector },
+      project: isPaused,
+    });
+  }
+
+  /** Every cache has been filled once. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Resolves when every cache has been filled. */
+  async filled(): Promise<void> {
+    await Promise.all([this.#nodes.synced, this.#shadows.synced, this.#agents.synced, this.#namespaces.synced]);
+    this.#synced = true;
+  }
+
+  onChange(listener: () => void): () => void {
+    const ends = [this.#nodes, this.#shadows, this.#agents, this.#namespaces].map((cache) => cache.onChange(listener));
+    return () => ends.forEach((end) => end());
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#nodes, this.#shadows, this.#agents, this.#namespaces].map((cache) => cache.run(signal)));
+  }
+
+  /** The cluster as it is known now. */
+  view(): WorldView {
+    const now = this.#clock.now();
+    const nodes = [...this.#nodes.items().values()];
+    const facts = [...this.#shadows.items().values()];
+    const offers = this.#observations.offers(facts, now);
+    this.#expectations.retain(new Set(facts.map(({ name }) => name)));
+    return {
+      nodes,
+      shadows: facts.map((shadow) => this.#judged(shadow, offers.get(shadow.name))),
+      silentSince: this.#observations.silence(
+        nodes.map(({ name }) => name),
+        this.#agents.items().values(),
+        now,
+      ),
+      paused: [...this.#namespaces.items().values()].includes(true),
+    };
+  }
+
+  #judged(shadow: ShadowFacts, offeredAt: number | undefined): ShadowView {
+    return { ...shadow, offeredAt, stale: this.#expectations.isStale(shadow) };
+  }
+}
+
+function isPaused({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { readControllerConfig, scheduleOf } from '../../runtime/controller/config.ts';
+import type { EnvError } from '../../runtime/lib/env.ts';
+
+const faults = (env: Readonly<Record<string, string>>): readonly string[] => {
+  try {
+    readControllerConfig({ MY_NODE_NAME: 'n1', ...env });
+    return [];
+  } catch (error) {
+    return (error as EnvError).faults;
+  }
+};
+
+test('the defaults update one node at a time, at any time', () => {
+  const config = readControllerConfig({ MY_NODE_NAME: 'n1' });
+  expect(config.MAX_CONCURRENT_UPDATE).toEqual({ kind: 'count', count: 1 });
+  expect(config.MAX_FAILED_UPDATE).toEqual({ kind: 'percent', percent: 10 });
+  expect(scheduleOf(config).at(0)).toMatchObject({ open: true });
+});
+
+test('every fault is reported together', () => {
+  const env = { MAX_CONCURRENT_UPDATE: 'ten', SCHEDULER_CRON_EXPRESSION: '* * *', UPDATE_WINDOW_START: '12:00:00' };
+  expect(faults(env)).toEqual([
+    expect.stringMatching(
+      /^MAX_CONCURRENT_UPDATE: expected a positive integer, a percentage or "unlimited", got "ten"$/,
+    ),
+    expect.stringMatching(/^SCHEDULER_CRON_EXPRESSION: expected seven cron fields/),
+    expect.stringMatching(/^UPDATE_WINDOW_START, UPDATE_WINDOW_STOP: expected both or neither/),
+  ]);
+});
+
+test.each(['0', '-1', '1.5', '0%', '101%', 'unlimitd', '01'])('%j nodes at once are refused', (text) => {
+  expect(faults({ MAX_CONCURRENT_UPDATE: text })).toHaveLength(1);
+});
+
+test('a window that ends when it begins is refused', () => {
+  expect(faults({ UPDATE_WINDOW_START: '12:00:00', UPDATE_WINDOW_STOP: '12:00:00' })).toHaveLength(1);
+});
+
+test('the daily window counts only where the cron expression says nothing', () => {
+  const window = { MY_NODE_NAME: 'n1', UPDATE_WINDOW_START: '12:00:00', UPDATE_WINDOW_STOP: '13:00:00' };
+  const noon = Date.parse('2026-01-01T12:30:00Z');
+  const night = Date.parse('2026-01-01T03:00:00Z');
+  const daily = scheduleOf(readControllerConfig(window));
+  const cron = scheduleOf(readControllerConfig({ ...window, SCHEDULER_CRON_EXPRESSION: '* * 3 * * * *' }));
+  expect([noon, night].map((moment) => daily.at(moment).open)).toEqual([true, false]);
+  expect([noon, night].map((moment) => cron.at(moment).open)).toEqual([false, true]);
+});

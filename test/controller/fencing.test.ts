@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
+import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import { cordonPatch } from '../../runtime/marks/patches.ts';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { intercepted, Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const writesSpec = ({ method, body }: KubeRequest): boolean =>
+  method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
+const swaps = ({ method, path, body }: KubeRequest): boolean =>
+  method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
+
+/** A gate that holds what is told to pass it, until it is opened. */
+function gate(): { readonly held: Promise<void>; pass<T>(work: () => Promise<T>): Promise<T>; open(): void } {
+  let open = (): void => undefined;
+  let arrive = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const held = new Promise<void>((resolve) => (arrive = resolve));
+  return {
+    held,
+    open,
+    async pass(work) {
+      arrive();
+      await opened;
+      return work();
+    },
+  };
+}
+
+/** A leader whose first start is held on its way, dies without giving back the Lease; another takes over. */
+async function startHeld(which: (request: KubeRequest) => boolean): Promise<{ land(): Promise<unknown> }> {
+  const paused = gate();
+  let landed: Promise<unknown> = Promise.resolve();
+  let dead = false;
+  const transport = intercepted(stage.transport, (request, go) => {
+    if (dead) return Promise.reject(new UnreachableError('dead'));
+    if (!which(request)) return go();
+    // The request is on its way: that its sender gives up takes nothing back.
+    const { signal, ...sent } = request;
+    landed = paused.pass(() => stage.transport.request(sent)).catch((error: unknown) => error);
+    return new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new UnreachableError('given up')), { once: true });
+    });
+  });
+  const first = new AbortController();
+  stage.start({ transport, signal: first.signal });
+  await stage.clock.advanceUntil(paused.held, 60_000);
+  dead = true;
+  return {
+    land: async () => {
+      paused.open();
+      return landed;
+    },
+  };
+}
+
+describe('a start', () => {
+  test('takes its slot before its spec is written', async () => {
+    stage = await Stage.with('a');
+    const order: string[] = [];
+    const transport = intercepted(stage.transport, (request, go) => {
+      if (writesSpec(request)) order.push('spec');
+      if (swaps(request)) order.push('slot');
+      return go();
+    });
+    stage.start({ transport });
+    await stage.pass();
+    expect(order).toEqual(['slot', 'spec']);
+  });
+
+  test('writes no spec when the Lease was changed by somebody else, and is planned again', async () => {
+    stage = await Stage.with('a');
+    const order: string[] = [];
+    const transport = intercepted(stage.transport, async (request, go) => {
+      if (writesSpec(request)) order.push('spec');
+      if (!swaps(request)) return go();
+      order.push('slot');
+      if (order.length === 1) await stage.patch(request.path, { metadata: { annotations: { touched: 'yes' } } });
+      return go();
+    });
+    stage.start({ transport });
+    await stage.pass();
+    expect(order).toEqual(['slot', 'slot', 'spec']);
+  });
+
+  test('whose answer was lost is bumped, and goes on', async () => {
+    stage = await Stage.with('a', 'b');
+    let lost = 0;
+    const transport = intercepted(stage.transport, async (request, go) => {
+      const answer = await go();
+      if (writesSpec(request) && lost++ === 0) throw new UnreachableError('lost');
+      return answer;
+    });
+    stage.start({ transport });
+    await stage.pass();
+    expect((await stage.shadows.get('brs-a'))!.metadata.annotations).toMatchObject({
+      'brupop.bottlerocket.aws/bumped': '1',
+    });
+    await stage.update('a');
+    expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
+  });
+});
+
+describe('a leader that is paused in its start', () => {
+  test('cannot write its spec once its successor has started another node', async () => {
+    stage = await Stage.withoutConditions('a', 'b');
+    await stage.shadows.patch('brs-a', { metadata: { annotations: { 'brupop.bottlerocket.aws/bumped': '1' } } });
+    const late = await startHeld(writesSpec);
+    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    stage.start();
+    await stage.pass(30_000);
+    expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
+    expect(await late.land()).toBeInstanceOf(ConflictError);
+    expect(await stage.spec('a')).toBe('Idle');
+  });
+
+  test('cannot take its slot once its successor leads', async () => {
+    stage = await Stage.with('a', 'b');
+    const late = await startHeld(swaps);
+    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    stage.start();
+    await stage.pass(30_000);
+    expect(await late.land()).toBeInstanceOf(ConflictError);
+    expect(await stage.slots()).toEqual(['brs-b']);
+  });
+});
+
+test('a leader whose cache still shows an idle node does not take it for done', async () => {
+  stage = await Stage.withoutConditions('a', 'b');
+  const first = new AbortController();
+  const old = await stage.transport.request({ method: 'GET', path: shadowsPath });
+  stage.start({ signal: first.signal });
+  await stage.pass();
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  first.abort();
+  await stage.pass();
+  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+  stage.start({
+    transport: {
+      request: (request) =>
+        request.method === 'GET' && request.path === shadowsPath
+          ? Promise.resolve(old)
+          : stage.transport.request(request),
+      watch: (request) => (request.path === shadowsPath ? never(request.signal) : stage.transport.watch(request)),
+    },
+  });
+  await stage.pass(60_000);
+  expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
+const shadowsPath = '/apis/brupop.bottlerocket.aws/v2/namespaces/brupop-bottlerocket-aws/bottlerocketshadows';
+
+async function* never(signal: AbortSignal | undefined): AsyncGenerator<never> {
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+  yield* [];
+}
+
+describe('a slot', () => {
+  test('is given back after a mark on the node that refuses every drain from before', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const before = (await stage.nodes.get('a'))!;
+    await stage.shadows.delete('brs-a', {});
+    await stage.register(before);
+    await stage.report('a', {
+      current_version: '1.0.0',
+      target_version: '1.0.0',
+      current_state: 'Idle',
+      crash_count: 0,
+    });
+    await stage.pass();
+    expect(await stage.slots()).toEqual(['brs-b']);
+    const drain = cordonPatch(before, { id: 'late', now: '2026-01-01T00:00:00Z', boot: null })!;
+    await expect(stage.nodes.patch('a', { ...drain, metadata: { ...drain.metadata } })).rejects.toThrow(ConflictError);
+  });
+
+  test('outlives its shadow while the agent runs', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await stage.shadows.delete('brs-a', {});
+    await stage.pass(60_000);
+    expect(await stage.slots()).toEqual(['brs-a']);
+    await stage.loseAgent('a');
+    await stage.pass();
+    expect(await stage.slots()).toEqual(['brs-b']);
+  });
+
+  test('is kept while the node bears marks that the cache does not show yet', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start({
+      transport: {
+        request: (request) => stage.transport.request(request),
+        watch: (request) => (request.path === '/api/v1/nodes' ? never(request.signal) : stage.transport.watch(request)),
+      },
+    });
+    await stage.pass();
+    const node = (await stage.nodes.get('a'))!;
+    const drain = cordonPatch(node, { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' })!;
+    await stage.nodes.patch('a', { ...drain, metadata: { ...drain.metadata } });
+    await stage.shadows.delete('brs-a', {});
+    await stage.loseAgent('a');
+    await stage.pass(60_000);
+    expect(await stage.slots()).toEqual(['brs-a']);
+  });
+
+  test('of a node that was replaced under its name is freed, and the new node has its own', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.loseAgent('a');
+    await stage.join('a');
+    await stage.pass();
+    expect(await stage.slots()).toHaveLength(1);
+    await stage.update((await stage.slots())[0] === 'brs-a' ? 'a' : 'b');
+    await stage.update((await stage.slots())[0] === 'brs-a' ? 'a' : 'b');
+    expect(await stage.slots()).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import type { Marks } from '../../../runtime/marks/marks.ts';
+import { shadowName } from '../../../runtime/shadow/names.ts';
+
+/** Builders of what a plan is made on. All times are minutes before or after this moment. */
+export const NOW = Date.parse('2026-01-10T12:00:00Z');
+export const minutes = (count: number): number => NOW + count * 60_000;
+export const moment = (count: number): string => rfc3339(minutes(count));
+
+export const POLICY: Policy = {
+  maxConcurrent: { kind: 'count', count: 1 },
+  maxFailed: { kind: 'percent', percent: 10 },
+  ownNode: 'none',
+  soakMs: 0,
+  soakTimeoutMs: 900_000,
+  agentTimeoutMs: 900_000,
+  returnTimeoutMs: 900_000,
+  notReadyHoldMs: 3_600_000,
+  conditions: false,
+};
+
+export const MARKS: Marks = { id: 'm', since: moment(-5), boot: 'boot-1', owns: ['cordon'] };
+
+export function node(name: string, more: Partial<NodeView> = {}): NodeView {
+  return {
+    name,
+    uid: `uid-${name}`,
+    managed: true,
+    held: false,
+    unschedulable: false,
+    ready: true,
+    readyChangedAt: minutes(-10_000),
+    family: 'aws-k8s-1.33/amd64',
+    bootId: 'boot-1',
+    marks: undefined,
+    ...more,
+  };
+}
+
+export type Parts = Omit<Partial<ShadowView>, 'spec' | 'status'> & {
+  readonly spec?: Partial<ShadowView['spec']>;
+  readonly status?: Partial<NonNullable<ShadowView['status']>> | null;
+};
+
+/** At rest on 1.0.0 with 1.1.0 on offer, unless told otherwise. */
+export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}): ShadowView {
+  return {
+    name: shadowName(nodeName),
+    uid: `shadow-${nodeName}`,
+    resourceVersion: '100',
+    ownerUid: `uid-${nodeName}`,
+    spec: { state: 'Idle', ...spec },
+    status:
+      status === null
+        ? undefined
+        : { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0, ...status },
+    stale: false,
+    offeredAt: minutes(-60),
+    ...more,
+  };
+}
+
+export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
+  return {
+    nodes: [],
+    shadows: [],
+    slots: [],
+    silentSince: new Map(),
+    paused: false,
+    window: { open: true, triggeredAt: undefined, changesAt: undefined },
+    ...more,
+  };
+}
+
+/** A snapshot of nodes with a shadow each. */
+export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<Snapshot> = {}): Snapshot {
+  const names = Object.keys(shadows);
+  return snapshot({
+    nodes: names.map((name) => node(name)),
+    shadows: names.map((name) => shadow(name, shadows[name])),
+    ...more,
+  });
+}
+
+export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({
+  shadow: shadowName(name),
+  nodeUid: `uid-${name}`,
+  writes,
+});
+
+/** Parts of a shadow in the middle of an update to 1.1.0. */
+export const staging: Parts = { spec: { state: 'StagedAndPerformedUpdate', version: '1.1.0' } };
+export const rebooting: Parts = {
+  spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+  status: { current_state: 'StagedAndPerformedUpdate' },
+};
+export const monitoring = (since = -1): Parts => ({
+  spec: { state: 'MonitoringUpdate', version: '1.1.0', state_transition_timestamp: moment(since) },
+  status: { current_state: 'MonitoringUpdate', current_version: '1.1.0' },
+});
+export const updated: Parts = { status: { current_version: '1.1.0' } };

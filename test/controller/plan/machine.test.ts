@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { fleet, minutes, moment, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
+
+const writes = (parts: Parameters<typeof fleet>[0][string]): readonly Command[] =>
+  plan(fleet({ a: parts }), POLICY, NOW).commands;
+const spec = (state: string, version: string | null = '1.1.0', at: string | null = moment(0)): object => ({
+  spec: { state, version, state_transition_timestamp: at },
+});
+
+describe('the state machine of the contract', () => {
+  test.each([
+    ['Idle with an update on offer starts it', {}, spec('StagedAndPerformedUpdate')],
+    [
+      'staged goes on to reboot',
+      { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const,
+      spec('RebootedIntoUpdate'),
+    ],
+    [
+      'rebooted goes on to monitoring',
+      { spec: rebooting.spec!, status: { current_state: 'RebootedIntoUpdate' } } as const,
+      spec('MonitoringUpdate'),
+    ],
+    ['monitored comes to rest', monitoring(), spec('Idle')],
+    [
+      'a failure leads to rest, with its version',
+      { ...rebooting, status: { current_state: 'ErrorReset', crash_count: 1 } } as const,
+      spec('Idle'),
+    ],
+    ['a finished update is forgotten', { ...updated, spec: { version: '1.1.0' } }, spec('Idle', null, null)],
+    ['a shadow without status is wanted at rest', { ...staging, status: null }, { spec: { state: 'Idle' } }],
+  ])('%s', (_name, parts, expected) => {
+    expect(writes(parts)).toEqual([expect.objectContaining({ shadow: 'brs-a', resourceVersion: '100', ...expected })]);
+  });
+
+  test.each([
+    ['a status that is not yet at its spec', staging],
+    ['a node at rest on the newest version', updated],
+    ['a failure that already leads to rest', { status: { current_state: 'ErrorReset', crash_count: 1 } } as const],
+    ['a shadow without status that is wanted at rest', { status: null }],
+    ['an offer that was withdrawn in mid-update', { ...staging, status: { target_version: '1.0.0' } }],
+  ])('waits for %s', (_name, parts) => {
+    expect(writes(parts)).toEqual([]);
+  });
+
+  test('a newer offer before the agent has begun changes the version of the start', () => {
+    const { commands } = plan(fleet({ a: { ...staging, status: { target_version: '1.2.0' } } }), POLICY, NOW);
+    expect(commands).toEqual([
+      expect.objectContaining({ kind: 'start', ...spec('StagedAndPerformedUpdate', '1.2.0') }),
+    ]);
+  });
+
+  test('nothing is decided on a view that is older than an own write', () => {
+    expect(writes({ stale: true })).toEqual([]);
+    expect(writes({ ...monitoring(), stale: true })).toEqual([]);
+  });
+});
+
+describe('soak', () => {
+  const policy = { ...POLICY, soakMs: 300_000 };
+  const soaking = (since: number, more: Parameters<typeof node>[1] = {}): ReturnType<typeof plan> =>
+    plan(fleet({ a: monitoring(since) }, { nodes: [node('a', more)] }), policy, NOW);
+
+  test('counts from the entry into monitoring, though the node was never seen to be not Ready', () => {
+    expect(soaking(-4).commands).toEqual([]);
+    expect(soaking(-4).wakeAt).toBe(minutes(1));
+    expect(soaking(-5).commands).toHaveLength(1);
+  });
+
+  test('begins anew when the node was not Ready', () => {
+    expect(soaking(-60, { readyChangedAt: minutes(-1) }).wakeAt).toBe(minutes(4));
+  });
+
+  test('fails when the node stays not Ready', () => {
+    const down = soaking(-60, { ready: false, readyChangedAt: minutes(-15) });
+    expect(down.verdicts).toEqual([expect.objectContaining({ reason: 'SoakFailed' })]);
+    expect(down.commands).toEqual([]);
+  });
+});

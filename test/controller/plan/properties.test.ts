@@ -1,0 +1,159 @@
+import { expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { concurrency, failureBudget } from '../../../runtime/controller/plan/amount.ts';
+import type { Start } from '../../../runtime/controller/plan/commands.ts';
+import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, minutes, moment, NOW, POLICY } from './fleet.ts';
+import { after, amount, certainlyBusy, policy, world } from './worlds.ts';
+
+const RUNS = { numRuns: 1500 };
+const startsOf = ({ commands }: Plan): readonly Start[] => commands.filter((command) => command.kind === 'start');
+const capacityOf = ({ nodes }: Snapshot, { maxConcurrent }: Policy): number =>
+  concurrency(maxConcurrent, nodes.filter(({ managed }) => managed).length);
+
+test('there is exactly one verdict for each managed node', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const names = plan(snapshot, rules, NOW).verdicts.map(({ node }) => node);
+      expect(names).toEqual(snapshot.nodes.filter(({ managed }) => managed).map(({ name }) => name));
+    }),
+    RUNS,
+  );
+});
+
+test('nothing starts beyond the concurrency', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const starts = startsOf(plan(snapshot, rules, NOW));
+      const busy = certainlyBusy(snapshot);
+      for (const { nodeUid } of starts) busy.add(nodeUid);
+      if (starts.length > 0) expect(busy.size).toBeLessThanOrEqual(capacityOf(snapshot, rules));
+    }),
+    RUNS,
+  );
+});
+
+test('nothing starts that a person, the schedule, the node or its last failure keeps from it', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      for (const { node: name, shadow: shadowName } of startsOf(plan(snapshot, rules, NOW))) {
+        const { held, managed, ready } = snapshot.nodes.find((one) => one.name === name)!;
+        const { offeredAt, stale, status } = snapshot.shadows.find((one) => one.name === shadowName)!;
+        const { open, triggeredAt } = snapshot.window;
+        expect({ held, managed, ready, stale, paused: snapshot.paused }).toEqual({
+          held: false,
+          managed: true,
+          ready: true,
+          stale: false,
+          paused: false,
+        });
+        expect(open || offeredAt! <= triggeredAt!).toBe(true);
+        const waited = NOW - Date.parse(status!.state_transition_failure_timestamp!);
+        if (status!.crash_count > 0) expect(waited).toBeGreaterThan(2 ** status!.crash_count * 60_000);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('a plan depends on what there is and not on the order in which it came', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const turned = { ...snapshot, nodes: snapshot.nodes.toReversed(), shadows: snapshot.shadows.toReversed() };
+      expect(plan(turned, rules, NOW)).toEqual(plan(snapshot, rules, NOW));
+    }),
+    RUNS,
+  );
+});
+
+test('no object is written twice by one plan', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const shadows = plan(snapshot, rules, NOW).commands.flatMap((command) =>
+        'shadow' in command ? [`${command.kind === 'free' ? 'slot' : 'shadow'} ${command.shadow}`] : [],
+      );
+      expect(new Set(shadows).size).toBe(shadows.length);
+    }),
+    RUNS,
+  );
+});
+
+test('carried out, a plan comes to rest, never above the concurrency, and leaves nobody waiting for a free place', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      let now = snapshot;
+      let next = plan(now, rules, NOW);
+      for (let round = 0; next.commands.length > 0; round++) {
+        expect(round).toBeLessThan(8);
+        now = after(now, next.commands);
+        next = plan(now, rules, NOW);
+      }
+      const waits = next.verdicts.some(({ position }) => position !== undefined);
+      const outages = now.nodes.filter(({ ready, managed }) => !ready && managed).map(({ uid }) => uid);
+      const active = now.shadows.filter(
+        ({ spec, status }) => status && (status.current_state !== 'Idle' || spec.state !== 'Idle'),
+      );
+      const busy = new Set([...certainlyBusy(now), ...outages, ...active.map(({ ownerUid }) => ownerUid)]);
+      if (waits) expect(busy.size).toBeGreaterThanOrEqual(capacityOf(now, rules));
+    }),
+    RUNS,
+  );
+});
+
+test('until wakeAt, time changes nothing', () => {
+  const withoutTimes = (text: string): string =>
+    text.replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const now = plan(snapshot, rules, NOW);
+      const later = plan(snapshot, rules, (now.wakeAt ?? minutes(100_000)) - 1);
+      expect(withoutTimes(JSON.stringify({ ...later }))).toBe(withoutTimes(JSON.stringify({ ...now })));
+    }),
+    RUNS,
+  );
+});
+
+test('a release that fails everywhere reaches no more nodes than the failure budget, whatever the concurrency', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 12 }),
+      amount,
+      amount,
+      fc.infiniteStream(fc.boolean()),
+      (size, maxConcurrent, maxFailed, coin) => {
+        const rules = { ...POLICY, maxConcurrent, maxFailed };
+        const names = Array.from({ length: size }, (_, index) => `n${index}`);
+        let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])));
+        const reached = new Set<string>();
+        for (let minute = 0; minute < 40; minute++) {
+          const { commands } = plan(snapshot, rules, minutes(minute));
+          for (const command of commands) if (command.kind === 'start') reached.add(command.node);
+          snapshot = after(snapshot, commands);
+          const shadows = snapshot.shadows.map((one) => (coin.next().value ? failing(one, minute) : one));
+          snapshot = { ...snapshot, shadows };
+        }
+        expect(reached.size).toBeLessThanOrEqual(failureBudget(maxFailed, size));
+        expect(reached.size).toBeGreaterThan(0);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** A host on which the new release never boots. */
+function failing(one: ShadowView, minute: number): ShadowView {
+  const { spec, status } = one;
+  if (!status || spec.state === status.current_state) return one;
+  if (spec.state === 'Idle') return { ...one, status: { ...status, current_state: 'Idle' } };
+  if (spec.state === 'StagedAndPerformedUpdate') return { ...one, status: { ...status, current_state: spec.state } };
+  const crash_count = status.crash_count + 1;
+  const failure = {
+    current_state: 'ErrorReset',
+    crash_count,
+    failed_versions: ['1.1.0'],
+    state_transition_failure_timestamp: moment(minute),
+  } as const;
+  return { ...one, status: { ...status, ...failure, failed_versions: [...failure.failed_versions] } };
+}

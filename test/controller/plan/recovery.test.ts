@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  slot,
+  snapshot,
+  staging,
+  updated,
+} from './fleet.ts';
+
+const PAUSED = { paused: true };
+const commands = (world: Partial<Snapshot>): readonly Command[] =>
+  plan(snapshot({ ...world, ...PAUSED }), POLICY, NOW).commands;
+const silentFor = (count: number): Pick<Snapshot, 'silentSince'> => ({
+  silentSince: new Map([['a', minutes(-count)]]),
+});
+const marked = { nodes: [node('a', { marks: MARKS, unschedulable: true })] };
+const rebooted = (bootId: string | null): Parts => ({
+  spec: rebooting.spec!,
+  status: {
+    current_state: 'StagedAndPerformedUpdate',
+    reboot: bootId === null ? null : { boot_id: bootId, version: '1.1.0', requested_at: moment(-30) },
+  },
+});
+
+describe('a slot', () => {
+  const held = { slots: [slot('a')] };
+
+  test.each<[string, Partial<Snapshot>, string]>([
+    ['of a node at rest', fleet({ a: updated }, held), 'idle'],
+    ['of a node that is gone', held, 'node-gone'],
+    ['of a shadow that is gone and has no agent', { nodes: [node('a')], ...held, ...silentFor(0) }, 'shadow-gone'],
+    [
+      'of a node whose update was ended without its agent',
+      fleet({ a: { status: { current_state: 'ErrorReset' } } }, { ...held, ...silentFor(15) }),
+      'rescued',
+    ],
+    [
+      'of a node that is back from its reboot without its agent',
+      fleet({ a: rebooted('boot-0') }, { ...held, ...silentFor(15) }),
+      'rescued',
+    ],
+  ])('%s is freed', (_name, world, because) => {
+    expect(commands(world)).toEqual([{ kind: 'free', shadow: 'brs-a', nodeUid: 'uid-a', because }]);
+  });
+
+  test.each<[string, Partial<Snapshot>]>([
+    ['whose shadow is out of date', fleet({ a: { ...updated, stale: true } }, held)],
+    ['whose shadow is gone while its agent runs', { nodes: [node('a')], ...held }],
+    ['whose node is being updated', fleet({ a: staging }, held)],
+    [
+      'whose agent has been gone for a while only',
+      fleet({ a: { status: { current_state: 'ErrorReset' } } }, { ...held, ...silentFor(14) }),
+    ],
+  ])('%s is kept', (_name, world) => {
+    expect(commands(world)).toEqual([]);
+  });
+
+  test('of which nothing is known is bumped, not freed', () => {
+    expect(commands(fleet({ a: updated }, { slots: [slot('a', 'unknown')] }))).toEqual([
+      { kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' },
+    ]);
+  });
+
+  test('whose node bears marks is freed after their release', () => {
+    expect(commands({ ...fleet({ a: updated }, held), ...marked })).toEqual([
+      { kind: 'release', node: 'a', shadow: 'brs-a' },
+    ]);
+  });
+});
+
+describe('marks', () => {
+  test.each<[string, Partial<Snapshot>, Command['kind'][]]>([
+    ['at rest are released', fleet({ a: updated }), ['release']],
+    ['without shadow and agent are released', silentFor(0), ['release']],
+    ['without a shadow wait for the agent to go', {}, []],
+    ['of an update that runs stay', fleet({ a: rebooted(null) }), []],
+    ['of an update whose agent is gone for long are rescued', fleet({ a: rebooted(null) }, silentFor(15)), ['rescue']],
+    ['of an update whose agent is gone for a while stay', fleet({ a: rebooted(null) }, silentFor(14)), []],
+    ['on a view that is out of date stay', fleet({ a: { ...updated, stale: true } }), []],
+  ])('%s', (_name, world, kinds) => {
+    expect(commands({ ...world, ...marked }).map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  test('of a former node of the same name go by the new one', () => {
+    const world = fleet({ a: { ...staging, ownerUid: 'uid-former' } }, { ...marked, ...silentFor(0) });
+    expect(commands(world).map(({ kind }) => kind)).toEqual(['release']);
+  });
+
+  test('that own a cordon which somebody lifted no longer own it', () => {
+    const lifted = { nodes: [node('a', { marks: MARKS })] };
+    expect(commands({ ...fleet({ a: rebooted(null) }), ...lifted })).toEqual([{ kind: 'disown', node: 'a' }]);
+  });
+});
+
+describe('an agent that is gone', () => {
+  test('counts as silent only while its node is Ready', () => {
+    const back = { nodes: [node('a', { readyChangedAt: minutes(-14) })], ...silentFor(30) };
+    expect(commands({ ...fleet({ a: staging }), ...back })).toEqual([]);
+    const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-30) })], ...silentFor(30) };
+    expect(commands({ ...fleet({ a: staging }), ...down })).toEqual([]);
+  });
+
+  test('has its update ended also right after the start', () => {
+    expect(commands(fleet({ a: staging }, silentFor(15))).map(({ kind }) => kind)).toEqual(['rescue']);
+  });
+
+  test('has its update ended between the record of a reboot and the reboot', () => {
+    expect(commands(fleet({ a: rebooted('boot-1') }, silentFor(15))).map(({ kind }) => kind)).toEqual(['rescue']);
+  });
+
+  test('finds its spec as it was after a reboot that came', () => {
+    expect(commands(fleet({ a: rebooted('boot-0') }, silentFor(15)))).toEqual([]);
+  });
+});
+
+test('a node that lost its label loses its shadow', () => {
+  const world = { ...fleet({ a: staging }), nodes: [node('a', { managed: false })] };
+  expect(commands(world)).toEqual([
+    { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' },
+  ]);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  monitoring,
+  node,
+  NOW,
+  POLICY,
+  rebooting,
+  type Parts,
+  staging,
+  updated,
+} from './fleet.ts';
+
+const rule = { ...POLICY, conditions: true };
+const verdict = (world: Snapshot): object => plan(world, rule, NOW).verdicts[0]!;
+
+describe('the verdict on a node', () => {
+  const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-15) })] };
+  const blocked = {
+    spec: rebooting.spec!,
+    status: {
+      current_state: 'StagedAndPerformedUpdate' as const,
+      drain: {
+        started_at: moment(-1),
+        pods_left: 1,
+        blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'] as string[],
+      },
+    },
+  } satisfies Parts;
+
+  test.each<[string, Snapshot]>([
+    ['UpToDate', fleet({ a: updated })],
+    ['NoUpdateOffered', fleet({ a: { status: { target_version: '1.0.0' } }, b: updated })],
+    ['Updating', fleet({ a: staging })],
+    ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
+    ['DrainBlocked', fleet({ a: blocked })],
+    ['NotReturned', fleet({ a: rebooting }, down)],
+    ['SoakFailed', fleet({ a: monitoring(-20) }, down)],
+    ['AgentSilent', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) })],
+    ['AgentMissing', fleet({ a: { status: null } })],
+    ['AgentMissing', fleet({}, { nodes: [node('a')] })],
+    ['AgentMissing', fleet({ a: { ...staging, ownerUid: 'uid-former' } })],
+  ])('%s', (reason, world) => {
+    expect(verdict(world)).toMatchObject({ node: 'a', reason });
+  });
+
+  test('names what blocks its drain', () => {
+    expect(verdict(fleet({ a: blocked }))).toMatchObject({
+      message: 'the drain waits for PodDisruptionBudget shop/web (pod shop/web-1)',
+    });
+  });
+});
+
+describe('the condition', () => {
+  const conditionsOf = (world: Snapshot): unknown =>
+    plan(world, rule, NOW).commands.flatMap((command) => (command.kind === 'set-condition' ? command.conditions : []));
+  const own = (reason: string, status: string): object => ({
+    type: 'UpToDate',
+    status,
+    reason,
+    message: expect.any(String),
+    lastTransitionTime: moment(0),
+  });
+  const closed = { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } };
+
+  test('is False exactly while an update is offered', () => {
+    expect(conditionsOf(fleet({ a: updated }))).toEqual([own('UpToDate', 'True')]);
+    expect(conditionsOf(fleet({ a: {} }, closed))).toEqual([own('OutsideWindow', 'False')]);
+    expect(conditionsOf(fleet({ a: { status: { target_version: '1.0.0' } }, b: staging }))).toMatchObject([
+      own('NoUpdateOffered', 'Unknown'),
+      {},
+    ]);
+  });
+
+  test('keeps the moment of the offer while the reason changes, and the conditions of others', () => {
+    const foreign = {
+      type: 'Other',
+      status: 'True',
+      reason: 'X',
+      message: '',
+      lastTransitionTime: moment(-9),
+    } as const;
+    const before = {
+      type: 'UpToDate',
+      status: 'False',
+      reason: 'Paused',
+      message: '',
+      lastTransitionTime: moment(-60),
+    } as const;
+    const world = fleet({ a: { status: { conditions: [before, foreign] } } }, closed);
+    expect(conditionsOf(world)).toEqual([
+      foreign,
+      { ...own('OutsideWindow', 'False'), lastTransitionTime: moment(-60) },
+    ]);
+  });
+
+  test('is not written where it stands, where no status is, or while the shadow is written otherwise', () => {
+    const before = { ...own('UpToDate', 'True'), message: 'the node runs the newest version that it is offered' };
+    expect(conditionsOf(fleet({ a: { status: { ...updated.status, conditions: [before as never] } } }))).toEqual([]);
+    expect(conditionsOf(fleet({ a: { status: null } }))).toEqual([]);
+    expect(conditionsOf(fleet({ a: {} }))).toEqual([]);
+  });
+});

@@ -1,0 +1,205 @@
+import * as fc from 'fast-check';
+import type { Amount } from '../../../runtime/controller/plan/amount.ts';
+import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { nodeNameOf } from '../../../runtime/shadow/names.ts';
+import { STATES } from '../../../runtime/shadow/states.ts';
+import { MARKS, minutes, moment, node, shadow, slot } from './fleet.ts';
+
+const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
+const version = fc.constantFrom(...VERSIONS);
+const rarely = fc.nat(9).map((dice) => dice === 0);
+const ago = fc.integer({ min: 0, max: 120 });
+
+export const amount: fc.Arbitrary<Amount> = fc.oneof(
+  fc.integer({ min: 1, max: 4 }).map((count) => ({ kind: 'count', count }) as const),
+  fc.integer({ min: 1, max: 100 }).map((percent) => ({ kind: 'percent', percent }) as const),
+  fc.constant({ kind: 'unlimited' } as const),
+);
+
+export const policy: fc.Arbitrary<Policy> = fc.record({
+  maxConcurrent: amount,
+  maxFailed: amount,
+  ownNode: fc.constantFrom('n0', 'none'),
+  soakMs: fc.constantFrom(0, 300_000),
+  soakTimeoutMs: fc.constant(900_000),
+  agentTimeoutMs: fc.constant(900_000),
+  returnTimeoutMs: fc.constant(900_000),
+  notReadyHoldMs: fc.constantFrom(0, 3_600_000),
+  conditions: fc.boolean(),
+});
+
+interface Member {
+  readonly node: NodeView;
+  readonly shadow: ShadowView | undefined;
+  readonly slot: Snapshot['slots'][number] | undefined;
+  readonly silentSince: number | undefined;
+}
+
+function member(name: string): fc.Arbitrary<Member> {
+  return fc
+    .record({
+      unmanaged: rarely,
+      held: rarely,
+      down: rarely,
+      marked: rarely,
+      unschedulable: rarely,
+      other: rarely,
+      bare: rarely,
+      stale: rarely,
+      statusless: rarely,
+      slotted: fc.boolean(),
+      writes: fc.constantFrom('settled' as const, 'unknown' as const, 'gone' as const),
+      silent: fc.option(ago, { freq: 5, nil: undefined }),
+      changed: ago,
+      offered: ago,
+      state: fc.constantFrom('Idle' as const, ...STATES),
+      wanted: fc.constantFrom('Idle' as const, 'Idle' as const, ...STATES.slice(0, 4)),
+      since: ago,
+      current: version,
+      target: version,
+      aim: version,
+      crashes: fc.integer({ min: 0, max: 3 }),
+      failed: fc.option(fc.uniqueArray(version, { maxLength: 2 }), { nil: undefined }),
+      boot: fc.option(fc.constantFrom('boot-1', 'boot-0'), { freq: 2, nil: undefined }),
+    })
+    .map((dice) => ({
+      node: node(name, {
+        managed: !dice.unmanaged,
+        held: dice.held,
+        ready: !dice.down,
+        readyChangedAt: minutes(-dice.changed),
+        unschedulable: dice.unschedulable,
+        marks: dice.marked ? MARKS : undefined,
+        ...(dice.other && { family: 'other' }),
+      }),
+      shadow: dice.bare
+        ? undefined
+        : shadow(name, {
+            stale: dice.stale,
+            offeredAt: minutes(-dice.offered),
+            spec: {
+              state: dice.wanted,
+              version: dice.wanted === 'Idle' ? null : dice.aim,
+              state_transition_timestamp: moment(-dice.since),
+            },
+            status: dice.statusless
+              ? null
+              : {
+                  current_state: dice.state,
+                  current_version: dice.current,
+                  target_version: dice.target,
+                  crash_count: dice.crashes,
+                  state_transition_failure_timestamp: moment(-dice.since),
+                  failed_versions: dice.failed ?? null,
+                  reboot:
+                    dice.boot === undefined
+                      ? null
+                      : { boot_id: dice.boot, version: dice.aim, requested_at: moment(-dice.since) },
+                },
+          }),
+      slot: dice.slotted ? slot(name, dice.writes) : undefined,
+      silentSince: dice.silent === undefined ? undefined : minutes(-dice.silent),
+    }));
+}
+
+const windows = fc.oneof(
+  fc.constant({ open: true, triggeredAt: undefined, changesAt: undefined }),
+  ago.map((left) => ({ open: true, triggeredAt: undefined, changesAt: minutes(left + 1) })),
+  fc.record({ past: fc.option(ago, { nil: undefined }), left: ago }).map(({ past, left }) => ({
+    open: false,
+    triggeredAt: past === undefined ? undefined : minutes(-past),
+    changesAt: minutes(left + 1),
+  })),
+);
+
+export const world: fc.Arbitrary<Snapshot> = fc
+  .record({
+    members: fc
+      .integer({ min: 1, max: 7 })
+      .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => member(`n${index}`)))),
+    paused: rarely,
+    window: windows,
+    ghost: rarely,
+  })
+  .map(({ members, paused, window, ghost }) => ({
+    nodes: members.map((one) => one.node),
+    shadows: members.flatMap((one) => one.shadow ?? []),
+    slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
+    silentSince: new Map(
+      members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
+    ),
+    paused,
+    window,
+  }));
+
+/** The world once every command has been carried out and seen. */
+export function after(snapshot: Snapshot, commands: readonly Command[]): Snapshot {
+  return commands.reduce(applied, snapshot);
+}
+
+type Effects = {
+  readonly [K in Command['kind']]: (before: Snapshot, command: Extract<Command, { kind: K }>) => Snapshot;
+};
+
+const EFFECTS: Effects = {
+  'set-spec': (before, { shadow: name, spec }) => withShadow(before, name, (one) => ({ ...one, spec })),
+  start: (before, command) =>
+    taken(
+      withShadow(before, command.shadow, (one) => ({ ...one, spec: command.spec })),
+      command,
+    ),
+  bump: taken,
+  free: (before, { shadow: name }) => ({ ...before, slots: before.slots.filter((one) => one.shadow !== name) }),
+  release: (before, { node: name }) => withNode(before, name, (one) => ({ ...one, marks: undefined })),
+  disown: (before, { node: name }) => withNode(before, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
+  'delete-shadow': (before, { shadow: name }) => ({
+    ...before,
+    shadows: before.shadows.filter((one) => one.name !== name),
+  }),
+  'set-condition': (before, { shadow: name, conditions }) =>
+    withShadow(before, name, (one) =>
+      one.status ? { ...one, status: { ...one.status, conditions: [...conditions] } } : one,
+    ),
+  rescue(before, { node: nodeName, shadow: name }) {
+    const bootId = before.nodes.find((one) => one.name === nodeName)?.bootId;
+    const released = withNode(before, nodeName, (one) => ({ ...one, marks: undefined }));
+    return withShadow(released, name, (one) => {
+      const rebooted = one.status?.reboot != null && one.status.reboot.boot_id !== bootId;
+      return rebooted ? one : { ...one, spec: { ...one.spec, state: 'Idle' } };
+    });
+  },
+};
+
+function applied<K extends Command['kind']>(before: Snapshot, command: Extract<Command, { kind: K }>): Snapshot {
+  return EFFECTS[command.kind](before, command);
+}
+
+function withShadow(before: Snapshot, name: string, change: (one: ShadowView) => ShadowView): Snapshot {
+  return { ...before, shadows: before.shadows.map((one) => (one.name === name ? change(one) : one)) };
+}
+
+function withNode(before: Snapshot, name: string, change: (one: NodeView) => NodeView): Snapshot {
+  return { ...before, nodes: before.nodes.map((one) => (one.name === name ? change(one) : one)) };
+}
+
+function taken(before: Snapshot, key: { readonly shadow: string; readonly nodeUid: string }): Snapshot {
+  const others = before.slots.filter((one) => one.shadow !== key.shadow);
+  return { ...before, slots: [...others, { shadow: key.shadow, nodeUid: key.nodeUid, writes: 'settled' }] };
+}
+
+/** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */
+export function certainlyBusy(snapshot: Snapshot): Set<string> {
+  const active = snapshot.shadows.filter(
+    ({ name, spec, status }) =>
+      status &&
+      (status.current_state !== 'Idle' || spec.state !== 'Idle') &&
+      !snapshot.silentSince.has(nodeNameOf(name) ?? ''),
+  );
+  return new Set([
+    ...snapshot.slots.map(({ nodeUid }) => nodeUid),
+    ...snapshot.nodes.filter(({ marks }) => marks).map(({ uid }) => uid),
+    ...active.map(({ ownerUid }) => ownerUid ?? ''),
+  ]);
+}

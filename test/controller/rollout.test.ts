@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { cordonPatch } from '../../runtime/marks/patches.ts';
+import { HOLD_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+describe('a rollout', () => {
+  test('takes one node after the other, and ends with no slot', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+    expect(await stage.slots()).toEqual(['brs-a']);
+    await stage.update('a');
+    expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
+    await stage.update('b');
+    expect(await stage.slots()).toEqual([]);
+    expect(await stage.events()).toEqual(['UpdateStarted', 'UpdateFinished', 'UpdateStarted', 'UpdateFinished']);
+  });
+
+  test('answers a status without any time going by', async () => {
+    stage = await Stage.with('a');
+    stage.start();
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass(0);
+    expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  });
+
+  test('says of each node why it is where it is', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const conditions = await Promise.all(
+      ['a', 'b'].map(async (name) => (await stage.shadows.get(shadowName(name)))!.status!.conditions!),
+    );
+    expect(conditions.flat()).toMatchObject([
+      { type: 'UpToDate', status: 'False', reason: 'Updating', message: 'the node is being updated to 1.1.0' },
+      { type: 'UpToDate', status: 'False', reason: 'WaitingForSlot' },
+    ]);
+    await stage.update('a');
+    expect((await stage.shadows.get('brs-a'))!.status!.conditions).toMatchObject([
+      { status: 'True', reason: 'UpToDate' },
+    ]);
+  });
+
+  test('gives the slot of a failed node to the next, and tries the failed one last', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const failure = { crash_count: 1, state_transition_failure_timestamp: '2026-01-01T00:00:02Z' };
+    await stage.report('a', { current_state: 'ErrorReset', ...failure });
+    await stage.pass();
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass();
+    expect(await stage.specs('a', 'b')).toEqual(['Idle 1.1.0', 'StagedAndPerformedUpdate 1.1.0']);
+    await stage.update('b');
+    await stage.pass(119_000);
+    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+});
+
+describe('recovery', () => {
+  const cordon = async (name: string): Promise<void> => {
+    const node = (await stage.nodes.get(name))!;
+    const patch = cordonPatch(node, { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' })!;
+    await stage.nodes.patch(name, { ...patch, metadata: { ...patch.metadata } });
+  };
+  const cordoned = async (name: string): Promise<boolean> =>
+    (await stage.nodes.get(name))!.spec?.unschedulable === true;
+
+  test('marks at rest are released before anything starts', async () => {
+    stage = await Stage.with('a');
+    await cordon('a');
+    stage.start();
+    await stage.pass();
+    expect(await cordoned('a')).toBe(false);
+    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+
+  test('an update whose agent is gone is ended, and its node and its slot given back', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    await cordon('a');
+    await stage.loseAgent('a');
+    await stage.pass(899_000);
+    expect(await cordoned('a')).toBe(true);
+    await stage.pass(2000);
+    expect(await stage.specs('a', 'b')).toEqual(['Idle 1.1.0', 'StagedAndPerformedUpdate 1.1.0']);
+    expect(await cordoned('a')).toBe(false);
+    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.events()).toContain('UpdateRescued');
+  });
+
+  test('a node that came back from its reboot without its agent is released, and keeps its spec', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const reboot = { boot_id: 'boot-0', version: '1.1.0', requested_at: '2026-01-01T00:00:00Z' };
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate', reboot });
+    await cordon('a');
+    await stage.pass();
+    await stage.loseAgent('a');
+    await stage.pass(901_000);
+    expect(await stage.specs('a', 'b')).toEqual(['RebootedIntoUpdate 1.1.0', 'StagedAndPerformedUpdate 1.1.0']);
+    expect(await cordoned('a')).toBe(false);
+  });
+
+  test('a held node keeps its cordon, which is no longer ours', async () => {
+    stage = await Stage.with('a');
+    await cordon('a');
+    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    stage.start();
+    await stage.pass();
+    expect(await cordoned('a')).toBe(true);
+    expect((await stage.nodes.get('a'))!.metadata.annotations).not.toHaveProperty(['brupop.bottlerocket.aws/marks']);
+  });
+
+  test('a label that is taken away ends the update once the agent is gone', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await cordon('a');
+    await stage.patchNode('a', { metadata: { labels: { 'bottlerocket.aws/updater-interface-version': null } } });
+    await stage.pass();
+    expect(await stage.shadows.get('brs-a')).toBeUndefined();
+    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await cordoned('a')).toBe(true);
+    await stage.loseAgent('a');
+    await stage.pass();
+    expect(await cordoned('a')).toBe(false);
+    expect(await stage.slots()).toEqual(['brs-b']);
+  });
+
+  test('a node that is deleted with a slot frees it', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.pass();
+    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.spec('b')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+
+  test('a pause stops starts, and its end begins them', async () => {
+    stage = await Stage.with('a');
+    const paused = (value: string | null): Promise<unknown> =>
+      stage.patch('/api/v1/namespaces/brupop-bottlerocket-aws', {
+        metadata: { annotations: { 'brupop.bottlerocket.aws/paused': value } },
+      });
+    await paused('');
+    stage.start();
+    await stage.pass();
+    expect(await stage.spec('a')).toBe('Idle');
+    await paused(null);
+    await stage.pass();
+    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+});

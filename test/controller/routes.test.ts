@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { routesOf } from '../../runtime/controller/routes.ts';
+import { shadowName } from '../../runtime/shadow/names.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const serve = (
+  options: Parameters<Stage['start']>[0] = {},
+): ((path: string) => Promise<{ status: number; body: string }>) => {
+  const routes = routesOf(stage.start(options));
+  return async (path) => routes[path]!();
+};
+
+test('ready means that the cluster is known, leading or not', async () => {
+  stage = await Stage.with('a');
+  const [first, second] = [serve(), serve()];
+  expect((await first('/readyz')).status).toBe(503);
+  expect((await first('/healthz')).status).toBe(200);
+  await stage.pass();
+  expect([(await first('/readyz')).status, (await second('/readyz')).status]).toEqual([200, 200]);
+  expect(JSON.parse((await first('/plan')).body)).toMatchObject({ leading: true });
+  expect(JSON.parse((await second('/plan')).body)).toMatchObject({ leading: false });
+});
+
+test('the plan names the verdict on each node, and the slots', async () => {
+  stage = await Stage.with('a', 'b');
+  const get = serve();
+  await stage.pass();
+  expect(JSON.parse((await get('/plan')).body)).toMatchObject({
+    slots: [{ shadow: 'brs-a' }],
+    verdicts: [
+      { node: 'a', reason: 'Updating', step: 'StagedAndPerformedUpdate' },
+      { node: 'b', reason: 'WaitingForSlot', position: 1 },
+    ],
+  });
+});
+
+test('a series that empties goes to 0 and stays', async () => {
+  stage = await Stage.with('a');
+  const get = serve();
+  await stage.pass();
+  expect((await get('/metrics')).body).toContain('brupop_hosts_version{bottlerocket_version="1.0.0"} 1');
+  await stage.update('a');
+  const { body } = await get('/metrics');
+  expect(body).toContain('brupop_hosts_version{bottlerocket_version="1.0.0"} 0');
+  expect(body).toContain('brupop_hosts_version{bottlerocket_version="1.1.0"} 1');
+  expect(body).toContain('brupop_hosts_state{state="Idle"} 1');
+  expect(body).toContain('brupop_controller_verdicts{reason="UpToDate"} 1');
+  expect(body).toContain('brupop_controller_leader 1');
+});
+
+test('conditions come at most ten a second, after what moves updates on', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+  stage = await Stage.with(...names);
+  serve();
+  await stage.pass(1000);
+  const written = async (): Promise<number> =>
+    (await stage.shadows.list()).filter(({ status }) => status?.conditions).length;
+  expect(await written()).toBeLessThanOrEqual(11);
+  await stage.pass(2500);
+  expect(await written()).toBe(30);
+});
+
+test('a CRD that drops conditions is asked once and works', async () => {
+  stage = await Stage.withoutConditions('a');
+  const before = stage.cluster.audit.length;
+  serve();
+  await stage.pass(60_000);
+  const statusWrites = stage.cluster.audit
+    .slice(before)
+    .filter(({ subresource, verb }) => subresource === 'status' && verb === 'patch');
+  expect(statusWrites).toHaveLength(1);
+  await stage.update('a');
+  expect((await stage.shadows.get(shadowName('a')))!.status?.current_version).toBe('1.1.0');
+});
+
+test('an agent that never comes is missed, once', async () => {
+  stage = await Stage.with('a');
+  await stage.shadows.delete('brs-a', {});
+  await stage.loseAgent('a');
+  serve();
+  await stage.pass(890_000);
+  expect(await stage.events()).toEqual([]);
+  await stage.pass(120_000);
+  expect(await stage.events()).toEqual(['AgentMissing']);
+});

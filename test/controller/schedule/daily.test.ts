@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/daily.ts';
+
+const moment = (time: string): number => Date.parse(`2026-03-01T${time}Z`);
+const night = dailySchedule(timeOfDay('23:00:00')!, timeOfDay('05:30:00')!);
+
+test.each([
+  ['22:59:59.999', false, '2026-03-01T23:00:00.000Z'],
+  ['23:00:00', true, '2026-03-02T05:30:00.000Z'],
+  ['05:29:59.999', true, '2026-03-01T05:30:00.000Z'],
+  ['05:30:00', false, '2026-03-01T23:00:00.000Z'],
+])('a daily window includes its start and not its end: %s', (time, open, changesAt) => {
+  const state = night.at(moment(time));
+  expect(state.open).toBe(open);
+  expect(new Date(state.changesAt!).toISOString()).toBe(changesAt);
+});
+
+test.each(['24:00:00', '5:00:00', '05:60:00', '05:00', ''])('%j is no time of day', (text) => {
+  expect(timeOfDay(text)).toBeUndefined();
+});

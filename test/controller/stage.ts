@@ -1,0 +1,237 @@
+import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
+import { type Controller, createController } from '../../runtime/controller/controller.ts';
+import { leasePort } from '../../runtime/kube/leases.ts';
+import { nodePort } from '../../runtime/kube/nodes.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
+import { shadowPort, type ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import type { Status } from '../../runtime/shadow/model.ts';
+import {
+  API_VERSION,
+  CONTROLLER_LEASE,
+  CRD_NAME,
+  GROUP,
+  KIND,
+  MANAGED_LABEL,
+  NAMESPACE,
+  PLURAL,
+  shadowName,
+  SINGULAR,
+} from '../../runtime/shadow/names.ts';
+import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+
+/** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
+export class Stage {
+  readonly clock = new VirtualClock();
+  readonly #random = seeded(7);
+  readonly cluster = new EmbeddedCluster({ clock: this.clock, random: this.#random });
+  readonly transport = this.cluster.transport(ADMIN);
+  readonly nodes = nodePort(this.transport);
+  readonly shadows = shadowPort(this.transport, NAMESPACE);
+  readonly leases = leasePort(this.transport, NAMESPACE);
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  #controllers = 0;
+
+  /** With nodes of these names at rest, 1.1.0 on offer to each. */
+  static with(...names: readonly string[]): Promise<Stage> {
+    return Stage.#build(names, crd(crdSchema('v2')));
+  }
+
+  /** With a CRD that drops conditions, so that they change no resourceVersion. */
+  static withoutConditions(...names: readonly string[]): Promise<Stage> {
+    const schema = structuredClone(crdSchema('v2')) as {
+      properties: { status: { properties: Record<string, unknown> } };
+    };
+    delete schema.properties.status.properties['conditions'];
+    return Stage.#build(names, crd(schema));
+  }
+
+  static async #build(names: readonly string[], definition: object): Promise<Stage> {
+    const stage = new Stage();
+    await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    for (const name of names) await stage.join(name);
+    return stage;
+  }
+
+  create(path: string, body: object): Promise<unknown> {
+    return this.transport.request({ method: 'POST', path, body });
+  }
+
+  patch(path: string, body: object): Promise<unknown> {
+    return this.transport.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+  }
+
+  async join(name: string): Promise<void> {
+    const node = (await this.create('/api/v1/nodes', {
+      metadata: { name, labels: { [MANAGED_LABEL]: '2.0.0', 'kubernetes.io/arch': 'amd64' } },
+    })) as Node;
+    await this.patch(`/api/v1/nodes/${name}/status`, {
+      status: { nodeInfo: { osImage: 'Bottlerocket OS 1.0.0 (aws-k8s-1.33)', bootID: 'boot-1' } },
+    });
+    await this.setReady(name, true);
+    await this.startAgent(name);
+    await this.register(node);
+    await this.report(name, {
+      current_version: '1.0.0',
+      target_version: '1.1.0',
+      current_state: 'Idle',
+      crash_count: 0,
+    });
+  }
+
+  async register({ metadata: { name, uid } }: Node): Promise<ShadowObject> {
+    return this.shadows.create({
+      apiVersion: API_VERSION,
+      kind: KIND,
+      metadata: {
+        name: shadowName(name),
+        namespace: NAMESPACE,
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
+      },
+      spec: { state: 'Idle' },
+    });
+  }
+
+  async startAgent(node: string): Promise<void> {
+    await this.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
+      metadata: { name: `agent-${node}`, labels: { [`${GROUP}/component`]: 'agent' } },
+      spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
+    });
+    const containerStatuses = [{ name: 'agent', state: { running: { startedAt: rfc3339(this.clock.now()) } } }];
+    await this.patch(`/api/v1/namespaces/${NAMESPACE}/pods/agent-${node}/status`, { status: { containerStatuses } });
+  }
+
+  async loseAgent(node: string): Promise<void> {
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods/agent-${node}`;
+    await this.transport.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+  }
+
+  async report(node: string, status: Partial<Status>): Promise<void> {
+    await this.shadows.patchStatus(shadowName(node), { status });
+  }
+
+  async patchNode(name: string, patch: object): Promise<void> {
+    const { resourceVersion } = (await this.nodes.get(name))!.metadata;
+    const { metadata = {}, ...rest } = patch as { metadata?: object };
+    await this.nodes.patch(name, { ...rest, metadata: { ...metadata, resourceVersion } });
+  }
+
+  async setReady(name: string, ready: boolean): Promise<void> {
+    const lastTransitionTime = rfc3339(this.clock.now());
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }];
+    await this.patch(`/api/v1/nodes/${name}/status`, { status: { conditions } });
+  }
+
+  async spec(node: string): Promise<string> {
+    const { state, version } = (await this.shadows.get(shadowName(node)))!.spec;
+    return version == null ? state : `${state} ${version}`;
+  }
+
+  async specs(...nodes: readonly string[]): Promise<readonly string[]> {
+    return Promise.all(nodes.map((node) => this.spec(node)));
+  }
+
+  /** Names of the shadows that have slots, as the Lease says. */
+  async slots(): Promise<readonly string[]> {
+    const lease = await this.leases.get(CONTROLLER_LEASE);
+    const entries = JSON.parse(lease?.metadata.annotations?.[`${GROUP}/slots`] ?? '[]') as { shadow: string }[];
+    return entries.map(({ shadow }) => shadow);
+  }
+
+  async events(): Promise<readonly string[]> {
+    const list = (await this.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
+      items: { reason: string }[];
+    };
+    return list.items.map(({ reason }) => reason);
+  }
+
+  /** Takes a node through its whole update, as its agent would. */
+  async update(node: string): Promise<void> {
+    await this.report(node, { current_state: 'StagedAndPerformedUpdate' });
+    await this.pass();
+    await this.report(node, { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+    await this.pass();
+    await this.report(node, { current_state: 'MonitoringUpdate' });
+    await this.pass();
+    await this.report(node, { current_state: 'Idle' });
+    await this.pass();
+  }
+
+  start(
+    options: {
+      readonly env?: Readonly<Record<string, string>>;
+      readonly transport?: KubeTransport;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Controller {
+    this.#controllers += 1;
+    const controller = createController({
+      transport: options.transport ?? this.transport,
+      namespace: NAMESPACE,
+      clock: this.clock,
+      random: this.#random,
+      logger: silentLogger,
+      config: config(options.env),
+      identity: `controller-${this.#controllers}`,
+    });
+    const signal = AbortSignal.any([this.#stop.signal, ...(options.signal ? [options.signal] : [])]);
+    this.#running.push(controller.run(signal));
+    return controller;
+  }
+
+  /** Lets everybody act, and a second go by. */
+  pass(ms = 1000): Promise<void> {
+    return this.clock.advance(ms);
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await this.pass(5000);
+    await Promise.all(this.#running);
+  }
+}
+
+export function config(env: Readonly<Record<string, string>> = {}): ControllerConfig {
+  return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', ...env });
+}
+
+/** A transport that hands each request to `meet` first, which may hold it, drop it or let it go. */
+export function intercepted(
+  transport: KubeTransport,
+  meet: (request: KubeRequest, go: () => Promise<unknown>) => Promise<unknown>,
+): KubeTransport {
+  return {
+    request: (request) => meet(request, () => transport.request(request)),
+    watch: (request) => transport.watch(request),
+  };
+}
+
+function crd(openAPIV3Schema: object): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: CRD_NAME },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: { kind: KIND, plural: PLURAL, singular: SINGULAR },
+      versions: [
+        { name: 'v2', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
+      ],
+    },
+  };
+}
+
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
