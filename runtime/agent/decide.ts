@@ -1,0 +1,89 @@
+import { belongsTo } from '../shadow/owner.ts';
+import type { ShadowObject } from '../kube/shadows.ts';
+import type { Spec, Status } from '../shadow/model.ts';
+
+/** All that decides what the agent does next. What the host has staged is looked at within the steps. */
+export interface View {
+  /** As watched; undefined where there is none. */
+  readonly shadow: ShadowObject | undefined;
+  readonly nodeUid: string;
+  /** The version that the host runs. */
+  readonly version: string;
+  readonly bootId: string;
+}
+
+/** What the agent does; it goes on for as long as the decision stays the same, and never longer. */
+export type Step =
+  /** Nothing, until something changes. */
+  | { readonly kind: 'wait' }
+  /** There is no shadow. */
+  | { readonly kind: 'create' }
+  /** The shadow is that of another node, which had this name before or has it now. */
+  | { readonly kind: 'identify' }
+  /** The shadow has no status yet. */
+  | { readonly kind: 'introduce' }
+  /** At rest: look for updates from time to time. */
+  | { readonly kind: 'offer' }
+  /** Back to rest from whatever was reached. */
+  | { readonly kind: 'settle'; readonly succeeded: boolean }
+  | { readonly kind: 'prepare'; readonly version: string }
+  | { readonly kind: 'reboot'; readonly version: string }
+  /** The reboot that we asked for did not lead to `version`. */
+  | { readonly kind: 'bootFailed'; readonly version: string }
+  /** The wanted state holds already; `release` = the node goes back into service first. */
+  | { readonly kind: 'reached'; readonly state: ReachableState; readonly release: boolean };
+
+export type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
+
+const WAIT: Step = { kind: 'wait' };
+
+/** What is to be done now. Looks at nothing but the view, so that an agent that was killed anywhere goes on where it was. */
+export function decide(view: View): Step {
+  const { shadow } = view;
+  if (!shadow) return { kind: 'create' };
+  if (!belongsTo(shadow, view.nodeUid)) return { kind: 'identify' };
+  if (!shadow.status) return { kind: 'introduce' };
+  return towards(shadow.spec, shadow.status, view);
+}
+
+export function sameStep(a: Step, b: Step): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function towards(spec: Spec, status: Status, view: View): Step {
+  if (spec.state === 'Idle') return atRest(status);
+  // A failure is answered with Idle, and a state that is reached with the next one: both are the controller's to write.
+  if (status.current_state === spec.state || status.current_state === 'ErrorReset') return WAIT;
+  switch (spec.state) {
+    case 'StagedAndPerformedUpdate':
+      return staging(spec.version, view);
+    case 'RebootedIntoUpdate':
+      return rebooting(spec.version, status, view);
+    case 'MonitoringUpdate':
+      return { kind: 'reached', state: 'MonitoringUpdate', release: true };
+    case 'ErrorReset':
+      break;
+  }
+  return WAIT;
+}
+
+function atRest(status: Status): Step {
+  if (status.current_state === 'Idle') return { kind: 'offer' };
+  return { kind: 'settle', succeeded: status.current_state === 'MonitoringUpdate' };
+}
+
+function staging(version: Spec['version'], view: View): Step {
+  if (version == null) return WAIT;
+  if (view.version === version) return { kind: 'reached', state: 'StagedAndPerformedUpdate', release: false };
+  return { kind: 'prepare', version };
+}
+
+function rebooting(version: Spec['version'], status: Status, view: View): Step {
+  if (version == null) return WAIT;
+  if (view.version === version) return { kind: 'reached', state: 'RebootedIntoUpdate', release: true };
+  const { reboot } = status;
+  // A record without `requested_at` is a probe, and one of another version is left from another update.
+  const ours = reboot?.requested_at != null && reboot.version === version;
+  if (ours && reboot.boot_id !== view.bootId) return { kind: 'bootFailed', version };
+  return { kind: 'reboot', version };
+}

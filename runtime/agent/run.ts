@@ -1,0 +1,45 @@
+import { operatorClient } from '../apiserver/client.ts';
+import { userAgent } from '../kube/https.ts';
+import { connectInCluster } from '../kube/in-cluster.ts';
+import { probeRoutes, serveHttp } from '../lib/http.ts';
+import type { ProcessContext } from '../lib/process.ts';
+import { createAgent } from './agent.ts';
+import { clusterView } from './cluster.ts';
+import { type AgentConfig, operatorAddress } from './config.ts';
+import { readBootId } from './host/boot-id.ts';
+import { Bottlerocket } from './host/bottlerocket.ts';
+import { UnixSocketTransport } from './host/unix-socket.ts';
+
+/** The agent as its process runs it, from its settings on. Resolves with the reason for an end of its own. */
+export async function runAgent(
+  config: AgentConfig,
+  { signal, logger: log, clock, random }: ProcessContext,
+): Promise<string> {
+  const nodeName = config.MY_NODE_NAME;
+  const logger = log.with({ node: nodeName });
+  const { transport, namespace } = await connectInCluster(config, userAgent('agent'));
+  const agent = createAgent({
+    ...clusterView({ transport, namespace, nodeName, clock, random, logger }),
+    host: new Bottlerocket({
+      transport: new UnixSocketTransport(config.BOTTLEROCKET_API_SOCKET, clock),
+      readBootId: () => readBootId(config.BOOT_ID_PATH),
+      clock,
+      random,
+    }),
+    api: operatorClient({
+      ...operatorAddress(config, namespace),
+      caPath: `${config.TLS_DIR}/ca.crt`,
+      tokenPath: config.AGENT_TOKEN_PATH,
+      clock,
+    }),
+    clock,
+    random,
+    logger,
+    times: {
+      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC * 1000,
+      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_IN_SEC * 1000,
+    },
+  });
+  await serveHttp({ port: config.HTTP_PORT, routes: probeRoutes(() => agent.ready), signal });
+  return agent.run(signal);
+}

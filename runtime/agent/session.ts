@@ -1,0 +1,138 @@
+import type { Caller, NodeAction, OperatorAnswer, OperatorApi } from '../apiserver/client.ts';
+import { DeadlineError, withDeadline } from '../lib/abort.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Latest } from '../lib/latest.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { backoff } from '../lib/retry.ts';
+import type { AgentStatus } from '../shadow/model.ts';
+import type { View } from './decide.ts';
+import type { HostUpdater } from './host/port.ts';
+import { StepFailedError } from './failure.ts';
+import { alreadySaid } from './status.ts';
+
+/** Times of the agent, milliseconds. */
+export interface AgentTimes {
+  /** Between the exclusion from load balancers and the drain; 0 = the node is not excluded. */
+  readonly lbWaitMs: number;
+  /** Between two looks for updates, before jitter. */
+  readonly checkIntervalMs: number;
+}
+
+export interface SessionPorts {
+  readonly nodeName: string;
+  readonly host: HostUpdater;
+  readonly api: OperatorApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly times: AgentTimes;
+  /** Everything that is known; each step reads it afresh. */
+  readonly view: Latest<View>;
+  /** Reads the Node again, whose UID the apiserver did not accept. */
+  identify(signal: AbortSignal): Promise<void>;
+}
+
+/** For how long the apiserver may refuse a drain for reasons of its own before the attempt has failed. */
+const DRAIN_REFUSED_MS = 120_000;
+/** A write that the watch has not shown after this time changed nothing: the field is unknown to the cluster. */
+export const SEEN_BACK_MS = 30_000;
+
+/** What the steps have in common: talking to the apiserver until it has understood. */
+export class Session {
+  readonly ports: SessionPorts;
+  /** On the clock's monotonic scale: when to look for updates next. Kept here because steps come and go. */
+  nextCheck = -Infinity;
+  /** The image has no tool for updates; said once. */
+  unsupported = false;
+
+  constructor(ports: SessionPorts) {
+    this.ports = ports;
+  }
+
+  get view(): View {
+    return this.ports.view.value;
+  }
+
+  /**
+   * Sends the status that `make` makes of the newest view, until it is accepted, and waits until the watch shows it. Nothing is sent
+   * where it is there already.
+   */
+  async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      const before = this.view;
+      const status = make(before);
+      const shadowVersion = before.shadow?.metadata.resourceVersion ?? '';
+      if (alreadySaid(status, before)) return;
+      const answer = await this.ports.api.putStatus(this.#caller(), { status, shadowVersion }, signal);
+      if (answer.kind === 'ok') return this.#changed(shadowVersion, SEEN_BACK_MS, signal);
+      await this.#pause('status not accepted', { answer, attempt, shadowVersion }, signal);
+    }
+  }
+
+  /** Asks the apiserver to act on the node until it has. @throws StepFailedError (DrainFailed) when a drain has failed for good */
+  async act(action: NodeAction, signal: AbortSignal): Promise<void> {
+    const { clock, api } = this.ports;
+    const refusedUntil = clock.monotonic() + DRAIN_REFUSED_MS;
+    for (let attempt = 0; ; attempt++) {
+      const shadowVersion = this.#shadowVersion();
+      const answer = await api.act(this.#caller(), action, signal);
+      if (answer.kind === 'ok') return;
+      const final = answer.kind === 'failed' && clock.monotonic() >= refusedUntil;
+      // A release is never given up: nobody else would uncordon the node.
+      const gate = action === 'cordonAndDrain' || action === 'excludeFromLb';
+      if (gate && (final || answer.kind === 'deadline')) throw new StepFailedError('DrainFailed', answer.message);
+      await this.#pause('request not granted', { answer, attempt, shadowVersion, action }, signal);
+    }
+  }
+
+  /** Asks for the shadow, until the watch shows it. */
+  async createShadow(signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; !this.view.shadow; attempt++) {
+      const answer = await this.ports.api.createShadow(this.#caller(), signal);
+      if (answer.kind === 'ok') return this.#changed('', SEEN_BACK_MS, signal);
+      await this.#pause('shadow not created', { answer, attempt, shadowVersion: '' }, signal);
+      // Refused: a shadow of an earlier node of this name is still there, or this node itself was replaced.
+      if (answer.kind === 'refused') await this.ports.identify(signal);
+    }
+  }
+
+  #caller(): Caller {
+    const { nodeUid, bootId } = this.view;
+    return { nodeName: this.ports.nodeName, nodeUid, bootId };
+  }
+
+  #shadowVersion(): string {
+    return this.view.shadow?.metadata.resourceVersion ?? '';
+  }
+
+  /** Before asking again: a while, cut short when the shadow changes, because the answer may then be another. */
+  async #pause(message: string, why: Why, signal: AbortSignal): Promise<void> {
+    const { random, logger } = this.ports;
+    const { answer, attempt, shadowVersion, ...fields } = why;
+    const level = answer.kind === 'again' || answer.kind === 'refused' ? 'info' : 'warn';
+    logger[level](message, { ...fields, answer, attempt });
+    if (answer.kind === 'unauthorized') await this.ports.identify(signal);
+    const ms = backoff(attempt, { firstMs: 100, maxMs: 30_000, random });
+    await this.#changed(shadowVersion, ms, signal);
+  }
+
+  /** Resolves when the shadow's resourceVersion is no longer `shadowVersion`, or after `ms`. */
+  async #changed(shadowVersion: string, ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, view } = this.ports;
+    try {
+      await withDeadline({ clock, ms, signal }, (limited) =>
+        view.until(() => this.#shadowVersion() !== shadowVersion, limited),
+      );
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+    }
+  }
+}
+
+interface Why {
+  readonly answer: OperatorAnswer;
+  readonly attempt: number;
+  readonly shadowVersion: string;
+  readonly action?: NodeAction;
+}

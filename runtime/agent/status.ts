@@ -1,0 +1,101 @@
+import type { AgentStatus, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
+import type { State } from '../shadow/states.ts';
+import type { View } from './decide.ts';
+
+/** Pure makers of the status that the agent sends, each from the newest one that it has seen. */
+
+/** A failed attempt. Host and cluster failures become one of these where they end a step. */
+export interface Failure {
+  /** The state that was wanted. */
+  readonly state: State;
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly version: string;
+}
+
+/** These are the release's fault; the others are the cluster's, or nobody's. */
+const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
+const MAX_FAILED_VERSIONS = 5;
+const MAX_MESSAGE_CHARS = 1024;
+
+const unsaid = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
+
+/** Before the first report. */
+const NEVER_SAID = {
+  current_state: 'Idle',
+  crash_count: 0,
+  state_transition_failure_timestamp: null,
+  reboot: null,
+  last_failure: null,
+} as const;
+
+/** The status as it is, with the version that runs. Fields that are the agent's are null rather than absent: absent ones would stay. */
+export function present({ shadow, version }: View): AgentStatus {
+  const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? unsaid(version);
+  const others = (said.failed_versions ?? []).filter((other) => other !== version);
+  return {
+    ...NEVER_SAID,
+    ...said,
+    // What the host offered to another version is void: it could be taken for an update that leads back.
+    target_version: said.current_version === version ? said.target_version : version,
+    current_version: version,
+    failed_versions: others.length > 0 ? others : null,
+  };
+}
+
+export const offering = (view: View, target: string): AgentStatus => ({ ...present(view), target_version: target });
+
+export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
+
+/** No state that is reached leaves a reboot pending: a record that is still there is of the past. */
+export function reaching(view: View, state: State): AgentStatus {
+  return { ...present(view), current_state: state, reboot: null };
+}
+
+/** Back at rest; a completed update makes up for the failures before it. */
+export function resting(view: View, succeeded: boolean): AgentStatus {
+  const rest: AgentStatus = { ...present(view), current_state: 'Idle', reboot: null };
+  if (!succeeded) return rest;
+  return { ...rest, crash_count: 0, state_transition_failure_timestamp: null, last_failure: null };
+}
+
+/** @param time RFC 3339 */
+export function failing(view: View, failure: Failure, time: string): AgentStatus {
+  const before = present(view);
+  // A target that changed is not a crash: the next attempt should not have to wait for it.
+  const crash = failure.reason !== 'TargetChanged';
+  return {
+    ...before,
+    current_state: 'ErrorReset',
+    crash_count: before.crash_count + (crash ? 1 : 0),
+    ...(crash && { state_transition_failure_timestamp: time }),
+    reboot: null,
+    last_failure: { ...failure, message: failure.message.slice(0, MAX_MESSAGE_CHARS), time },
+    failed_versions: blame(before.failed_versions ?? [], failure),
+  };
+}
+
+function blame(failed: readonly string[], { reason, version }: Failure): string[] | null {
+  const others = failed.filter((other) => other !== version);
+  const all = BLAMES_RELEASE.has(reason) ? [...others, version] : [...failed];
+  return all.length > 0 ? all.slice(-MAX_FAILED_VERSIONS) : null;
+}
+
+/** Whether sending `status` would change what is there. */
+export function alreadySaid(status: AgentStatus, view: View): boolean {
+  if (!view.shadow?.status) return false;
+  const there: AgentStatus = view.shadow.status;
+  return (Object.keys(status) as (keyof AgentStatus)[]).every((field) => same(status[field], there[field]));
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+/** JSON text with sorted keys, in which null and absent are the same. */
+function canonical(value: unknown): string {
+  if (value == null) return 'null';
+  if (typeof value !== 'object' || Array.isArray(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, inner]) => inner != null);
+  return JSON.stringify(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

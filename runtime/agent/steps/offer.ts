@@ -1,0 +1,37 @@
+import { jitter } from '../../lib/random.ts';
+import { isDeadMount } from '../failure.ts';
+import { HostError, UpdatesUnsupportedError } from '../host/errors.ts';
+import type { Session } from '../session.ts';
+import { offering } from '../status.ts';
+
+/** At rest: asks the host for updates at every interval, and says what it offers when that changed. Ends only with its signal. */
+export async function watchOffers(session: Session, signal: AbortSignal): Promise<never> {
+  const { clock, random, times } = session.ports;
+  for (;;) {
+    await clock.sleep(Math.max(0, session.nextCheck - clock.monotonic()), signal);
+    const offered = await look(session, signal);
+    // Not in step with other nodes: a fleet shares one update repository.
+    session.nextCheck = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
+    if (offered) await session.report((view) => offering(view, offered.version ?? view.version), signal);
+  }
+}
+
+/** Undefined where the host could not say; it is asked again at the next interval. */
+async function look(session: Session, signal: AbortSignal): Promise<{ version: string | undefined } | undefined> {
+  const { host, logger } = session.ports;
+  try {
+    return { version: (await host.refresh(signal)).chosen?.version };
+  } catch (error) {
+    if (!(error instanceof HostError) || isDeadMount(error)) throw error;
+    if (error instanceof UpdatesUnsupportedError) return noUpdates(session, error);
+    logger.warn('the host could not look for updates', { error });
+    return undefined;
+  }
+}
+
+/** Said once: nothing that an agent does will change it before the next boot. */
+function noUpdates(session: Session, error: UpdatesUnsupportedError): { version: undefined } {
+  if (!session.unsupported) session.ports.logger.warn('this image has no updates in place', { error });
+  session.unsupported = true;
+  return { version: undefined };
+}

@@ -1,0 +1,93 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import type { RebootRecord } from '../../shadow/model.ts';
+import { blaming, StepFailedError } from '../failure.ts';
+import type { Session } from '../session.ts';
+import { recording } from '../status.ts';
+import { isStaged, stage } from './stage.ts';
+
+/** An inhibitor may hold a reboot back for 300 seconds; the rest is the shutdown itself. */
+const GOING_DOWN_MS = 360_000;
+
+/**
+ * From a node in service to its reboot into `version`. Activation comes after the drain, so that an unplanned reboot while a drain
+ * hangs boots the old system, and the drain is looked at once more after it.
+ * @throws StepFailedError when the attempt has failed, which includes a host that does not go down
+ */
+export async function rebootInto(session: Session, version: string, signal: AbortSignal): Promise<never> {
+  const { host, clock, logger } = session.ports;
+  await forgetOlderBoot(session, signal);
+  await ensureStaged(session, version, signal);
+  await leaveLoadBalancers(session, signal);
+  await session.act('cordonAndDrain', signal);
+  await blaming('ActivateFailed', () => host.activate(version, signal));
+  await session.act('cordonAndDrain', signal);
+  await record(session, version, signal);
+  // The last look before what cannot be undone: the step may have been called off while the record was on its way.
+  signal.throwIfAborted();
+  logger.info('rebooting', { version });
+  await blaming('RebootFailed', () => host.reboot(signal));
+  await clock.sleep(GOING_DOWN_MS, signal);
+  throw new StepFailedError(
+    'RebootFailed',
+    `the host accepted the reboot but did not go down for ${GOING_DOWN_MS / 1000} seconds`,
+  );
+}
+
+/** A record of another boot is left from another update; the drain would be refused for its sake. */
+async function forgetOlderBoot(session: Session, signal: AbortSignal): Promise<void> {
+  const { shadow, bootId } = session.view;
+  const reboot = shadow?.status?.reboot;
+  if (reboot?.requested_at == null || reboot.boot_id === bootId) return;
+  await session.report((view) => recording(view, null), signal);
+}
+
+/**
+ * What was prepared is forgotten by a reboot: where it is no longer staged, this is a boot that nobody asked for, and the update goes on
+ * at the download. A cluster that keeps no records could not tell the next one from it, so a probe has to come back first, or a release
+ * that does not boot would be booted for ever.
+ */
+async function ensureStaged(session: Session, version: string, signal: AbortSignal): Promise<void> {
+  const { host, logger } = session.ports;
+  // Not the release's fault, whatever the host answers here.
+  const status = await blaming('RebootFailed', () => host.status(signal));
+  if (isStaged(status, version)) {
+    // Activated by an older agent, or by this one before it was killed: that is what is wanted here.
+    return;
+  }
+  logger.warn('the update is no longer staged: preparing it again', { version });
+  await probe(session, version, signal);
+  await stage(session, { version, afresh: false }, signal);
+}
+
+async function probe(session: Session, version: string, signal: AbortSignal): Promise<void> {
+  if (session.view.shadow?.status?.reboot?.boot_id === session.view.bootId) return;
+  const { bootId } = session.view;
+  await session.report((view) => recording(view, { boot_id: bootId, version, requested_at: null }), signal);
+  if (session.view.shadow?.status?.reboot?.boot_id === bootId) return;
+  throw new StepFailedError(
+    'BootFailed',
+    `the host came up without ${version}, and the cluster keeps no record of reboots`,
+  );
+}
+
+async function leaveLoadBalancers(session: Session, signal: AbortSignal): Promise<void> {
+  const { clock, times } = session.ports;
+  if (times.lbWaitMs === 0) return;
+  await session.act('excludeFromLb', signal);
+  await clock.sleep(times.lbWaitMs, signal);
+}
+
+/** Without the record a rollback could not be told from an unplanned reboot; a cluster that drops it gets the reboot without. */
+async function record(session: Session, version: string, signal: AbortSignal): Promise<void> {
+  const { clock, logger } = session.ports;
+  const { bootId } = session.view;
+  if (isRecord(session, version)) return;
+  const reboot: RebootRecord = { boot_id: bootId, version, requested_at: rfc3339(clock.now()) };
+  await session.report((view) => recording(view, reboot), signal);
+  if (!isRecord(session, version)) logger.warn('the cluster keeps no record of the reboot', { version });
+}
+
+function isRecord({ view }: Session, version: string): boolean {
+  const reboot = view.shadow?.status?.reboot;
+  return reboot?.requested_at != null && reboot.boot_id === view.bootId && reboot.version === version;
+}

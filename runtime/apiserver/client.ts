@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { withDeadline } from '../lib/abort.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { AgentStatus } from '../shadow/model.ts';
+import { HEADERS, PATHS } from './protocol.ts';
+
+/** Who asks: every request says it, and the apiserver compares it with the token. */
+export interface Caller {
+  readonly nodeName: string;
+  readonly nodeUid: string;
+  /** Boot id of the host. */
+  readonly bootId: string;
+}
+
+/** What the apiserver does to the caller's Node. Each is safe to ask for again. */
+export type NodeAction = 'cordonAndDrain' | 'uncordon' | 'excludeFromLb' | 'removeExclusionFromLb';
+
+export type OperatorAnswer =
+  | { readonly kind: 'ok' }
+  /** 409: the rules, or a newer shadow or node, do not allow it now: look again. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** 401, 403: the token or the identity was not accepted. Either can be renewed. */
+  | { readonly kind: 'unauthorized'; readonly message: string }
+  /** No answer, or none yet; whether it took effect is unknown: ask again. */
+  | { readonly kind: 'again'; readonly message: string }
+  /** 504: the drain's deadline has passed; the message names the pods left. */
+  | { readonly kind: 'deadline'; readonly message: string }
+  /** Any other refusal: it will not work soon. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * The operator's apiserver as an agent sees it. Nothing is tried again here.
+ * Every call rejects only with the signal's reason.
+ */
+export interface OperatorApi {
+  /** Creates the caller's shadow; ok as well where it exists and is the caller's. */
+  createShadow(caller: Caller, signal?: AbortSignal): Promise<OperatorAnswer>;
+  /** Merges `put.status` into the shadow, if it still has the resourceVersion `put.shadowVersion`. */
+  putStatus(caller: Caller, put: StatusPut, signal?: AbortSignal): Promise<OperatorAnswer>;
+  act(caller: Caller, action: NodeAction, signal?: AbortSignal): Promise<OperatorAnswer>;
+}
+
+export interface StatusPut {
+  readonly status: AgentStatus;
+  /** resourceVersion of the shadow that the status was made from. */
+  readonly shadowVersion: string;
+}
+
+export interface OperatorClientOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The name that the certificate must bear. */
+  readonly servername: string;
+  readonly caPath: string;
+  readonly tokenPath: string;
+  readonly clock: Clock;
+  /** How long one request may take, milliseconds; 60,000 by default. A drain goes on when its request has ended. */
+  readonly timeoutMs?: number;
+}
+
+interface Ask {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly caller: Caller;
+  readonly shadowVersion?: string;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_REPLY_BYTES = 1 << 20;
+
+/**
+ * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk: a renewed token, a
+ * rotated CA and a replica that went away need no care.
+ */
+export function operatorClient(options: OperatorClientOptions): OperatorApi {
+  const ask = (call: Ask): Promise<OperatorAnswer> => answerOf(options, call);
+  return {
+    createShadow: (caller, signal) => ask({ method: 'POST', path: PATHS.resource, caller, signal }),
+    putStatus: (caller, { status, shadowVersion }, signal) =>
+      ask({ method: 'PUT', path: PATHS.resource, caller, signal, shadowVersion, body: JSON.stringify(status) }),
+    act: (caller, action, signal) => ask({ method: 'POST', path: PATHS[action], caller, signal }),
+  };
+}
+
+async function answerOf(options: OperatorClientOptions, call: Ask): Promise<OperatorAnswer> {
+  const { clock, timeoutMs: ms = TIMEOUT_MS } = options;
+  try {
+    const limits = { clock, ms, ...(call.signal && { signal: call.signal }) };
+    return classify(await withDeadline(limits, (signal) => send(options, call, signal)));
+  } catch (error) {
+    if (call.signal?.aborted) throw error;
+    return { kind: 'again', message: plainReason(error) };
+  }
+}
+
+async function send(options: OperatorClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
+  const [ca, token] = await Promise.all([readFile(options.caPath), readFile(options.tokenPath, 'utf8')]);
+  const { host, port, servername } = options;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host,
+        port,
+        servername,
+        ca,
+        signal,
+        agent: false,
+        method: call.method,
+        path: call.path,
+        headers: headers(call, token),
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        incoming.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > MAX_REPLY_BYTES) incoming.destroy(new Error('the answer is too large'));
+          chunks.push(chunk);
+        });
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+        incoming.on('error', reject);
+      },
+    );
+    outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    outgoing.end(call.body);
+  });
+}
+
+function headers({ caller, shadowVersion, body }: Ask, token: string): Record<string, string> {
+  return {
+    [HEADERS.nodeName]: caller.nodeName,
+    [HEADERS.nodeUid]: caller.nodeUid,
+    [HEADERS.bootId]: caller.bootId,
+    [HEADERS.token]: token.trim(),
+    ...(shadowVersion !== undefined && { [HEADERS.shadowVersion]: shadowVersion }),
+    ...(body === undefined
+      ? { 'content-length': '0' }
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+  };
+}
+
+/** What an answer means. The older implementation's apiserver answers in plain text and with a bare 500: both are read as well. */
+export function classify({ status, body }: Reply): OperatorAnswer {
+  if (status >= 200 && status < 300) return { kind: 'ok' };
+  const message = `${status}: ${refusalText(body)}`;
+  switch (status) {
+    case 409:
+      return { kind: 'refused', message };
+    case 401:
+    case 403:
+      return { kind: 'unauthorized', message };
+    case 429:
+    case 503:
+      return { kind: 'again', message };
+    case 504:
+      return { kind: 'deadline', message };
+    default:
+      return { kind: 'failed', message };
+  }
+}
+
+function refusalText(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    if (typeof error === 'string') return error;
+  } catch {
+    // Not JSON: the text itself is the reason.
+  }
+  return body.trim().slice(0, 1000) || 'no reason given';
+}
+
+/** The system's word for a failed connection, e.g. `ECONNREFUSED`: its messages hold addresses and paths as well. */
+function plainReason(error: unknown): string {
+  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  return code ?? message ?? 'no answer';
+}

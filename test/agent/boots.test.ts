@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { World, type WorldOptions } from './world.ts';
+
+let world: World;
+const build = (options?: WorldOptions): World => (world = new World(options));
+afterEach(() => {
+  expect(world.undrainedReboots).toEqual([]);
+  world.end();
+});
+
+const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
+const staged = { state: 'StagedAndPerformedUpdate', version: '1.39.0' } as const;
+const rebooted = { state: 'RebootedIntoUpdate', version: '1.39.0' } as const;
+
+/** Drains hang, so that the host can be disturbed while one runs. */
+async function whileDraining(options?: WorldOptions): Promise<void> {
+  build(options).operator.drainMs = 600_000;
+  await world.until(() => world.operator.node.cordoned);
+}
+
+describe('the record of a reboot', () => {
+  test('is seen in the watch before the reboot is asked for', async () => {
+    build();
+    await world.until(() => world.operator.log.at(-1)?.endsWith('record') ?? false);
+    expect(world.operator.status.reboot).toMatchObject({ boot_id: world.host.boot?.id, version: '1.39.0' });
+    await world.until(() => world.updated);
+    expect(world.operator.status.reboot).toBeUndefined();
+  });
+
+  test('is waited for 30 seconds, and no longer, where the cluster drops it', async () => {
+    build({ drops: ['reboot'] });
+    await world.until(() => world.updated);
+    const reboot = world.host.intervals.find(({ action }) => action === 'reboot');
+    const activated = world.host.intervals.find(({ action }) => action === 'activate');
+    expect(reboot!.startMs - activated!.endMs).toBeGreaterThanOrEqual(30_000);
+    expect(reboot!.startMs - activated!.endMs).toBeLessThan(32_000);
+  });
+
+  test('that is left from another update fails none, and is cleared', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.operator.overwrite({
+      reboot: { boot_id: 'another', version: '1.37.0', requested_at: '2025-01-01T00:00:00Z' },
+    });
+    world.operator.holding = false;
+    world.operator.want(staged);
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+
+  test('of another version that turns up in the reboot step is cleared before the drain, which would be refused', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.operator.want(staged);
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    world.operator.overwrite({
+      reboot: { boot_id: 'another', version: '1.37.0', requested_at: '2025-01-01T00:00:00Z' },
+    });
+    let atDrain: unknown = 'no drain yet';
+    world.operator.before = (ask) => {
+      if (ask === 'cordonAndDrain') atDrain = world.operator.status.reboot;
+    };
+    world.operator.holding = false;
+    world.operator.want(rebooted);
+    await world.until(() => world.updated);
+    expect(atDrain).toBeUndefined();
+    expect(errors()).toEqual([]);
+  });
+});
+
+describe('an unplanned reboot while a drain runs', () => {
+  test('boots the old system, and the update goes on with a download, without a failure', async () => {
+    await whileDraining();
+    world.host.crash();
+    world.operator.drainMs = 1000;
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+    expect(world.asked('prepare-update')).toBe(2);
+    expect(world.operator.log).toContain('StagedAndPerformedUpdate ->1.39.0 probe');
+  });
+
+  test('may come twice', async () => {
+    await whileDraining();
+    for (const _ of [1, 2]) {
+      const probes = world.operator.log.length;
+      world.host.crash();
+      await world.until(() => world.operator.log.slice(probes).some((line) => line.endsWith('probe')));
+      await world.advance(60_000);
+    }
+    world.operator.drainMs = 1000;
+    world.operator.node.drained = true;
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+    expect(world.asked('prepare-update')).toBe(3);
+  });
+
+  test('is a BootFailed where the cluster drops the probe, so that no node reboots for ever', async () => {
+    await whileDraining({ drops: ['reboot'] });
+    world.host.crash();
+    await world.until(() => world.restored);
+    expect(world.operator.status).toMatchObject({ crash_count: 1, last_failure: { reason: 'BootFailed' } });
+  });
+});
+
+describe('a host that is activated', () => {
+  test('for another version is deactivated, and the wanted one prepared', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    for (const path of ['/actions/prepare-update', '/actions/activate-update']) {
+      await world.host.handle({ method: 'POST', path, body: undefined });
+      await world.advance(60_000);
+    }
+    world.releases.publish({ version: '1.40.0' });
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.40.0' });
+    world.operator.holding = false;
+    await world.until(() => world.idle && world.operator.status.current_version === '1.40.0');
+    expect(errors()).toEqual([]);
+    expect(world.asked('deactivate-update')).toBe(1);
+  });
+
+  test('by an older agent is used in the reboot step as it is', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.operator.want(staged);
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    await world.host.handle({ method: 'POST', path: '/actions/activate-update', body: undefined });
+    await world.advance(5000);
+    world.operator.holding = false;
+    world.operator.want(rebooted);
+    await world.until(() => world.updated);
+    expect(world.asked('activate-update')).toBe(1);
+    expect(world.asked('prepare-update')).toBe(1);
+  });
+});
+
+describe('an update that is called off', () => {
+  test('between the last drain and the reboot is not rebooted into', async () => {
+    build().operator.before = (ask) => {
+      if (ask !== 'putStatus' || world.asked('activate-update') === 0) return;
+      world.operator.before = () => undefined;
+      world.operator.obeying = false;
+      world.operator.deleteShadow();
+    };
+    await world.until(() => world.operator.log.lastIndexOf('createShadow') > 0);
+    await world.advance(600_000);
+    expect(world.asked('reboot')).toBe(0);
+    expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+  });
+
+  test('in the download leads back to rest, without a failure', async () => {
+    build();
+    await world.until(() => world.asked('prepare-update') === 1);
+    world.operator.obeying = false;
+    world.operator.overwrite({ current_state: 'StagedAndPerformedUpdate' });
+    world.operator.want({ state: 'Idle', version: '1.39.0' });
+    await world.until(() => world.idle);
+    expect(errors()).toEqual([]);
+    expect(world.operator.log).toContain('uncordon');
+  });
+});
+
+test('an agent that died anywhere and finds Idle wanted reports Idle, deactivated and in service', async () => {
+  build();
+  await world.until(() => world.operator.log.at(-1)?.endsWith('record') ?? false);
+  world.kill();
+  world.operator.obeying = false;
+  world.operator.want({ state: 'Idle', version: '1.39.0' });
+  world.startAgent();
+  await world.until(() => world.idle);
+  expect(world.operator.status.reboot).toBeUndefined();
+  expect(world.operator.node.cordoned).toBe(false);
+  expect(world.asked('deactivate-update')).toBe(1);
+});
+
+test('a status made from an older view is refused, and made again from the newest one', async () => {
+  build().operator.before = (ask) => {
+    if (ask !== 'putStatus' || !world.operator.shadow.value?.status) return;
+    world.operator.before = () => undefined;
+    world.operator.overwrite({ crash_count: 3 });
+  };
+  await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+  expect(world.operator.status.crash_count).toBe(3);
+});

@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { classify, type OperatorApi, operatorClient } from '../../runtime/apiserver/client.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import type { AgentStatus } from '../../runtime/shadow/model.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { createCa } from '../../sim/cluster/pki.ts';
+import { json, ScriptedServer } from '../kube/tls-server.ts';
+
+const CALLER = { nodeName: 'n1', nodeUid: 'uid-1', bootId: 'boot-1' };
+const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc.cluster.local';
+const STATUS: AgentStatus = {
+  current_version: '1.38.0',
+  target_version: '1.38.0',
+  current_state: 'Idle',
+  crash_count: 0,
+};
+
+let folder: string;
+let caPem: string;
+let server: ScriptedServer;
+let answer: (response: ServerResponse) => void;
+
+async function serve(): Promise<void> {
+  const ca = await createCa(systemClock);
+  caPem = ca.certPem;
+  const { certPem: cert, keyPem: key } = await ca.issue({ commonName: SERVICE, dnsNames: [SERVICE] });
+  server = new ScriptedServer({ cert, key }, (_, response) => answer(response));
+  await server.listen();
+}
+
+function client(clock = systemClock): OperatorApi {
+  const { port } = server.server.address() as AddressInfo;
+  const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
+  return operatorClient({ host: '127.0.0.1', port, servername: SERVICE, clock, ...files });
+}
+
+const provide = (file: 'ca.crt' | 'token', text: string): Promise<void> => writeFile(join(folder, file), text);
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-client-'));
+  answer = (response) => json(response, 200, {});
+  await serve();
+  await provide('ca.crt', caPem);
+  await provide('token', 'token-1\n');
+});
+afterEach(async () => {
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+describe('a request to the apiserver', () => {
+  test('says who asks, for which boot and from which shadow', async () => {
+    const asked = client().putStatus(CALLER, { status: STATUS, shadowVersion: '42' });
+    expect(await asked).toEqual({ kind: 'ok' });
+    expect(server.seen[0]).toMatchObject({
+      method: 'PUT',
+      url: '/bottlerocket-node-resource',
+      headers: {
+        brupopnodename: 'n1',
+        brupopnodeuid: 'uid-1',
+        brupopbootid: 'boot-1',
+        brupopk8sauthtoken: 'token-1',
+        brupopshadowversion: '42',
+      },
+    });
+    expect(JSON.parse(server.seen[0]!.body)).toEqual(STATUS);
+  });
+
+  test('goes to the path of its action', async () => {
+    await client().createShadow(CALLER);
+    await client().act(CALLER, 'cordonAndDrain');
+    expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /bottlerocket-node-resource',
+      'POST /bottlerocket-node-resource/cordon-and-drain',
+    ]);
+  });
+
+  test('bears the token, and trusts the CA, that are on the disk now', async () => {
+    await client().act(CALLER, 'uncordon');
+    await provide('token', 'token-2');
+    await client().act(CALLER, 'uncordon');
+    expect(server.seen.map(({ headers }) => headers['brupopk8sauthtoken'])).toEqual(['token-1', 'token-2']);
+    server.close();
+    await serve();
+    expect(await client().act(CALLER, 'uncordon')).toMatchObject({ kind: 'again' });
+    await provide('ca.crt', caPem);
+    expect(await client().act(CALLER, 'uncordon')).toEqual({ kind: 'ok' });
+  });
+
+  test('without an answer is to be asked again after 60 seconds', async () => {
+    const clock = new VirtualClock();
+    let arrived = (): void => undefined;
+    const arrival = new Promise<void>((resolve) => (arrived = resolve));
+    answer = () => arrived();
+    const asked = client(clock).act(CALLER, 'cordonAndDrain');
+    await arrival;
+    await clock.advance(60_000);
+    expect(await asked).toMatchObject({ kind: 'again', message: expect.stringContaining('60000 ms') });
+  });
+
+  test('ends with its signal, and with the reason of that', async () => {
+    const end = new AbortController();
+    const reason = new Error('another step is wanted');
+    answer = () => end.abort(reason);
+    await expect(client().act(CALLER, 'cordonAndDrain', end.signal)).rejects.toBe(reason);
+  });
+
+  test('to nobody is to be asked again', async () => {
+    const gone = client();
+    server.close();
+    expect(await gone.act(CALLER, 'uncordon')).toEqual({ kind: 'again', message: 'ECONNREFUSED' });
+    await rm(join(folder, 'token'));
+    expect(await gone.act(CALLER, 'uncordon')).toEqual({ kind: 'again', message: 'ENOENT' });
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    [204, '', { kind: 'ok' }],
+    [409, '{"error":"look again","reason":"Conflict"}', { kind: 'refused', message: '409: look again' }],
+    [401, '', { kind: 'unauthorized', message: '401: no reason given' }],
+    [403, '{"error":"another node"}', { kind: 'unauthorized', message: '403: another node' }],
+    [503, '{"error":"superseded"}', { kind: 'again', message: '503: superseded' }],
+    [504, '{"error":"pod a/b is left"}', { kind: 'deadline', message: '504: pod a/b is left' }],
+    [500, 'plain words, as the older implementation has them', { kind: 'failed' }],
+    [502, '{"error":7}', { kind: 'failed', message: '502: {"error":7}' }],
+  ])('%d %s', (status, body, expected) => {
+    expect(classify({ status, body })).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { FaultName } from '../../sim/hosts/faults.ts';
+import { World, type WorldOptions } from './world.ts';
+
+let world: World;
+const build = (options?: WorldOptions): World => (world = new World(options));
+afterEach(() => {
+  expect(world.undrainedReboots).toEqual([]);
+  world.end();
+});
+
+const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
+
+describe('a failed attempt is reported once, blamed on its cause, and the node goes back into service', () => {
+  test.each<[FaultName, string, boolean]>([
+    ['prepare', 'PrepareFailed', true],
+    ['activate', 'ActivateFailed', true],
+    ['boot', 'BootFailed', true],
+    ['reboot-500', 'RebootFailed', false],
+    ['reboot-ignored', 'RebootFailed', false],
+  ])('%s: %s', async (fault, reason, blamed) => {
+    build();
+    world.host.inject(fault);
+    await world.until(() => world.restored);
+    const { status } = world.operator;
+    expect(errors()).toHaveLength(1);
+    expect(status).toMatchObject({ crash_count: 1, last_failure: { reason, version: '1.39.0' } });
+    expect(status.failed_versions ?? []).toEqual(blamed ? ['1.39.0'] : []);
+    expect(status.reboot).toBeUndefined();
+    // Whatever was activated is no longer the next to boot.
+    world.host.clear(fault);
+    world.operator.obeying = false;
+    world.host.crash();
+    await world.advance(300_000);
+    expect(world.host.version).toBe('1.38.0');
+  });
+
+  test('the message holds what the host said', async () => {
+    build().host.inject('prepare');
+    await world.until(() => world.restored);
+    expect(world.operator.status.last_failure?.message).toContain('Failed to prepare: simulated fault');
+  });
+
+  test('a version whose activation failed is downloaded again by the next attempt, which makes up for the failure', async () => {
+    build().host.inject('activate');
+    await world.until(() => world.restored);
+    world.host.clear('activate');
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.updated);
+    expect(world.asked('prepare-update')).toBe(2);
+    expect(world.operator.status).toMatchObject({ crash_count: 0 });
+    expect(world.operator.status.failed_versions).toBeUndefined();
+    expect(world.operator.status.last_failure).toBeUndefined();
+  });
+
+  test('a drain whose deadline has passed is DrainFailed with the words of the apiserver', async () => {
+    build().operator.answer = (ask) =>
+      ask === 'cordonAndDrain' ? { kind: 'deadline', message: '504: pod shop/web-1 is left' } : undefined;
+    await world.until(() => world.restored);
+    const { last_failure: failure } = world.operator.status;
+    expect(failure).toMatchObject({ reason: 'DrainFailed', message: '504: pod shop/web-1 is left' });
+    expect(world.asked('activate-update')).toBe(0);
+  });
+
+  test('a second drain that fails after the activation leaves nothing activated', async () => {
+    build();
+    let drains = 0;
+    world.operator.answer = (ask) =>
+      ask === 'cordonAndDrain' && ++drains > 1 ? { kind: 'deadline', message: '504' } : undefined;
+    await world.until(() => world.restored);
+    expect(world.asked('activate-update')).toBe(1);
+    world.operator.obeying = false;
+    world.host.crash();
+    await world.advance(120_000);
+    expect(world.host.version).toBe('1.38.0');
+  });
+
+  test('a failure leaves nothing activated even while no controller answers it', async () => {
+    build();
+    let drains = 0;
+    world.operator.answer = (ask) => {
+      if (ask !== 'cordonAndDrain' || ++drains === 1) return undefined;
+      world.operator.holding = true;
+      return { kind: 'deadline', message: '504' };
+    };
+    await world.until(() => errors().length === 1);
+    world.host.crash();
+    await world.advance(120_000);
+    expect(world.host.version).toBe('1.38.0');
+  });
+
+  test('a drain that the apiserver refuses for reasons of its own fails after two minutes, not before', async () => {
+    build().operator.answer = (ask) => (ask === 'cordonAndDrain' ? { kind: 'failed', message: '500: no' } : undefined);
+    await world.until(() => world.operator.shadow.value?.spec.state === 'RebootedIntoUpdate');
+    await world.advance(119_000);
+    expect(errors()).toEqual([]);
+    await world.until(() => world.restored);
+    expect(world.operator.status.last_failure).toMatchObject({ reason: 'DrainFailed', message: '500: no' });
+  });
+});
+
+describe('what is nobody’s failure', () => {
+  test.each<FaultName>([
+    'busy',
+    'reader',
+    'garbage',
+    'truncated',
+    'silent',
+    'slow',
+    'socket-gone',
+    'socket-replaced',
+    'inhibitor',
+    'reboot-dropped',
+    'unplanned-reboot',
+  ])('%s: the update is completed', async (fault) => {
+    build();
+    await world.until(() => world.operator.log.length === 2);
+    world.host.inject(fault);
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+    expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
+  });
+
+  test('a host that is busy for an hour delays the update and fails nothing', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.host.inject('busy', { forMs: 3600_000 });
+    world.operator.holding = false;
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.updated, 2 * 3600_000);
+    expect(errors()).toEqual([]);
+  });
+
+  test('a drain that is superseded, or not yet over, is asked for again', async () => {
+    build();
+    let asked = 0;
+    world.operator.answer = (ask) =>
+      ask === 'cordonAndDrain' && asked++ < 20 ? { kind: 'again', message: '503: superseded' } : undefined;
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+});
+
+describe('an offer that changes in mid-update', () => {
+  test('is reported, nothing is written to the disk, and after 120 seconds the attempt ends without a crash', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.releases.withdraw('1.39.0');
+    await world.advance(130_000);
+    world.operator.holding = false;
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.operator.status.target_version === '1.38.0');
+    expect(errors()).toEqual([]);
+    await world.until(() => errors().length === 1, 130_000);
+    await world.until(() => world.idle);
+    expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
+    expect(world.operator.status.failed_versions).toBeUndefined();
+    expect(world.asked('prepare-update')).toBe(0);
+  });
+
+  test('is followed when the controller follows', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.releases.publish({ version: '1.40.0' });
+    world.releases.withdraw('1.39.0');
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.operator.status.target_version === '1.40.0');
+    world.operator.holding = false;
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.40.0' });
+    await world.until(() => world.idle && world.operator.status.current_version === '1.40.0');
+    expect(errors()).toEqual([]);
+  });
+});
+
+describe('an image without a tool for updates', () => {
+  test('has no update to offer; that is logged once, and the agent goes on', async () => {
+    build().host.inject('dispatcher-missing');
+    await world.advance(3600_000);
+    expect(world.operator.status).toMatchObject({ current_state: 'Idle', target_version: '1.38.0' });
+    expect(world.logged.filter((line) => line.includes('no updates in place'))).toHaveLength(1);
+    expect(world.ends).toEqual([]);
+  });
+
+  test('fails an update that is wanted all the same as Unsupported, which is not the fault of the release', async () => {
+    build().host.inject('dispatcher-missing');
+    await world.until(() => world.operator.shadow.value?.status !== undefined);
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.restored);
+    expect(world.operator.status).toMatchObject({ last_failure: { reason: 'Unsupported' } });
+    expect(world.operator.status.failed_versions).toBeUndefined();
+  });
+});

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { World, type WorldOptions } from './world.ts';
+
+let world: World;
+const build = (options?: WorldOptions): World => (world = new World(options));
+afterEach(() => world.end());
+
+const calls = (): number => [...world.host.requests.values()].reduce((sum, count) => sum + count, 0);
+
+/** At rest, with nothing offered. */
+async function atRest(options?: WorldOptions): Promise<void> {
+  build(options).releases.withdraw('1.39.0');
+  await world.until(() => world.asked('refresh-updates') === 1 && world.idle);
+  await world.advance(10_000);
+}
+
+describe('an agent at rest', () => {
+  test('writes nothing, and asks the host less than 130 times an hour', async () => {
+    await atRest();
+    const [before, said] = [calls(), world.operator.log.length];
+    let asked = 0;
+    world.operator.answer = () => void asked++;
+    await world.advance(3600_000);
+    expect(calls() - before).toBeLessThan(130);
+    expect(calls() - before).toBeGreaterThan(50);
+    expect(world.operator.log).toHaveLength(said);
+    expect(asked).toBe(0);
+  });
+
+  test('looks for updates at intervals that differ, so that a fleet does not look in step', async () => {
+    await atRest();
+    await world.advance(3600_000);
+    const starts = world.host.intervals.map(({ startMs }) => startMs);
+    const gaps = starts.slice(1).map((start, index) => Math.round((start - starts[index]!) / 1000));
+    expect(new Set(gaps).size).toBeGreaterThan(5);
+  });
+
+  test('keeps the last offer while the host cannot look for updates', async () => {
+    build().operator.obeying = false;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.host.inject('refresh');
+    await world.advance(600_000);
+    expect(world.operator.status.target_version).toBe('1.39.0');
+  });
+
+  test('begins the moment spec changes, and reports the moment the host has answered', async () => {
+    build().operator.obeying = false;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    await world.advance(10_000);
+    const before = calls();
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.clock.advance(0);
+    expect(calls()).toBeGreaterThan(before);
+    let last = 0;
+    world.onMoment = () => {
+      last = world.clock.now();
+    };
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    const prepared = world.host.intervals.find(({ action }) => action === 'prepare')!.endMs;
+    expect(last - prepared).toBeLessThan(1000);
+  });
+});
+
+describe('a shadow', () => {
+  test('that is deleted is created again', async () => {
+    await atRest();
+    world.operator.deleteShadow();
+    await world.until(() => world.operator.shadow.value?.status !== undefined, 5000);
+    expect(world.operator.log.filter((line) => line === 'createShadow')).toHaveLength(2);
+  });
+
+  test('of an earlier node of the same name is left alone', async () => {
+    await atRest();
+    world.releases.publish({ version: '1.39.0' });
+    world.operator.node.uid = 'node-uid-2';
+    world.restart();
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.advance(600_000);
+    expect(world.asked('prepare-update')).toBe(0);
+    world.operator.obeying = false;
+    world.operator.deleteShadow();
+    await world.until(() => world.idle);
+    expect(world.operator.shadow.value?.metadata.ownerReferences?.[0]?.uid).toBe('node-uid-2');
+  });
+
+  test('is served again once a node whose UID was not accepted has been read again', async () => {
+    await atRest();
+    world.operator.node.uid = 'node-uid-2';
+    world.operator.deleteShadow();
+    await world.until(() => world.idle, 60_000);
+    expect(world.operator.shadow.value?.metadata.ownerReferences?.[0]?.uid).toBe('node-uid-2');
+  });
+});
+
+describe('outages', () => {
+  test('an apiserver that is away for five hours is waited for, with few requests, and the update is completed', async () => {
+    build();
+    await world.until(() => world.asked('prepare-update') === 1);
+    let refused = 0;
+    world.operator.answer = () => {
+      refused++;
+      return { kind: 'again', message: 'ECONNREFUSED' };
+    };
+    await world.advance(5 * 3600_000);
+    expect(refused).toBeLessThan(5 * 160);
+    world.operator.answer = () => undefined;
+    await world.until(() => world.updated);
+    expect(world.operator.status.crash_count).toBe(0);
+    expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
+  });
+
+  test('a dead mount of the host’s socket ends the agent with a sentence for the termination log, and a new one goes on', async () => {
+    await atRest({ pinned: true });
+    world.host.restartApi(1000);
+    await world.until(() => world.ends.length > 0, 240_000);
+    expect(world.ends[0]).toMatch(/the mount of the host's socket is dead/);
+    const refreshes = world.asked('refresh-updates');
+    world.startAgent();
+    await world.until(() => world.asked('refresh-updates') > refreshes);
+  });
+
+  test('a restart of the host’s API server is nothing to an agent that reaches the new socket', async () => {
+    await atRest();
+    world.host.restartApi(20_000);
+    await world.advance(3600_000);
+    expect(world.ends).toEqual([]);
+  });
+});
+
+test('a node in front of load balancers leaves them, waits, and is put back before it is reported', async () => {
+  build({ times: { lbWaitMs: 90_000 } });
+  let excludedAt = 0;
+  let drainedAt = 0;
+  world.operator.before = (ask) => {
+    if (ask === 'excludeFromLb') excludedAt ||= world.clock.now();
+    if (ask === 'cordonAndDrain') drainedAt ||= world.clock.now();
+  };
+  await world.until(() => world.updated);
+  expect(drainedAt - excludedAt).toBeGreaterThanOrEqual(90_000);
+  expect(drainedAt - excludedAt).toBeLessThan(91_000);
+  expect(world.operator.node.lbExcluded).toBe(false);
+  const { log } = world.operator;
+  expect(log.indexOf('removeExclusionFromLb')).toBeLessThan(log.indexOf('RebootedIntoUpdate ->1.39.0'));
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { World, type WorldOptions } from './world.ts';
+
+const QUICK: WorldOptions = {
+  hostTimes: { refreshMs: 200, prepareMs: 2000, activateMs: 100, deactivateMs: 100, rebootMs: 5000, shutdownMs: 1000 },
+};
+
+interface Disturbance {
+  readonly disturb: (world: World) => void;
+  readonly options?: WorldOptions;
+}
+
+/** One update, disturbed at the moment number `at`; undefined where the update is over before it. */
+async function disturbed(at: number, { disturb, options }: Disturbance): Promise<World | undefined> {
+  const world = new World({ ...QUICK, ...options });
+  world.operator.drainMs = 1000;
+  let moment = 0;
+  world.onMoment = () => {
+    if (moment++ === at) disturb(world);
+  };
+  await world.until(() => world.updated || world.restored);
+  world.end();
+  return moment > at ? world : undefined;
+}
+
+/** Every moment of an update, one world each. */
+async function everyMoment(disturbance: Disturbance): Promise<World[]> {
+  const worlds: World[] = [];
+  for (let at = 0; ; at++) {
+    const world = await disturbed(at, disturbance);
+    if (!world) return worlds;
+    worlds.push(world);
+  }
+}
+
+describe('at every moment of an update', () => {
+  test('an agent that is killed and started again completes it, without a second download or reboot', async () => {
+    const worlds = await everyMoment({ disturb: (world) => world.restart() });
+    expect(worlds.length).toBeGreaterThan(40);
+    for (const world of worlds) {
+      expect(world.updated).toBe(true);
+      expect(world.undrainedReboots).toEqual([]);
+      expect(world.operator.status).toMatchObject({ crash_count: 0 });
+      expect(world.operator.log.filter((line) => line.startsWith('ErrorReset'))).toEqual([]);
+      expect(world.asked('prepare-update')).toBe(1);
+      expect(world.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
+    }
+  }, 120_000);
+
+  test('an unplanned reboot of the host is survived: the update is completed, and never reported as BootFailed', async () => {
+    const worlds = await everyMoment({ disturb: (world) => world.host.crash() });
+    expect(worlds.length).toBeGreaterThan(40);
+    for (const world of worlds) {
+      expect(world.updated).toBe(true);
+      expect(world.undrainedReboots).toEqual([]);
+      expect(world.operator.log.filter((line) => line.startsWith('ErrorReset'))).toEqual([]);
+    }
+  }, 120_000);
+
+  test('an agent with an apiserver and a CRD of the older implementation is killed without harm', async () => {
+    const options: WorldOptions = { older: true, drops: ['reboot', 'last_failure', 'failed_versions'] };
+    for (const world of await everyMoment({ disturb: (at) => at.restart(), options })) {
+      expect(world.updated).toBe(true);
+      expect(world.undrainedReboots).toEqual([]);
+      expect(world.asked('prepare-update')).toBe(1);
+      expect(world.operator.status.crash_count).toBe(0);
+    }
+  }, 120_000);
+
+  test('a CRD that drops the record turns an unplanned reboot into a failure at worst: the node is updated or restored', async () => {
+    const options: WorldOptions = { older: true, drops: ['reboot', 'last_failure', 'failed_versions'] };
+    for (const world of await everyMoment({ disturb: (at) => at.host.crash(), options })) {
+      expect(world.updated || world.restored).toBe(true);
+      expect(world.undrainedReboots).toEqual([]);
+      expect(world.operator.log.filter((line) => line.startsWith('ErrorReset')).length).toBeLessThanOrEqual(1);
+    }
+  }, 120_000);
+
+  test('an agent that is told to end does so at once', async () => {
+    for (let at = 0; ; at++) {
+      const world = new World(QUICK);
+      let moment = 0;
+      world.onMoment = () => {
+        if (moment++ !== at) return;
+        world.ends.length = 0;
+        world.stop();
+      };
+      await world.until(() => moment > at || world.updated);
+      await world.advance(0);
+      world.end();
+      if (moment <= at) return;
+      expect(world.ends).toEqual(['stopped']);
+    }
+  }, 120_000);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import type { View } from '../../runtime/agent/decide.ts';
+import { alreadySaid, failing, offering, present, reaching, resting } from '../../runtime/agent/status.ts';
+import type { FailureReason, Status } from '../../runtime/shadow/model.ts';
+
+const TIME = '2026-01-01T00:00:00Z';
+
+function view(status: Partial<Status> | undefined, version = '1.38.0'): View {
+  const whole = { current_version: '1.38.0', target_version: '1.39.0', current_state: 'Idle', crash_count: 0 } as const;
+  const shadow = {
+    metadata: { name: 'brs-n1', uid: 's', resourceVersion: '7' },
+    spec: { state: 'Idle' as const },
+    ...(status && { status: { ...whole, ...status } }),
+  };
+  return { shadow, nodeUid: 'uid-1', version, bootId: 'boot-1' };
+}
+
+const failure = (reason: FailureReason, version = '1.39.0') =>
+  ({ state: 'StagedAndPerformedUpdate', reason, message: 'why', version }) as const;
+
+describe('the status that the agent sends', () => {
+  test('has every field of its own, and none of others', () => {
+    const conditions = [
+      { type: 'UpToDate', status: 'True', reason: 'UpToDate', message: '', lastTransitionTime: TIME },
+    ] as const;
+    const drain = { started_at: TIME, pods_left: 1, blocked_by: [] };
+    expect(present(view({ conditions: [...conditions], drain }))).toEqual({
+      current_version: '1.38.0',
+      target_version: '1.39.0',
+      current_state: 'Idle',
+      crash_count: 0,
+      state_transition_failure_timestamp: null,
+      reboot: null,
+      last_failure: null,
+      failed_versions: null,
+    });
+  });
+
+  test('of a node without one offers nothing', () => {
+    expect(present(view(undefined))).toMatchObject({ current_state: 'Idle', target_version: '1.38.0', crash_count: 0 });
+  });
+
+  test('of a version that has just come up offers nothing, whatever was offered to the one before', () => {
+    expect(present(view({ target_version: '1.39.0' }, '1.40.0'))).toMatchObject({ target_version: '1.40.0' });
+  });
+
+  test('keeps the crash count until an update is completed', () => {
+    const crashed = view({ crash_count: 2, state_transition_failure_timestamp: TIME });
+    expect(reaching(crashed, 'RebootedIntoUpdate').crash_count).toBe(2);
+    expect(resting(crashed, false)).toMatchObject({ crash_count: 2, state_transition_failure_timestamp: TIME });
+    expect(resting(crashed, true)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
+  });
+
+  test('is not sent again where only the way of saying nothing differs', () => {
+    expect(alreadySaid(present(view({})), view({}))).toBe(true);
+    expect(alreadySaid(offering(view({}), '1.40.0'), view({}))).toBe(false);
+    expect(alreadySaid(present(view(undefined)), view(undefined))).toBe(false);
+  });
+});
+
+describe('the versions that a node failed on', () => {
+  test.each<[FailureReason, boolean]>([
+    ['PrepareFailed', true],
+    ['ActivateFailed', true],
+    ['BootFailed', true],
+    ['DrainFailed', false],
+    ['RebootFailed', false],
+    ['TargetChanged', false],
+    ['Unsupported', false],
+  ])('%s: %p', (reason, blamed) => {
+    expect(failing(view({}), failure(reason), TIME).failed_versions).toEqual(blamed ? ['1.39.0'] : null);
+  });
+
+  test('stay until the node runs them, other failures or not', () => {
+    const blamed = view({ failed_versions: ['1.39.0'] });
+    expect(failing(blamed, failure('DrainFailed'), TIME).failed_versions).toEqual(['1.39.0']);
+    expect(failing(blamed, failure('BootFailed', '1.40.0'), TIME).failed_versions).toEqual(['1.39.0', '1.40.0']);
+    expect(present(view({ failed_versions: ['1.39.0', '1.40.0'] }, '1.39.0')).failed_versions).toEqual(['1.40.0']);
+  });
+
+  test('are five at most, the oldest dropped', () => {
+    const full = view({ failed_versions: ['1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'] });
+    const after = failing(full, failure('BootFailed'), TIME).failed_versions;
+    expect(after).toEqual(['1.2.0', '1.3.0', '1.4.0', '1.5.0', '1.39.0']);
+  });
+});
+
+test('a target that changed is no crash, and no reason to back off', () => {
+  const after = failing(view({ crash_count: 1 }), failure('TargetChanged'), TIME);
+  expect(after).toMatchObject({
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    state_transition_failure_timestamp: null,
+  });
+  expect(failing(view({ crash_count: 1 }), failure('DrainFailed'), TIME).crash_count).toBe(2);
+});

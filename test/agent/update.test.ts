@@ -1,0 +1,30 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { World, type WorldOptions } from './world.ts';
+
+let world: World;
+const build = (options?: WorldOptions): World => (world = new World(options));
+afterEach(() => world.end());
+
+describe('an update', () => {
+  test('goes through its states in order, drained before it is activated, and ends at rest in service', async () => {
+    build();
+    await world.until(() => world.idle && world.operator.status.current_version === '1.39.0');
+    expect(world.operator.log).toEqual([
+      'createShadow',
+      'Idle ->1.38.0',
+      'Idle ->1.39.0',
+      'StagedAndPerformedUpdate ->1.39.0',
+      'cordonAndDrain',
+      'cordonAndDrain',
+      'StagedAndPerformedUpdate ->1.39.0 record',
+      'uncordon',
+      'RebootedIntoUpdate ->1.39.0',
+      'uncordon',
+      'MonitoringUpdate ->1.39.0',
+      'Idle ->1.39.0',
+    ]);
+    expect(world.operator.node).toMatchObject({ cordoned: false });
+    expect(world.operator.status).toMatchObject({ crash_count: 0 });
+    expect(world.undrainedReboots).toEqual([]);
+  });
+});

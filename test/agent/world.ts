@@ -1,0 +1,202 @@
+import { createAgent } from '../../runtime/agent/agent.ts';
+import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
+import type { HostTransport } from '../../runtime/agent/host/transport.ts';
+import type { OperatorApi } from '../../runtime/apiserver/client.ts';
+import { aborted } from '../../runtime/lib/abort.ts';
+import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
+import type { AgentTimes } from '../../runtime/agent/session.ts';
+import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';
+import { Releases } from '../../sim/hosts/releases.ts';
+import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
+import { seeded } from '../sim/hosts/rig.ts';
+import { Operator, type OperatorOptions } from './operator.ts';
+
+export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
+  readonly times?: Partial<AgentTimes>;
+  readonly hostTimes?: HostOptions['times'];
+  /** The agent's socket is a file mount: dead once the host's API server has restarted. */
+  readonly pinned?: boolean;
+}
+
+interface Life {
+  readonly run: AbortController;
+  killed: boolean;
+}
+
+/**
+ * One node: a simulated host from 1.38.0 that is offered 1.39.0, its agent, which lives and dies with the host, and an operator.
+ */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly releases = new Releases(['1.37.0', '1.38.0', '1.39.0']);
+  readonly operator: Operator;
+  readonly host: SimulatedHost;
+  /** Why agents ended by themselves, in order. */
+  readonly ends: string[] = [];
+  readonly logged: string[] = [];
+  /** Reboots on request of a node that was in service: must stay empty. */
+  readonly undrainedReboots: number[] = [];
+  /** Called around everything that the agent asks of others: before it is asked, and before it hears the answer. */
+  onMoment: () => void = () => undefined;
+  readonly #options: WorldOptions;
+  readonly #random = seeded(7);
+  readonly #life = new AbortController();
+  #agent: Life = { run: new AbortController(), killed: false };
+  #failure: unknown;
+
+  constructor(options: WorldOptions = {}) {
+    const { clock, releases } = this;
+    this.#options = options;
+    this.operator = new Operator({ ...options, clock });
+    this.host = new SimulatedHost({
+      clock,
+      random: this.#random,
+      releases,
+      version: '1.38.0',
+      ...(options.hostTimes && { times: options.hostTimes }),
+    });
+    this.host.observe({
+      onDown: () => this.kill(),
+      onUp: ({ id, version }) => {
+        Object.assign(this.operator.node, { osVersion: version, bootId: id });
+        this.startAgent();
+      },
+    });
+    this.host.start(this.#life.signal);
+  }
+
+  /** How often the host was asked to do it, e.g. `prepare-update`. */
+  asked(action: string): number {
+    return this.host.requests.get(`POST /actions/${action}`) ?? 0;
+  }
+
+  /** kill -9. */
+  kill(): void {
+    this.#agent.killed = true;
+    this.stop();
+  }
+
+  /** SIGTERM. */
+  stop(): void {
+    this.#agent.run.abort(new Error('stopped'));
+  }
+
+  restart(): void {
+    this.kill();
+    this.startAgent();
+  }
+
+  startAgent(): void {
+    const { clock, operator } = this;
+    const life: Life = { run: new AbortController(), killed: false };
+    this.#agent = life;
+    const agent = createAgent({
+      nodeName: 'n1',
+      nodeUid: async () => operator.node.uid,
+      watchShadow: (signal) => operator.watch(signal),
+      host: this.#driver(life),
+      api: this.#api(life),
+      clock,
+      random: this.#random,
+      logger: createLogger(this.#log()),
+      times: { lbWaitMs: 0, checkIntervalMs: 120_000, ...this.#options.times },
+    });
+    agent.run(life.run.signal).then(
+      (reason) => this.ends.push(reason),
+      (error: unknown) => {
+        if (life.run.signal.aborted) this.ends.push('stopped');
+        else this.#failure = error;
+      },
+    );
+  }
+
+  /** Moves time on until `fits`, looking every 100 ms. @throws Error with the log when it does not within `limitMs` */
+  async until(fits: () => boolean, limitMs = 3_600_000): Promise<void> {
+    for (let waited = 0; waited <= limitMs; waited += 250) {
+      await this.clock.advance(0);
+      if (this.#failure) throw new Error('the agent broke', { cause: this.#failure });
+      if (fits()) return;
+      await this.clock.advance(250);
+    }
+    throw new Error(`not within ${limitMs} ms:\n${this.operator.log.join('\n')}\n${this.logged.slice(-30).join('')}`);
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    if (this.#failure) throw new Error('the agent broke', { cause: this.#failure });
+  }
+
+  get idle(): boolean {
+    const { value } = this.operator.shadow;
+    return value?.spec.state === 'Idle' && value.status?.current_state === 'Idle';
+  }
+
+  /** At rest on 1.39.0, in service. */
+  get updated(): boolean {
+    return this.idle && this.operator.status.current_version === '1.39.0' && !this.operator.node.cordoned;
+  }
+
+  /** At rest on 1.38.0 after a failure, in service. */
+  get restored(): boolean {
+    const { operator } = this;
+    if (!this.idle || operator.node.cordoned) return false;
+    return operator.status.crash_count > 0 && operator.status.current_version === '1.38.0';
+  }
+
+  end(): void {
+    this.kill();
+    this.#life.abort();
+  }
+
+  /**
+   * What an agent asks of others ends with the agent, as after a kill -9: nothing more is asked, and no answer is heard. What it asked
+   * before goes on at the other side.
+   */
+  async #asking<T>(life: Life, signal: AbortSignal | undefined, ask: () => Promise<T>): Promise<T> {
+    const dead = new Promise<never>(() => undefined);
+    this.onMoment();
+    if (life.killed) return dead;
+    const answer = await Promise.race([ask(), ...(signal ? [aborted(signal)] : [])]);
+    this.onMoment();
+    return life.killed ? dead : answer;
+  }
+
+  #api(life: Life): OperatorApi {
+    const { operator } = this;
+    return {
+      createShadow: (caller, signal) => this.#asking(life, signal, () => operator.createShadow(caller)),
+      putStatus: (caller, put, signal) => this.#asking(life, signal, () => operator.putStatus(caller, put)),
+      act: (caller, action, signal) => this.#asking(life, signal, () => operator.act(caller, action)),
+    };
+  }
+
+  #driver(life: Life): Bottlerocket {
+    const { clock, host, operator } = this;
+    const real = new InProcessHostTransport({ host, clock, pinned: this.#options.pinned ?? false });
+    const transport: HostTransport = {
+      request: (request) =>
+        this.#asking(life, request.signal, () => {
+          const inService = !(operator.node.cordoned && operator.node.drained);
+          if (request.path === '/actions/reboot' && inService) this.undrainedReboots.push(clock.now());
+          return real.request(request);
+        }),
+    };
+    const readBootId = async (): Promise<string> => {
+      if (!host.boot) throw new HostUnreachableError('read boot_id', 'EIO');
+      return host.boot.id;
+    };
+    return new Bottlerocket({ transport, clock, random: this.#random, readBootId });
+  }
+
+  #log(): LogOptions {
+    return {
+      format: 'compact',
+      ansi: false,
+      level: 'debug',
+      clock: this.clock,
+      write: (line) => this.logged.push(line),
+    };
+  }
+}
