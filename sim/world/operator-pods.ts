@@ -1,0 +1,161 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Pod } from '../../runtime/kube/objects.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
+import { podEnv, type PodFiles, writePodFiles } from './pod-files.ts';
+import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
+import type { ServiceAddress } from './service.ts';
+
+export interface OperatorPodsOptions {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  /** Address of the Kubernetes API. */
+  readonly api: { readonly port: number; readonly caPem: string };
+  /** Folder for the pods' files and logs. */
+  readonly dir: string;
+  /** The Service of the operator's apiserver. */
+  readonly service: ServiceAddress;
+  /** How each component is started, by its value of the component label. */
+  readonly programs: Readonly<Record<string, StartProgram>>;
+  /** Where files of a node's host are on this machine, by their paths there. */
+  hostFiles(nodeName: string): Readonly<Record<string, string>>;
+}
+
+/** Where the processes look for what a pod has mounted, by the path inside the container. */
+const MOUNT_VARIABLES: readonly (readonly [mountPath: string, variable: string, file?: string])[] = [
+  ['/etc/brupop-tls-keys', 'TLS_DIR'],
+  ['/run/api.sock', 'BOTTLEROCKET_API_SOCKET'],
+  ['/var/run/secrets/tokens', 'AGENT_TOKEN_PATH', 'bottlerocket-agent-service-account-token'],
+];
+
+const READY_POLL_MS = 25;
+/** Milliseconds that a program whose pod was deleted has for its own end. */
+const GRACE_MS = 5000;
+
+interface OperatorPod {
+  readonly program: RunningProgram;
+  readonly component: string;
+  /** Of the apiserver's TLS listener. */
+  readonly apiPort: number;
+  readonly dir: string;
+  ready: boolean;
+}
+
+/** Runs the operator's programs for the pods that stand for them, with the files, tokens and environment that each pod would have. */
+export class OperatorPods implements KubeletHooks {
+  readonly #options: OperatorPodsOptions;
+  /** By the pod's UID. */
+  readonly #running = new Map<string, OperatorPod>();
+
+  constructor(options: OperatorPodsOptions) {
+    this.#options = options;
+  }
+
+  /** Process ids of a component's programs. */
+  pids(component: string): readonly number[] {
+    return [...this.#running.values()]
+      .filter((pod) => pod.component === component)
+      .flatMap(({ program }) => program.pid ?? []);
+  }
+
+  async onPodStart(pod: Pod, exited: () => void): Promise<void> {
+    const component = pod.metadata.labels?.[COMPONENT_LABEL];
+    const start = component === undefined ? undefined : this.#options.programs[component];
+    if (component === undefined || start === undefined) return;
+    const { uid, name } = pod.metadata;
+    const dir = join(this.#options.dir, uid);
+    await mkdir(dir, { recursive: true });
+    const [httpPort, apiPort] = [await freePort(), await freePort()];
+    const files = await writePodFiles(pod, {
+      ...this.#options,
+      ...this.#options.api,
+      dir,
+      hostFiles: this.#hostFiles(pod),
+    });
+    const env = this.#env(pod, files, { httpPort, apiPort });
+    const program = start(env, join(this.#options.dir, `${name}.log`));
+    const running = { program, component, apiPort, dir, ready: false };
+    this.#running.set(uid, running);
+    const ended = program.ended.then(() => this.#ended(uid)).then(exited);
+    await Promise.race([this.#untilReady(httpPort, ended), ended]);
+    running.ready = true;
+    this.#updateService();
+  }
+
+  async onPodStop(pod: Pod): Promise<void> {
+    const running = this.#running.get(pod.metadata.uid);
+    if (!running) return;
+    // A node that goes down asks nobody.
+    if (pod.metadata.deletionTimestamp === undefined) running.program.kill();
+    else await stopProgram(running.program, GRACE_MS, this.#options.clock);
+    await running.program.ended;
+    await rm(running.dir, { recursive: true, force: true });
+  }
+
+  #hostFiles(pod: Pod): Readonly<Record<string, string>> {
+    return this.#options.hostFiles(pod.spec?.nodeName ?? '');
+  }
+
+  /** What the pod states, with this machine's addresses, ports and paths in place of the container's. */
+  #env(
+    pod: Pod,
+    files: PodFiles,
+    ports: { readonly httpPort: number; readonly apiPort: number },
+  ): Record<string, string> {
+    const { api, service } = this.#options;
+    const paths = MOUNT_VARIABLES.filter(([mountPath]) => files.mounts[mountPath] !== undefined).map(
+      ([mountPath, variable, file]) => [variable, join(files.mounts[mountPath] ?? '', file ?? '')],
+    );
+    return {
+      ...podEnv(pod),
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(api.port),
+      SERVICE_ACCOUNT_DIR: files.serviceAccountDir,
+      TERMINATION_LOG: join(this.#options.dir, pod.metadata.uid, 'termination-log'),
+      HTTP_PORT: String(ports.httpPort),
+      APISERVER_INTERNAL_PORT: String(ports.apiPort),
+      APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
+      BOOT_ID_PATH: this.#hostFiles(pod)['/proc/sys/kernel/random/boot_id'] ?? '',
+      ...Object.fromEntries(paths),
+    };
+  }
+
+  #ended(uid: string): void {
+    this.#running.delete(uid);
+    this.#updateService();
+  }
+
+  #updateService(): void {
+    const ready = [...this.#running.values()].filter((pod) => pod.component === COMPONENTS.apiserver && pod.ready);
+    this.#options.service.setEndpoints(ready.map(({ apiPort }) => apiPort));
+  }
+
+  /** The readiness probe. */
+  async #untilReady(port: number, ended: Promise<void>): Promise<void> {
+    const over = { yet: false };
+    void ended.finally(() => {
+      over.yet = true;
+    });
+    while (!over.yet) {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      if (answer?.ok) return;
+      await this.#options.clock.sleep(READY_POLL_MS);
+    }
+  }
+}
+
+/** A port that was free a moment ago. Whoever loses it to somebody else ends, and is started again with another. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { Clock } from '../../runtime/lib/clock.ts';
+
+/** A program that a container runs, once started. */
+export interface RunningProgram {
+  /** Process id; absent for a program that shares the simulation's own process. */
+  readonly pid?: number;
+  /** Settles when the program has ended, however it did; never rejects. */
+  readonly ended: Promise<void>;
+  /** Asks it to end, as a kubelet does. */
+  terminate(): void;
+  /** Ends it, as a power cut does. */
+  kill(): void;
+}
+
+/** Starts the program of a container with its environment. */
+export type StartProgram = (env: Readonly<Record<string, string>>, logFile: string) => RunningProgram;
+
+/** A Node program as a child process, its output in `logFile`. */
+export function childProcess(file: string): StartProgram {
+  return (env, logFile) => {
+    const log = createWriteStream(logFile, { flags: 'a' });
+    const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    return {
+      ...(child.pid !== undefined && { pid: child.pid }),
+      ended: untilClosed(child).finally(() => log.end()),
+      terminate: () => child.kill('SIGTERM'),
+      kill: () => child.kill('SIGKILL'),
+    };
+  };
+}
+
+/** 'error' comes instead of 'close' when the program could not be started at all. */
+async function untilClosed(child: ChildProcess): Promise<void> {
+  await Promise.race([once(child, 'close'), new Promise((resolve) => child.once('error', resolve))]);
+}
+
+/** Asks a program to end and, `graceMs` later, ends it. Resolves when it has. */
+export async function stopProgram(program: RunningProgram, graceMs: number, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  program.terminate();
+  const killer = clock.sleep(graceMs, over.signal).then(
+    () => program.kill(),
+    () => undefined,
+  );
+  await program.ended;
+  over.abort(new Error('ended'));
+  await killer;
+}

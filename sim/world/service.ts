@@ -1,0 +1,53 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+
+/** A Service's address on this machine: TCP connections go to its ready endpoints in turn, as kube-proxy would send them. */
+export interface ServiceAddress {
+  readonly port: number;
+  /** Replaces the endpoints. Connections that stand are left alone. */
+  setEndpoints(ports: readonly number[]): void;
+  close(): Promise<void>;
+}
+
+/** Listens on a free loopback port. Without endpoints a connection is refused by closing it. */
+export async function serveService(): Promise<ServiceAddress> {
+  let endpoints: readonly number[] = [];
+  let turn = 0;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const port = endpoints[turn++ % Math.max(1, endpoints.length)];
+    if (port === undefined) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect({ port, host: '127.0.0.1' });
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket));
+    }
+    join(client, upstream);
+    join(upstream, client);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    setEndpoints: (ports) => {
+      endpoints = ports;
+    },
+    close: () => {
+      for (const socket of open) socket.destroy();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+/** Data and ends of `from` reach `to`; a broken side breaks the other. */
+function join(from: Socket, to: Socket): void {
+  from.pipe(to);
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals';
+import { globSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Imports point one way. This table is the whole architecture: what each folder may import besides itself. `docs/architecture.md`
+ * explains why. The longest folder that matches a file is its own.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'runtime/lib': ['node', 'prom-client'],
+  'runtime/shadow': ['zod'],
+  'runtime/marks': ['runtime/shadow', 'zod'],
+  'runtime/kube': ['runtime/lib', 'runtime/shadow', 'node', '@kubernetes/client-node'],
+  'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/lib', 'croner'],
+  'runtime/controller': [
+    'runtime/lib',
+    'runtime/shadow',
+    'runtime/marks',
+    'runtime/kube',
+    'node',
+    'prom-client',
+    'croner',
+    'zod',
+  ],
+  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'node', 'zod'],
+  'runtime/agent': [
+    'runtime/lib',
+    'runtime/shadow',
+    'runtime/marks',
+    'runtime/kube',
+    'runtime/apiserver/client.ts',
+    'node',
+    'zod',
+  ],
+  'runtime/apiserver/client.ts': ['runtime/lib', 'runtime/shadow', 'runtime/apiserver/protocol.ts', 'node', 'zod'],
+  'runtime/apiserver/protocol.ts': [],
+  'runtime/apiserver': [
+    'runtime/lib',
+    'runtime/shadow',
+    'runtime/marks',
+    'runtime/kube',
+    'node',
+    'prom-client',
+    'koa',
+    '@koa/router',
+    'zod',
+  ],
+  infra: [
+    'runtime/shadow',
+    'runtime/marks',
+    'runtime/lib',
+    'runtime/controller/config.ts',
+    'runtime/agent/config.ts',
+    'runtime/apiserver/config.ts',
+    'runtime/apiserver/protocol.ts',
+    'imports',
+    'node',
+    'cdk8s',
+    'cdk8s-plus-28',
+    'constructs',
+    'zod',
+    'croner',
+  ],
+};
+
+/** Pure folders: the same inputs give the same outputs, so nothing of these may be named in them. */
+const IMPURE =
+  /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
+const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/controller/plan'];
+/** The system's time and chance enter through these alone; process entry points hand them on. */
+const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts']);
+
+const root = normalize(join(dirname(fileURLToPath(import.meta.url)), '..'));
+const files = globSync(['runtime/**/*.ts', 'infra/**/*.ts', 'sim/**/*.ts'], { cwd: root });
+const source = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+function importsOf(file: string): string[] {
+  const specifiers = [...source(file).matchAll(/^(?:import|export)\b[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gms)];
+  return specifiers.map(([, statics, dynamic]) => resolve(file, statics ?? dynamic ?? ''));
+}
+
+function resolve(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier));
+  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return 'node';
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+const within = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+function layerOf(file: string): string | undefined {
+  const layers = Object.keys(MAY_IMPORT).filter((layer) => within(file, layer));
+  return layers.toSorted((a, b) => b.length - a.length)[0];
+}
+
+describe('imports point one way', () => {
+  test.each(Object.keys(MAY_IMPORT))('%s', (layer) => {
+    const allowed = [layer, ...(MAY_IMPORT[layer] ?? [])];
+    const faults = files
+      .filter((file) => layerOf(file) === layer)
+      .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
+      .filter(({ imported }) => !allowed.some((prefix) => within(imported, prefix)) || !isOwn(imported, layer, allowed))
+      .map(({ file, imported }) => `${file} imports ${imported}`);
+    expect(faults).toEqual([]);
+  });
+
+  /** A file in a deeper layer than the allowed prefix is only allowed where that deeper layer is named, or is part of the importer. */
+  function isOwn(imported: string, layer: string, allowed: readonly string[]): boolean {
+    const target = layerOf(imported);
+    return target === undefined || within(target, layer) || allowed.includes(target) || allowed.includes(imported);
+  }
+});
+
+test('every file belongs to a layer, or to the simulation', () => {
+  expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('sim/'))).toEqual([]);
+});
+
+test('only runtime/kube/kubeconfig.ts knows client-node', () => {
+  const users = files.filter(
+    (file) => file.startsWith('runtime/') && importsOf(file).includes('@kubernetes/client-node'),
+  );
+  expect(users).toEqual(['runtime/kube/kubeconfig.ts']);
+});
+
+describe('pure folders touch no clock, chance, process or network', () => {
+  test.each(PURE)('%s', (folder) => {
+    const faults = files.filter(
+      (file) => within(file, folder) && (IMPURE.test(source(file)) || importsOf(file).includes('node')),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+test('time and chance are injected everywhere else', () => {
+  const faults = files
+    .filter((file) => file.startsWith('runtime/') && !EDGES.has(file))
+    .filter((file) => /\b(Date\.now\(|new Date\(\)|Math\.random\(|performance\.now\()/.test(source(file)));
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import type { SimOptions } from '../../sim/options.ts';
+import { type Rollout, type RolloutOptions, startRollout } from '../../sim/rollout.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export const PLAIN: SimOptions = {
+  nodes: 3,
+  concurrency: '1',
+  from: '1.38.0',
+  to: '1.39.0',
+  speed: 50,
+  faults: new Map(),
+  keep: false,
+};
+
+/** Runs `use` on a rollout with real processes, and ends all of it whatever happens. */
+export async function withRollout(
+  request: { readonly options?: Partial<SimOptions>; readonly edit?: RolloutOptions['edit'] },
+  use: (rollout: Rollout) => Promise<void>,
+): Promise<void> {
+  const options = { ...PLAIN, ...request.options };
+  const rollout = await startRollout({
+    options,
+    edit: request.edit,
+    root: ROOT,
+    interrupted: new AbortController().signal,
+  });
+  try {
+    await use(rollout);
+  } finally {
+    await rollout.stop();
+  }
+}
+
+/** Resolves at the first moment at which `holds` is true, looked at after each change of a shadow. @throws when there is none in time */
+export async function until({ world }: Rollout, holds: () => boolean): Promise<void> {
+  const path = '/apis/brupop.bottlerocket.aws/v2/bottlerocketshadows';
+  for await (const _ of world.transport.watch({ path, signal: AbortSignal.timeout(40_000) })) if (holds()) return;
+  throw new Error('it did not happen within 40 s');
+}

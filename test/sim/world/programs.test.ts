@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VirtualClock } from '../../../sim/clock.ts';
+import { childProcess, type RunningProgram, stopProgram } from '../../../sim/world/programs.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'brupop-programs-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** A program that ends when the test says so. */
+class Fake implements RunningProgram {
+  readonly ended: Promise<void>;
+  readonly asked: string[] = [];
+  end!: () => void;
+  constructor() {
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
+  }
+  terminate(): void {
+    this.asked.push('terminate');
+  }
+  kill(): void {
+    this.asked.push('kill');
+    this.end();
+  }
+}
+
+test('a program that does not end when asked is killed after its grace', async () => {
+  const clock = new VirtualClock();
+  const program = new Fake();
+  const stopped = stopProgram(program, 1000, clock);
+  await clock.advance(999);
+  expect(program.asked).toEqual(['terminate']);
+  await clock.advance(1);
+  expect(program.asked).toEqual(['terminate', 'kill']);
+  await stopped;
+});
+
+test('a program that ends when asked is left in peace', async () => {
+  const clock = new VirtualClock();
+  const program = new Fake();
+  const stopped = stopProgram(program, 1000, clock);
+  program.end();
+  await stopped;
+  await clock.advance(2000);
+  expect(program.asked).toEqual(['terminate']);
+});
+
+test('a real program gets its environment, is logged, and ends when asked', async () => {
+  const file = join(dir, 'program.mjs');
+  const log = join(dir, 'log');
+  writeFileSync(
+    file,
+    `console.log('hello', process.env.NAME); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000);`,
+  );
+  const changes = watch(dir);
+  const program = childProcess(file)({ NAME: 'n1' }, log);
+  for await (const _ of changes) if (logged(log)) break;
+  program.terminate();
+  await program.ended;
+  expect(logged(log)).toBe('hello n1\n');
+});
+
+function logged(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
