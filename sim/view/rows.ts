@@ -25,9 +25,13 @@ export interface RowSource {
   readonly updates: ReadonlyMap<string, { readonly startMs: number; readonly endMs?: number | undefined }>;
 }
 
+/** node-2 before node-10. */
+const NATURAL = new Intl.Collator('en', { numeric: true });
+
 /** @param nowMs wall clock, milliseconds since the Unix epoch */
 export function rowsOf({ nodes, shadows, updates }: RowSource, nowMs: number): Row[] {
-  return [...nodes.values()].map((node) => {
+  const sorted = [...nodes.values()].toSorted((a, b) => NATURAL.compare(a.metadata.name, b.metadata.name));
+  return sorted.map((node) => {
     const { name } = node.metadata;
     const shadow = shadows.get(shadowName(name));
     const update = updates.get(name);

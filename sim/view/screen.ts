@@ -30,7 +30,10 @@ function liveScreen(out: NodeJS.WriteStream): Screen {
       out.write(`${text}\n`);
       draw();
     },
-    end: () => live.done(),
+    end: () => {
+      last = [];
+      live.done();
+    },
   };
 }
 

@@ -82,6 +82,16 @@ describe('a row', () => {
   });
 });
 
+test('rows are in the order in which a person counts', () => {
+  const named = (name: string): [string, Node] => [name, { ...plain, metadata: { ...metadata, name } }];
+  const nodes = new Map(['node-10', 'node-2', 'node-1'].map(named));
+  expect(rowsOf({ nodes, shadows: new Map(), updates: new Map() }, 0).map(({ node }) => node)).toEqual([
+    'node-1',
+    'node-2',
+    'node-10',
+  ]);
+});
+
 test('the table is aligned and cut to the width of the terminal', () => {
   const lines = table([row(plain), { ...row(plain), node: 'node-10', podsLeft: 12 }], 60);
   expect(lines[0]).toBe('NODE     VERSION  STATE         WHY  PODS  TIME');
