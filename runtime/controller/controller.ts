@@ -35,6 +35,8 @@ export interface ControllerOptions {
   readonly config: ControllerConfig;
   /** Who this is on the Lease: new for each start of the process. */
   readonly identity: string;
+  /** Whether a holder of the Lease is an earlier process in this one's place, and so surely dead. @default nobody is */
+  readonly isPredecessor?: (holder: string) => boolean;
 }
 
 /** What a plan was made of, and the plan. */
@@ -61,7 +63,7 @@ export class Controller {
   readonly #wakeup = new Wakeup();
 
   constructor(options: ControllerOptions) {
-    const { transport, namespace, clock, random, logger, config, identity } = options;
+    const { transport, namespace, clock, random, logger, config, identity, isPredecessor } = options;
     const leases = leasePort(transport, namespace);
     const shadows = shadowPort(transport, namespace);
     const expectations = new Expectations();
@@ -77,7 +79,16 @@ export class Controller {
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
     this.#executor = new Executor({ ports, events, logger });
     const onLeading = (signal: AbortSignal): Promise<void> => this.#lead(signal);
-    this.#election = new LeaderElection({ leases, name: CONTROLLER_LEASE, identity, onLeading, clock, random, logger });
+    this.#election = new LeaderElection({
+      leases,
+      name: CONTROLLER_LEASE,
+      identity,
+      isPredecessor,
+      onLeading,
+      clock,
+      random,
+      logger,
+    });
   }
 
   /** It knows the cluster. A process that does not lead is ready too. */

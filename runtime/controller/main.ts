@@ -11,7 +11,10 @@ async function run(config: ControllerConfig, { signal, logger, clock, random }: 
   const { transport, namespace } = await connect(config, userAgent('controller'));
   // A restarted process is another holder: nobody may take its writes for those of the one before.
   const identity = `${config.MY_POD_NAME || config.MY_NODE_NAME}_${randomUUID()}`;
-  const controller = createController({ transport, namespace, clock, random, logger, config, identity });
+  // A kubelet starts a pod's container anew only after the one before is gone, and no other pod bears this name.
+  const isPredecessor = (holder: string): boolean =>
+    config.MY_POD_NAME !== '' && holder.startsWith(`${config.MY_POD_NAME}_`);
+  const controller = createController({ transport, namespace, clock, random, logger, config, identity, isPredecessor });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(controller), signal });
   await controller.run(signal);
 }

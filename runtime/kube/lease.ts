@@ -13,6 +13,11 @@ export interface LeaderElectionOptions {
   /** Who this is: new for each start of the process. */
   readonly identity: string;
   /**
+   * Whether a holder is an earlier process in this one's place, and so surely dead: its lease need not run out first.
+   * @default nobody is
+   */
+  readonly isPredecessor?: ((holder: string) => boolean) | undefined;
+  /**
    * The leader's work. Its signal aborts when leadership ends or the process shall; only after it has settled does the candidate go on.
    * When it settles by itself, the candidate gives the lease back and `run` ends the same way.
    */
@@ -134,7 +139,7 @@ export class LeaderElection {
   async #takeOrRenew(signal: AbortSignal): Promise<Outcome> {
     const { leases, name, identity, clock } = this.#options;
     const lease = this.#held ?? (await leases.get(name, signal));
-    if (lease && !this.#isOurs(lease) && !this.#isFree(lease)) return 'other';
+    if (lease && !this.#isOurs(lease) && !this.#isInherited(lease) && !this.#isFree(lease)) return 'other';
     const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
     this.#held = lease
       ? await leases.update({ ...lease, spec }, signal)
@@ -144,6 +149,10 @@ export class LeaderElection {
 
   #isOurs(lease: Lease): boolean {
     return lease.spec?.holderIdentity === this.#options.identity;
+  }
+
+  #isInherited(lease: Lease): boolean {
+    return this.#options.isPredecessor?.(lease.spec?.holderIdentity ?? '') ?? false;
   }
 
   /** Whether nobody holds the lease, or its holder has been silent for longer than it asked for. */

@@ -20,7 +20,7 @@ interface Candidate {
   kill(): void;
 }
 
-function candidate({ clock, tap }: World, identity: string): Candidate {
+function candidate({ clock, tap }: World, identity: string, isPredecessor?: (holder: string) => boolean): Candidate {
   const transport = tap();
   const stop = new AbortController();
   let reason: unknown;
@@ -28,6 +28,7 @@ function candidate({ clock, tap }: World, identity: string): Candidate {
     leases: leasePort(transport, 'default'),
     name: NAME,
     identity,
+    isPredecessor,
     onLeading: (signal) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
@@ -66,6 +67,32 @@ async function swapSlots(cluster: World, slots: string): Promise<void> {
   const annotations = { ...lease.metadata.annotations, [SLOTS]: slots };
   await admin(cluster).update({ ...lease, metadata: { ...lease.metadata, annotations } });
 }
+
+describe('a process that was started anew in the place of a dead one', () => {
+  const inPlaceOf = (pod: string) => (holder: string) => holder.startsWith(`${pod}_`);
+
+  test('does not wait for the lease of its predecessor to run out', async () => {
+    const cluster = world();
+    const first = candidate(cluster, 'pod-a_1');
+    await cluster.clock.advance(0);
+    await swapSlots(cluster, '[1]');
+    first.kill();
+    const second = candidate(cluster, 'pod-a_2', inPlaceOf('pod-a'));
+    await cluster.clock.advance(0);
+    expect(second.election.leading).toBe(true);
+    expect((await read(cluster)).metadata.annotations).toEqual({ [SLOTS]: '[1]' });
+  });
+
+  test('waits for the lease of anybody else', async () => {
+    const cluster = world();
+    const first = candidate(cluster, 'pod-a_1');
+    await cluster.clock.advance(0);
+    first.kill();
+    const other = candidate(cluster, 'pod-b_1', inPlaceOf('pod-b'));
+    await cluster.clock.advance(14_000);
+    expect(other.election.leading).toBe(false);
+  });
+});
 
 describe('of two candidates', () => {
   test('one leads for as long as it lives, and the other does not', async () => {

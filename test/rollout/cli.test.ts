@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** `npm start` as a user runs it, from its arguments to its exit code and what it leaves behind. */
+
+const PROGRAM = fileURLToPath(new URL('../../build/sim.mjs', import.meta.url));
+const QUICK = ['--nodes', '1', '--speed', '50'];
+const SECONDS = 1000;
+
+let temporary: string;
+beforeEach(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'cli-'));
+});
+afterEach(() => rmSync(temporary, { recursive: true }));
+
+class Run {
+  readonly child: ChildProcess;
+  output = '';
+  readonly #waiting = new Set<() => void>();
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [PROGRAM, ...args], {
+      env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: '' },
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (data) => {
+        this.output += String(data);
+        for (const look of this.#waiting) look();
+      });
+    }
+  }
+
+  async exitCode(): Promise<number | null> {
+    if (this.child.exitCode === null) await once(this.child, 'close');
+    return this.child.exitCode;
+  }
+
+  /** Resolves once the program has said `text`. */
+  async said(text: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.output.includes(text)) resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}
+
+/** Processes of this machine that were started with our temporary folder. */
+function leftovers(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+    .filter((pid) => environment(pid).includes(temporary));
+}
+
+function environment(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+test(
+  'two at once do not disturb each other, and leave nothing',
+  async () => {
+    const runs = [new Run(QUICK), new Run(QUICK)];
+    expect(await Promise.all(runs.map((run) => run.exitCode()))).toEqual([0, 0]);
+    for (const { output } of runs) expect(output).toContain('1 of 1 nodes run 1.39.0');
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(leftovers()).toEqual([]);
+  },
+  60 * SECONDS,
+);
+
+test(
+  'Ctrl-C in mid-rollout ends every process and removes every file',
+  async () => {
+    const run = new Run(['--nodes', '2', '--speed', '5']);
+    await run.said('StagedAndPerformedUpdate');
+    expect(leftovers().length).toBeGreaterThan(1);
+    run.child.kill('SIGINT');
+    expect(await run.exitCode()).toBe(1);
+    expect(run.output).toContain('interrupted before the end');
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(leftovers()).toEqual([]);
+  },
+  60 * SECONDS,
+);
+
+test(
+  'with --keep the cluster stays until Ctrl-C, and the result still decides the exit code',
+  async () => {
+    const run = new Run([...QUICK, '--keep']);
+    await run.said('The cluster stays up');
+    run.child.kill('SIGINT');
+    expect(await run.exitCode()).toBe(0);
+  },
+  60 * SECONDS,
+);
+
+test(
+  'a fault that is planted is named, and the exit code is 1',
+  async () => {
+    const run = new Run([...QUICK, '--fail', 'node-1=boot']);
+    expect(await run.exitCode()).toBe(1);
+    expect(run.output).toMatch(/FAULT: node-1 runs 1\.38\.0, not 1\.39\.0: BootFailed/);
+  },
+  60 * SECONDS,
+);
+
+describe('arguments', () => {
+  test('that make no sense end at once with what is wrong', async () => {
+    const run = new Run(['--nodes', 'three']);
+    expect(await run.exitCode()).toBe(2);
+    expect(run.output).toBe(
+      '--nodes: expected a whole number from 1 to 200, got "three"\nnpm start -- --help lists the options.\n',
+    );
+  });
+
+  test('--help lists options and faults', async () => {
+    const run = new Run(['--help']);
+    expect(await run.exitCode()).toBe(0);
+    expect(run.output).toContain('--fail NODE=FAULT');
+    expect(run.output).toContain('boot ');
+  });
+});
