@@ -33,7 +33,7 @@ export interface SessionPorts {
   identify(signal: AbortSignal): Promise<void>;
 }
 
-/** For how long the apiserver may refuse a drain for reasons of its own before the attempt has failed. */
+/** For how long, without a break, the apiserver may fail to act for reasons of its own before the attempt has failed. */
 const DRAIN_REFUSED_MS = 120_000;
 /** A write that the watch has not shown after this time changed nothing: the field is unknown to the cluster. */
 export const SEEN_BACK_MS = 30_000;
@@ -73,12 +73,13 @@ export class Session {
   /** Asks the apiserver to act on the node until it has. @throws StepFailedError (DrainFailed) when a drain has failed for good */
   async act(action: NodeAction, signal: AbortSignal): Promise<void> {
     const { clock, api } = this.ports;
-    const refusedUntil = clock.monotonic() + DRAIN_REFUSED_MS;
+    let failingSince: number | undefined;
     for (let attempt = 0; ; attempt++) {
       const shadowVersion = this.#shadowVersion();
       const answer = await api.act(this.#caller(), action, signal);
       if (answer.kind === 'ok') return;
-      const final = answer.kind === 'failed' && clock.monotonic() >= refusedUntil;
+      failingSince = answer.kind === 'failed' ? (failingSince ?? clock.monotonic()) : undefined;
+      const final = failingSince !== undefined && clock.monotonic() - failingSince >= DRAIN_REFUSED_MS;
       // A release is never given up: nobody else would uncordon the node.
       const gate = action === 'cordonAndDrain' || action === 'excludeFromLb';
       if (gate && (final || answer.kind === 'deadline')) throw new StepFailedError('DrainFailed', answer.message);

@@ -51,10 +51,14 @@ export interface StatusReport {
  * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node
  */
 export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
-  const sent = statusPatch(parseAgentStatus(status));
+  const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
     const shadow = await ownShadow(ports, agent);
-    const patch = { metadata: { resourceVersion: version ?? shadow.metadata.resourceVersion }, status: sent };
+    const { resourceVersion } = shadow.metadata;
+    const patch = {
+      metadata: { resourceVersion: version ?? resourceVersion },
+      status: statusPatch(sent, shadow.status),
+    };
     return (await ports.shadows.patchStatus(shadow.metadata.name, patch)).status as Status;
   };
   if (version === undefined) return fromTheStart(put);

@@ -1,10 +1,11 @@
-import type { AgentStatus } from '../shadow/model.ts';
+import type { AgentStatus, Status } from '../shadow/model.ts';
 
 /**
  * The merge patch of `.status` for a status that an agent sent: fields that it lacks stay, null clears. Optional fields inside of its
  * records are cleared by name, because a merge would leave those of the record before.
+ * @param before the status as it is stored
  */
-export function statusPatch(sent: AgentStatus): object {
+export function statusPatch(sent: AgentStatus, before: Status | null | undefined): object {
   const { reboot, last_failure, ...rest } = sent;
   return {
     ...rest,
@@ -12,16 +13,15 @@ export function statusPatch(sent: AgentStatus): object {
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
     }),
-    ...CLEARED[sent.current_state],
+    ...ended(sent.current_state, before),
   };
 }
 
 /**
- * What a reached state ends, said also for older agents that know neither field: progress of the last drain when a new attempt begins,
- * the record of a reboot when it has led somewhere.
+ * What a state ends, said also for older agents that know neither field: the record of a reboot when it has led somewhere; progress of the
+ * last drain when a new attempt begins, and then only: for the rest of the attempt it is the evidence that a drain of ours has run.
  */
-const CLEARED: Readonly<Partial<Record<AgentStatus['current_state'], object>>> = {
-  StagedAndPerformedUpdate: { drain: null },
-  RebootedIntoUpdate: { reboot: null },
-  ErrorReset: { reboot: null },
-};
+function ended(reached: AgentStatus['current_state'], before: Status | null | undefined): object {
+  if (reached === 'RebootedIntoUpdate' || reached === 'ErrorReset') return { reboot: null };
+  return reached === 'StagedAndPerformedUpdate' && before?.current_state !== reached ? { drain: null } : {};
+}

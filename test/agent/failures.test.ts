@@ -99,6 +99,18 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
   });
 });
 
+test('one bad answer in a drain that lasts long fails nothing', async () => {
+  build();
+  let asked = 0;
+  world.operator.answer = (ask) => {
+    if (ask !== 'cordonAndDrain' || ++asked > 20) return undefined;
+    return asked === 15 ? { kind: 'failed', message: '500: no' } : { kind: 'again', message: '503: the drain goes on' };
+  };
+  await world.until(() => world.updated);
+  expect(asked).toBeGreaterThan(20);
+  expect(errors()).toEqual([]);
+});
+
 describe('what is nobody’s failure', () => {
   test.each<FaultName>([
     'busy',

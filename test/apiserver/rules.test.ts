@@ -248,6 +248,7 @@ describe('a status', () => {
   test('that begins an attempt ends the progress of the last drain', async () => {
     const { service } = world.replica();
     await service.cordonAndDrain(await world.agent());
+    await world.setStatus('n1', { current_state: 'Idle' });
     const status = { ...plain, current_state: 'StagedAndPerformedUpdate' };
     await service.putStatus({ agent: await world.agent(), status, version: undefined });
     expect((await world.shadow()).status?.drain).toBeUndefined();

@@ -24,6 +24,11 @@ export class HostUnreachableError extends HostError {
   }
 }
 
+/** The kernel's boot id is not where it should be. Says nothing of the host's API. */
+export class BootIdError extends HostError {
+  override readonly name = 'BootIdError';
+}
+
 /** Other work kept the update lock for as long as the call may take. Never a failure of the update. */
 export class HostBusyError extends HostError {
   override readonly name = 'HostBusyError';

@@ -10,7 +10,7 @@ export interface HostUpdater {
   /** What the host runs. Changes only at a reboot. */
   os(signal?: AbortSignal): Promise<OsInfo>;
 
-  /** The identity of the present boot, from the kernel: another one after each reboot. @throws HostUnreachableError */
+  /** The identity of the present boot, from the kernel: another one after each reboot. @throws BootIdError */
   bootId(): Promise<string>;
 
   /** What the host knows of updates; undefined when nothing was asked of it since it booted (refresh first). */

@@ -114,7 +114,7 @@ describe('over a real unix socket', () => {
   });
 
   test('the boot id is read afresh, and an empty one refused', async () => {
-    await expect(readBootId(bootIdPath)).rejects.toMatchObject({ name: 'HostUnreachableError', code: 'ENOENT' });
+    await expect(readBootId(bootIdPath)).rejects.toThrow(/cannot be read \(ENOENT\)/);
     await writeFile(bootIdPath, '0b9f6a4e-8a3e-4d6f-a0a1-2f6d0c1c9d11\n');
     expect(await readBootId(bootIdPath)).toBe('0b9f6a4e-8a3e-4d6f-a0a1-2f6d0c1c9d11');
     await writeFile(bootIdPath, '\n');

@@ -114,6 +114,19 @@ describe('traces that broke earlier versions', () => {
     expect(await isCordoned()).toBe(true);
   });
 
+  test('7: an administrator’s cordon outlives a second uncordon after the reboot that the agent recorded', async () => {
+    const { service } = world.replica();
+    await world.setCordon(true);
+    await service.cordonAndDrain(await world.agent());
+    const status = { ...(await world.shadow()).status, conditions: undefined, drain: undefined };
+    const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: '2026-01-01T00:00:00Z' };
+    await service.putStatus({ agent: await world.agent(), status: { ...status, reboot }, version: undefined });
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await service.uncordon(await world.agent('n1', 'boot-2'));
+    await service.uncordon(await world.agent('n1', 'boot-2'));
+    expect(await isCordoned()).toBe(true);
+  });
+
   test('14: a drain whose node lost its label, shadow and marks does not mark it again', async () => {
     await world.addPod('web-1');
     const { service } = world.replica();
