@@ -20,10 +20,12 @@ async function main(args: readonly string[]): Promise<number> {
   return 2;
 }
 
-/** Aborts at the first Ctrl-C or SIGTERM; the second ends the process at once. */
+/** Aborts at the first Ctrl-C, SIGTERM or loss of the terminal; a second signal ends the process at once. */
 function endOfSignals(): AbortSignal {
   const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  // Whoever read the output has gone, as in `npm start | head`.
+  process.stdout.on('error', (error) => stop.abort(error));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(130);
       stop.abort(new Error(`ended by ${name}`));
@@ -32,4 +34,9 @@ function endOfSignals(): AbortSignal {
   return stop.signal;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

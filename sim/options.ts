@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isSemver } from '../runtime/shadow/semver.ts';
+import { compareSemver, isSemver } from '../runtime/shadow/semver.ts';
 
 /** What `npm start` was asked for. */
 export interface SimOptions {
@@ -40,6 +40,7 @@ Usage: npm start -- [options]
   --help              this text
 
 Up to ${MOST_AGENT_PROCESSES} nodes each run their agent as a process of its own; in a larger fleet the agents share one process.
+The operator's own deadlines are those of real life, except that for a node that does not return.
 The exit code is 0 when every node runs the new version and no cordon is left, 1 when not, 2 for wrong options.
 
 Faults:
@@ -56,8 +57,6 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     if (value === undefined) faults.push(`--${name}: expected ${expected}, got ${JSON.stringify(values[name])}`);
     return value;
   };
-  const version = (name: 'from' | 'to'): string | undefined =>
-    check(name, 'a version such as 1.39.0', isSemver(values[name]) ? values[name] : undefined);
   const nodes = check('nodes', `a whole number from 1 to ${MOST_NODES}`, whole(values.nodes, MOST_NODES));
   const concurrency = check(
     'concurrency',
@@ -65,11 +64,26 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     amount(values.concurrency),
   );
   const speed = check('speed', 'a number from 0.1 to 1000', within(values.speed, 0.1, 1000));
-  const [from, to] = [version('from'), version('to')];
+  const { from, to } = versions(values, faults);
   const planted = plantedFaults(values.fail, { nodes: nodes ?? MOST_NODES, known, faults });
   if (nodes === undefined || !concurrency || !speed || !from || !to || faults.length > 0)
     return { kind: 'faults', faults };
   return { kind: 'run', options: { nodes, concurrency, from, to, speed, faults: planted, keep: values.keep } };
+}
+
+function versions(
+  values: RawValues,
+  faults: string[],
+): { readonly from: string | undefined; readonly to: string | undefined } {
+  const read = (name: 'from' | 'to'): string | undefined => {
+    if (isSemver(values[name])) return values[name];
+    faults.push(`--${name}: expected a version such as 1.39.0, got ${JSON.stringify(values[name])}`);
+    return undefined;
+  };
+  const [from, to] = [read('from'), read('to')];
+  if (from && to && compareSemver(from, to) >= 0)
+    faults.push(`--to: expected a version above ${from}, got ${JSON.stringify(to)}`);
+  return { from, to };
 }
 
 interface RawValues {

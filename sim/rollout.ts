@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../runtime/lib/clock.ts';
+import { End } from './end.ts';
 import type { SimOptions } from './options.ts';
-import { isOver } from './view/outcome.ts';
 import { Recorder } from './view/recorder.ts';
 import { type Summary, summarise } from './view/summary.ts';
 import { observe } from './world/observer.ts';
@@ -29,35 +29,60 @@ export interface Rollout {
   stop(): Promise<void>;
 }
 
-/** Builds a world in a temporary folder and lets it run. */
-export async function startRollout({ options, interrupted, ...rest }: RolloutOptions): Promise<Rollout> {
+/** Longest path of a unix socket on Linux. */
+const LONGEST_SOCKET_PATH = 107;
+
+/** Builds a world in a temporary folder and lets it run. @throws Error where the system's folder for such has too long a name */
+export async function startRollout(request: RolloutOptions): Promise<Rollout> {
   const dir = await mkdtemp(join(tmpdir(), 'brupop-'));
   const ending = new AbortController();
-  const signal = AbortSignal.any([interrupted, ending.signal]);
+  const signal = AbortSignal.any([request.interrupted, ending.signal]);
+  const remove = (): Promise<void> => rm(dir, { recursive: true, force: true });
+  try {
+    checkSocketPaths(dir);
+    return await start(request, { dir, signal, ending, remove });
+  } catch (error) {
+    ending.abort(error);
+    await remove();
+    throw error;
+  }
+}
+
+interface Place {
+  readonly dir: string;
+  readonly signal: AbortSignal;
+  readonly ending: AbortController;
+  readonly remove: () => Promise<void>;
+}
+
+async function start({ options, ...rest }: RolloutOptions, { dir, signal, ending, remove }: Place): Promise<Rollout> {
   const world = await createWorld({ ...rest, options, clock: systemClock, random: Math.random, dir, signal });
   const recorder = new Recorder();
-  const done = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => done.resolve(), { once: true });
-  const onChange = (): void => {
-    if (isOver(recorder, options.to)) done.resolve();
-  };
+  const end = new End({ to: options.to, clock: systemClock, signal });
   const running = Promise.all([
     world.run(),
-    observe({ transport: world.transport, clock: systemClock, recorder, onChange }, signal),
+    observe({ transport: world.transport, clock: systemClock, recorder, onChange: () => end.look(recorder) }, signal),
   ]);
-  running.catch((error: unknown) => done.reject(error));
+  running.catch((error: unknown) => end.broken(error));
   return {
     world,
     recorder,
     dir,
-    over: done.promise,
+    over: end.over,
     summary: () => summaryOf({ options, world, recorder }),
     stop: async () => {
       ending.abort(new Error('the rollout is over'));
       await running.catch(() => undefined);
-      await rm(dir, { recursive: true, force: true });
+      await remove();
     },
   };
+}
+
+function checkSocketPaths(dir: string): void {
+  if (join(dir, 'hosts', 'node-000', 'api.sock').length <= LONGEST_SOCKET_PATH) return;
+  throw new Error(
+    `the folder for temporary files, ${tmpdir()}, has too long a name for unix sockets: set TMPDIR to another`,
+  );
 }
 
 function summaryOf({

@@ -12,14 +12,14 @@ const REDRAW_MS = 250;
 /** Rolls a simulated fleet over before the user's eyes. Resolves with the exit code. */
 export async function showRollout(request: RolloutOptions, out: NodeJS.WriteStream): Promise<number> {
   const screen = createScreen(out);
-  const rollout = await startRollout(request);
+  const rollout = await startRollout(request).catch((error: unknown) => {
+    if (!request.interrupted.aborted) throw error;
+  });
+  if (!rollout) return interruptedEarly(screen);
   try {
     screen.say(await introduction(request.options, rollout));
     await follow(rollout, screen);
-    if (request.interrupted.aborted) {
-      screen.say('interrupted before the end');
-      return 1;
-    }
+    if (request.interrupted.aborted) return interruptedEarly(screen);
     const { lines, faults } = rollout.summary();
     for (const line of [...lines, ...faults.map((fault) => `FAULT: ${fault}`)]) screen.say(line);
     if (request.options.keep) await keep(rollout, screen, request.interrupted);
@@ -28,6 +28,11 @@ export async function showRollout(request: RolloutOptions, out: NodeJS.WriteStre
     screen.end();
     await rollout.stop();
   }
+}
+
+function interruptedEarly(screen: Screen): number {
+  screen.say('interrupted before the end');
+  return 1;
 }
 
 /** Writes the kubeconfig and tells what is about to be seen. */

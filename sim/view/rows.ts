@@ -3,6 +3,7 @@ import { readMarks } from '../../runtime/marks/marks.ts';
 import { shadowName } from '../../runtime/shadow/names.ts';
 import type { Shadow } from '../../runtime/shadow/model.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+import { verdictOf } from './verdict.ts';
 
 /** What the table says of one node. */
 export interface Row {
@@ -40,7 +41,7 @@ export function rowsOf({ nodes, shadows, updates }: RowSource, nowMs: number): R
       version: versionOfOsImage(node.status?.nodeInfo?.osImage) ?? '?',
       state: stateOf(node, shadow),
       why: reasonOf(shadow),
-      podsLeft: shadow?.status?.drain?.pods_left,
+      podsLeft: readMarks(node) ? shadow?.status?.drain?.pods_left : undefined,
       elapsedMs: update && (update.endMs ?? nowMs) - update.startMs,
     };
   });
@@ -48,7 +49,7 @@ export function rowsOf({ nodes, shadows, updates }: RowSource, nowMs: number): R
 
 function stateOf(node: Node, shadow: Shadow | undefined): string {
   const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-  return [progress(shadow), ready ? '' : 'NotReady', cordon(node)].filter(Boolean).join(', ');
+  return [progress(shadow), ready ? '' : 'NotReady', cordon(node, shadow)].filter(Boolean).join(', ');
 }
 
 function progress(shadow: Shadow | undefined): string {
@@ -57,18 +58,17 @@ function progress(shadow: Shadow | undefined): string {
   return shadow.spec.state === reached ? reached : `${reached} → ${shadow.spec.state}`;
 }
 
-function cordon(node: Node): string {
+function cordon(node: Node, shadow: Shadow | undefined): string {
   if (!node.spec?.unschedulable) return '';
-  return readMarks(node) ? 'draining' : 'cordoned';
+  return readMarks(node) && shadow?.status?.drain?.pods_left ? 'draining' : 'cordoned';
 }
 
 function reasonOf(shadow: Shadow | undefined): string {
   if (!shadow?.status) return '';
-  const { conditions, crash_count: crashes, last_failure: failure } = shadow.status;
-  const verdict = conditions?.find(({ type }) => type === 'UpToDate')?.reason;
+  const { crash_count: crashes, last_failure: failure } = shadow.status;
   const failed =
     crashes > 0 && failure ? `(${[failure.reason, failure.version].filter(Boolean).join(' ')})` : undefined;
-  return [verdict, failed].filter(Boolean).join(' ');
+  return [verdictOf(shadow)?.reason, failed].filter(Boolean).join(' ');
 }
 
 /** Seconds and minutes, e.g. `8s`, `2m05s`. */

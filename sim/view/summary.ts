@@ -4,6 +4,7 @@ import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import { criticalPath, type Interval } from './efficiency.ts';
 import type { Recorder } from './recorder.ts';
 import { duration } from './rows.ts';
+import { verdictOf } from './verdict.ts';
 
 export interface SummaryInput {
   readonly recorder: Recorder;
@@ -66,9 +67,10 @@ function nodeFaults({ recorder, to }: SummaryInput): string[] {
 }
 
 function whyNot(recorder: Recorder, node: string): string {
-  const status = recorder.shadows.get(shadowName(node))?.status;
-  if (!status) return 'its agent never reported';
-  const verdict = status.conditions?.find(({ type }) => type === 'UpToDate');
+  const shadow = recorder.shadows.get(shadowName(node));
+  if (!shadow?.status) return 'its agent never reported';
+  const { status } = shadow;
+  const verdict = verdictOf(shadow);
   const failure = status.crash_count > 0 ? status.last_failure : undefined;
   return [
     failure && `${failure.reason} on ${failure.version ?? '?'}, ${failure.message} (crash count ${status.crash_count})`,

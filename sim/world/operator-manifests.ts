@@ -8,10 +8,15 @@ import type { Manifest } from './manifests.ts';
 /** CRDs of others that the operator's manifests use; a real cluster has them from cert-manager. */
 const FOREIGN_CRDS = ['imports/crds/cert-manager.yaml'];
 
+/** The default, in real life. */
+const RETURN_TIMEOUT_SEC = 900;
+
 /** The operator as its constructs synthesise it, with what the run was asked for. */
-export function operatorManifests({ concurrency }: SimOptions): Manifest[] {
+export function operatorManifests({ concurrency, speed }: SimOptions): Manifest[] {
   const maxConcurrentUpdate = /^\d+$/.test(concurrency) ? Number(concurrency) : concurrency;
-  const chart = new BrupopChart(new App(), 'brupop', { controller: { maxConcurrentUpdate } });
+  const chart = new BrupopChart(new App(), 'brupop', {
+    controller: { maxConcurrentUpdate, nodeReturnTimeoutInSec: Math.ceil(RETURN_TIMEOUT_SEC / speed) },
+  });
   return chart.toJson() as Manifest[];
 }
 
