@@ -32,11 +32,12 @@ describe('each process may do what it does and no more', () => {
       'events: create patch',
       'nodes: get list watch patch',
       'pods/eviction: create',
-      'pods: get list watch',
+      'pods: list watch',
     ]);
     expect(granted('Role', 'apiserver')).toEqual([
       'bottlerocketshadows/status: patch',
       'bottlerocketshadows: get create',
+      'pods: get',
     ]);
   });
 

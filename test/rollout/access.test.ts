@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
+import { rules } from '../../infra/rules.ts';
+import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import { COMPONENTS, MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import type { AuditEntry } from '../../sim/cluster/cluster.ts';
+import type { Rollout } from '../../sim/rollout.ts';
+import type { Manifest } from '../../sim/world/manifests.ts';
+import { until, withRollout } from './support.ts';
+
+/**
+ * The roles held against the calls that the processes make in the life of a fleet: an update that succeeds, one that fails again and
+ * again, a node that is no longer managed, and one whose agent never comes.
+ */
+
+const MINUTE = 60_000;
+type Process = keyof typeof COMPONENTS;
+const PROCESSES = Object.keys(COMPONENTS) as Process[];
+let audit: readonly AuditEntry[] = [];
+
+beforeAll(
+  () =>
+    withRollout({ options: { nodes: 2, faults: new Map([['node-2', 'boot']]) }, edit: attentive }, async (rollout) => {
+      await live(rollout);
+      audit = rollout.world.cluster.audit;
+    }),
+  2 * MINUTE,
+);
+
+/** One apiserver, so that it remembers every Event, and a controller that soon misses an agent. */
+function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
+  const text = JSON.stringify(manifests)
+    .replace('"replicas":3', '"replicas":1')
+    .replace(/("name":"AGENT_TIMEOUT_IN_SEC","value":)"\d+"/, '$1"5"');
+  return JSON.parse(text) as Manifest[];
+}
+
+async function live(rollout: Rollout): Promise<void> {
+  const { transport, cluster } = rollout.world;
+  const done = (process: Process, call: string, namespace: string): boolean =>
+    callsOf(process, cluster.audit).some((entry) => textOf(entry) === call && entry.namespace === namespace);
+  await rollout.over;
+  // From the third failure on nothing is new, and an Event that there is already is counted up.
+  for (let round = 0; round < 4 && !done('apiserver', 'patch events', 'default'); round++) await failAgain(rollout);
+  await transport.request(mergePatch('/api/v1/nodes/node-1', { metadata: { labels: { [MANAGED_LABEL]: null } } }));
+  await transport.request({ method: 'POST', path: '/api/v1/nodes', body: NODE_WITHOUT_AGENT });
+  await until(rollout, () => done('controller', 'create events', 'default'), '/api/v1/events');
+}
+
+const NODE_WITHOUT_AGENT = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node-9', labels: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE } },
+};
+
+function mergePatch(path: string, body: object) {
+  return { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' } as const;
+}
+
+/** Lets node-2 try again at once, and waits until it has failed. */
+async function failAgain(rollout: Rollout): Promise<void> {
+  const status = () => rollout.recorder.shadows.get('brs-node-2')?.status;
+  const crashes = status()?.crash_count ?? 0;
+  const longAgo = { status: { state_transition_failure_timestamp: '2020-01-01T00:00:00Z' } };
+  const path = `${shadowsPath(NAMESPACE)}/brs-node-2/status`;
+  await rollout.world.transport.request(mergePatch(path, longAgo));
+  await until(rollout, () => (status()?.crash_count ?? 0) > crashes && status()?.current_state === 'Idle');
+}
+
+function callsOf(process: Process, entries: readonly AuditEntry[]): AuditEntry[] {
+  const user = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNTS[process]}`;
+  return entries.filter((entry) => entry.user === user);
+}
+
+function textOf({ verb, group, resource, subresource }: AuditEntry): string {
+  return `${verb} ${[group, resource, subresource].filter(Boolean).join('/')}`;
+}
+
+/** `verb group/resource/subresource` for each right of the process. */
+function granted(process: Process, scope: 'cluster' | 'namespace'): string[] {
+  return rules(process, NAMESPACE)[scope].flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group === '' ? '' : `${group}/`}${resource}`)),
+    ),
+  );
+}
+
+describe.each(PROCESSES)('%s', (process) => {
+  test('is refused nothing that it asks for', () => {
+    const calls = callsOf(process, audit);
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
+  });
+
+  test('uses each right that it has', () => {
+    const used = new Set(callsOf(process, audit).map(textOf));
+    const unused = [...granted(process, 'cluster'), ...granted(process, 'namespace')].filter((call) => !used.has(call));
+    expect(unused).toEqual([]);
+  });
+
+  test('has a right in the whole cluster only for what it reaches beyond its own namespace', () => {
+    const beyond = callsOf(process, audit).filter(({ namespace }) => namespace !== NAMESPACE);
+    const reached = new Set(beyond.map((entry) => textOf(entry)));
+    // An Event is counted up by whoever wrote it, wherever it is.
+    const local = granted(process, 'cluster').filter((call) => !reached.has(call) && call !== 'patch events');
+    expect(local).toEqual([]);
+  });
+});
