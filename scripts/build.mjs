@@ -1,5 +1,7 @@
 // Bundles every program into build/: the three processes that the manifests deploy, and what `npm start` and `npm run synth` run.
 // The processes are self-contained single files (an image needs Node and nothing else); the rest loads its packages from node_modules.
+// `lib` is what the package exports, and is only built where it is named.
+import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const PROCESSES = ['controller', 'agent', 'apiserver'];
@@ -28,7 +30,26 @@ const tools = Object.entries(TOOLS)
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
+/**
+ * One CommonJS file for both kinds of apps: Node finds its names from ES modules too, and there is one class of each name in an app,
+ * however it is loaded.
+ */
+async function buildLib() {
+  await build({
+    ...common,
+    entryPoints: { index: 'infra/index.ts' },
+    outdir: 'build/lib',
+    outExtension: {},
+    format: 'cjs',
+    target: 'node20',
+    packages: 'external',
+    sourcemap: false,
+  });
+  await writeFile('build/lib/package.json', '{ "type": "commonjs" }\n');
+}
+
 await Promise.all([
+  wanted.includes('lib') && buildLib(),
   processes.length > 0 &&
     build({ ...common, entryPoints: processes, minifySyntax: true, keepNames: true, banner: { js: REQUIRE } }),
   tools.length > 0 && build({ ...common, entryPoints: tools, packages: 'external' }),

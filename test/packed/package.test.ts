@@ -1,0 +1,109 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+/** The package as npm would publish it, in the hands of apps outside of this repository. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const EXAMPLES = readdirSync(join(ROOT, 'examples'));
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+interface PackageJson {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+let folder = '';
+let installed = '';
+let packed: Packed;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'brupop-packed-')));
+  installed = join(folder, 'node_modules', 'cdk8s-brupop');
+  // What prepack builds, `npm test` has built.
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  [packed] = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' })) as [Packed];
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
+  linkPackages();
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Gives the app what the package says that it needs, and no other of the packages that are installed here. */
+function linkPackages(): void {
+  const { dependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  ) as PackageJson;
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+    const link = join(folder, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(realpathSync(join(ROOT, 'node_modules', name)), link);
+  }
+}
+
+describe('the package', () => {
+  test('holds the constructs, the three processes, the manifests and what people read, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !path.endsWith('.d.ts')).toSorted()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'build/agent.mjs',
+      'build/apiserver.mjs',
+      'build/controller.mjs',
+      'build/lib/index.js',
+      'build/lib/package.json',
+      'dist/brupop.k8s.yaml',
+      'package.json',
+    ]);
+  });
+
+  test.each(['agent', 'apiserver', 'controller'])('%s: its one file runs where Node is and nothing else', (process) => {
+    const alone = mkdtempSync(join(folder, 'alone-'));
+    cpSync(join(installed, 'build', `${process}.mjs`), join(alone, 'program.mjs'));
+    const { status, stderr, stdout } = spawnSync('node', ['program.mjs'], {
+      cwd: alone,
+      env: { PATH: globalThis.process.env['PATH'], LOGGING_FORMATTER: 'no such' },
+      encoding: 'utf8',
+    });
+    expect(stdout + stderr).toContain('LOGGING_FORMATTER: expected');
+    expect(status).not.toBe(0);
+  });
+
+  test('has one class of each name for both kinds of modules', () => {
+    const program = `import { createRequire } from 'node:module';
+      import { Brupop } from 'cdk8s-brupop';
+      console.log(createRequire(import.meta.url)('cdk8s-brupop').Brupop === Brupop)`;
+    const args = ['--input-type=module', '--eval', program];
+    expect(execFileSync('node', args, { cwd: folder, encoding: 'utf8' }).trim()).toBe('true');
+  });
+});
+
+describe('an app that has installed it', () => {
+  test.each(EXAMPLES)(
+    'examples/%s compiles and synthesises',
+    async (example) => {
+      const app = join(folder, example);
+      cpSync(join(ROOT, 'examples', example), app, { recursive: true });
+      await promisify(execFile)('npm', ['run', '--silent', 'synth'], { cwd: app, env: appEnvironment() });
+      for (const file of readdirSync(join(app, 'dist')))
+        expect(readFileSync(join(app, 'dist', file), 'utf8')).toMatchSnapshot(file);
+    },
+    60_000,
+  );
+});
+
+/** The compiler and cdk8s's command line are found on the path, the app's packages only beside it. */
+function appEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH: `${join(ROOT, 'node_modules', '.bin')}:${PATH}`, HOME };
+}
