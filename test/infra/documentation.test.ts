@@ -1,26 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { parseAllDocuments } from 'yaml';
+import { examples, ROOT } from '../documents.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-
-/** The TypeScript programs in a document, each with the heading that it stands under. */
-function programs(document: string): [heading: string, source: string][] {
-  const text = readFileSync(join(ROOT, document), 'utf8');
-  return [...text.matchAll(/^## (.+)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<{
-    heading: string;
-    found: [string, string][];
-  }>(
-    ({ heading, found }, [, title, source]) =>
-      source === undefined ? { heading: title ?? '', found } : { heading, found: [...found, [heading, source]] },
-    { heading: '', found: [] },
-  ).found;
-}
 
 let folder = '';
 beforeAll(() => {
@@ -53,14 +39,8 @@ function synthesise(source: string): { readonly kind: string }[] {
   );
 }
 
-describe('docs/deploying.md', () => {
-  const documented = programs('docs/deploying.md');
-
-  test('shows programs', () => {
-    expect(documented.length).toBeGreaterThan(4);
-  });
-
-  test.each(documented)('what it shows under "%s" synthesises the operator', (_, source) => {
+describe.each(['README.md', 'docs/deploying.md'])('%s', (document) => {
+  test.each(examples(document, 'ts'))('what it shows under "%s" synthesises the operator', (_, source) => {
     expect(synthesise(source).map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['CustomResourceDefinition', 'DaemonSet', 'Deployment']),
     );
