@@ -43,14 +43,17 @@ async function apply(transport: KubeTransport, manifest: Manifest, { plural, nam
   const [version = '', group = ''] = manifest.apiVersion.split('/').toReversed();
   const namespace = namespaced ? (manifest.metadata.namespace ?? 'default') : undefined;
   const path = collectionPath({ group, version, plural, namespace });
+  // A field that nobody knows is a mistake in a manifest, not one to be dropped in silence.
+  const query = { fieldValidation: 'Strict' };
   try {
-    await transport.request({ method: 'POST', path, body: manifest });
+    await transport.request({ method: 'POST', path, query, body: manifest });
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     const contentType = 'application/merge-patch+json';
     await transport.request({
       method: 'PATCH',
       path: objectPath(path, manifest.metadata.name),
+      query,
       body: manifest,
       contentType,
     });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { JsonPatch } from 'cdk8s';
 import * as fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
@@ -58,6 +59,14 @@ test.each<[string, BrupopProps]>([
   await applyAll(transport, objects);
   await applyAll(transport, objects);
   expect(refusals()).toEqual([]);
+});
+
+test('a cluster refuses a manifest with a field that its definition does not know', async () => {
+  const { transport } = newCluster();
+  const chart = chartOf();
+  chart.brupop.certificates?.server.addJsonPatch(JsonPatch.add('/spec/dnsName', 'localhost'));
+  const objects = [...FOREIGN_CRDS, ...(chart.toJson() as Manifest[])];
+  await expect(applyAll(transport, objects)).rejects.toThrow('unknown field "spec.dnsName"');
 });
 
 test('a cluster takes whatever valid props lead to', async () => {
