@@ -27,7 +27,21 @@ const certificates = fc.oneof(
     caBundle: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
   })),
 );
-const pods = { podLabels: labels, podAnnotations: labels, nodeSelector: labels };
+const amounts = partial({ cpu: fc.constantFrom('10m', '0.5', '2'), memory: fc.constantFrom('64Mi', '1G') });
+const tolerations = fc.array(
+  fc.oneof(
+    fc.record({ operator: fc.constant('Exists' as const) }),
+    fc.record({ key: word, value: word, effect: fc.constantFrom('NoSchedule' as const, 'NoExecute' as const) }),
+  ),
+  { maxLength: 2 },
+);
+const pods = {
+  podLabels: labels,
+  podAnnotations: labels,
+  nodeSelector: labels,
+  tolerations,
+  resources: fc.record({ requests: amounts, limits: amounts }),
+};
 
 /** Props that a user may well write, every one of them valid. */
 export const anyProps = partial({
@@ -35,21 +49,45 @@ export const anyProps = partial({
   createNamespace: fc.boolean(),
   labels,
   annotations: labels,
-  image: partial({ repository: word, tag: fc.constantFrom('v1', '1.2.3-rc.1') }),
-  agent: partial({ ...pods, excludeFromLbWaitTimeInSec: seconds, httpPort: port }),
+  image: partial({
+    registry: fc.constantFrom('ghcr.io', 'mirror.example.com:5000'),
+    repository: word,
+    tag: fc.constantFrom('v1', '1.2.3-rc.1'),
+    digest: fc.constant(`sha256:${'0a'.repeat(32)}`),
+    pullPolicy: fc.constantFrom('Always', 'IfNotPresent', 'Never'),
+    pullSecrets: fc.uniqueArray(word, { maxLength: 2 }),
+  }),
+  logging: partial({ format: fc.constantFrom('full', 'json'), ansi: fc.boolean(), filter: fc.constant('debug') }),
+  agent: partial({
+    ...pods,
+    excludeFromLbWaitTimeInSec: seconds,
+    updateCheckIntervalInSec: fc.integer({ min: 1, max: 86_400 }),
+    httpPort: port,
+  }),
   apiserver: partial({
     ...pods,
     replicas: fc.integer({ min: 1, max: 9 }),
     drainTimeoutInSec: seconds,
     internalPort: port,
+    servicePort: port,
+    maxConcurrentEvictions: fc.integer({ min: 1, max: 50 }),
   }).filter(({ internalPort }) => internalPort !== 8080),
   controller: partial({
     ...pods,
     maxConcurrentUpdate: amount,
     maxFailedUpdate: amount,
     schedule,
+    replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,
+    monitoringTimeoutInSec: seconds,
+    agentTimeoutInSec: seconds,
+    nodeReturnTimeoutInSec: seconds,
+    notReadyHoldInSec: seconds,
+    httpPort: port,
   }),
   certificates,
-  networkPolicies: partial({ enabled: fc.boolean() }),
+  networkPolicies: partial({
+    enabled: fc.boolean(),
+    kubernetesApiPorts: fc.array(port, { minLength: 1, maxLength: 2 }),
+  }),
 });

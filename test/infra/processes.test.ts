@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
 import { apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { anyProps } from './any-props.ts';
 import { container, find, literalEnv, manifests, type Process, PROCESSES } from './manifests.ts';
 
 const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
@@ -49,6 +51,16 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     const names = container(objects, process).ports.map(({ name }: { name: string }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
+});
+
+test('whatever valid props lead to is understood by every process', () => {
+  fc.assert(
+    fc.property(anyProps, (props) => {
+      const from = manifests(props);
+      for (const process of PROCESSES) READERS[process](environmentOf(process, from));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test('the mounts are where the processes look', () => {

@@ -107,5 +107,5 @@ function traces({ recorder }: Rollout): string[] {
     ({ metadata, spec }) =>
       spec?.unschedulable || /brupop|updater/.test(JSON.stringify([metadata.labels, metadata.annotations])),
   );
-  return [...nodes.map(({ metadata, spec }) => metadata.name), ...recorder.shadows.keys()];
+  return [...nodes.map(({ metadata }) => metadata.name), ...recorder.shadows.keys()];
 }
