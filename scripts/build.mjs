@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const PROCESSES = ['controller', 'agent', 'apiserver'];
-const TOOLS = { synth: 'infra/main.ts', sim: 'sim/main.ts' };
+const TOOLS = { synth: 'infra/main.ts', helm: 'infra/helm/main.ts', sim: 'sim/main.ts' };
 
 const wanted = process.argv.slice(2);
 const chosen = (name) => wanted.length === 0 || wanted.includes(name);
