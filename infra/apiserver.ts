@@ -9,7 +9,7 @@ import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';
 import { selectorLabels } from './labels.ts';
 import { APISERVER_DEPLOYMENT, HIGH_PRIORITY } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
-import { DRAIN_SURVIVAL, podTemplate } from './pods.ts';
+import { apart, DRAIN_SURVIVAL, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { addService } from './service.ts';
 
@@ -99,7 +99,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
     volumeMounts: [{ name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true }],
     spec: {
       priorityClassName: HIGH_PRIORITY,
-      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart() },
+      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart('apiserver') },
       topologySpreadConstraints: [
         {
           maxSkew: 1,
@@ -117,19 +117,4 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
       ],
     },
   });
-}
-
-/** Replicas on different hosts, as far as there are any. */
-function apart(): k8s.PodAntiAffinity {
-  return {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 100,
-        podAffinityTerm: {
-          labelSelector: { matchLabels: selectorLabels('apiserver') },
-          topologyKey: 'kubernetes.io/hostname',
-        },
-      },
-    ],
-  };
 }

@@ -8,7 +8,7 @@ import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts'
 import { selectorLabels } from './labels.ts';
 import { CONTROLLER_DEPLOYMENT, HIGH_PRIORITY } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
-import { DRAIN_SURVIVAL, HTTP_PORT_NAME, podTemplate } from './pods.ts';
+import { apart, DRAIN_SURVIVAL, HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduleEnv } from './props/schedule.ts';
 import { addService } from './service.ts';
@@ -53,7 +53,7 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
     probePeriod: 10,
     spec: {
       priorityClassName: HIGH_PRIORITY,
-      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity },
+      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart('controller') },
       tolerations: [DRAIN_SURVIVAL.toleration, ...(controller.tolerations as k8s.Toleration[])],
     },
   });

@@ -1,7 +1,7 @@
 import { k8s } from 'cdk8s-plus-28';
 import { UPDATING_LABEL } from '../runtime/marks/names.ts';
 import { TERMINATION_LOG } from './environment.ts';
-import { type Component, componentLabels } from './labels.ts';
+import { type Component, componentLabels, selectorLabels } from './labels.ts';
 import { SERVICE_ACCOUNTS } from './names.ts';
 import type { Settings } from './props/brupop.ts';
 import { imageReference } from './props/image.ts';
@@ -140,3 +140,18 @@ export const DRAIN_SURVIVAL = {
     effect: 'NoSchedule',
   } satisfies k8s.Toleration,
 };
+
+/** Replicas on different hosts, as far as there are any. */
+export function apart(component: Component): k8s.PodAntiAffinity {
+  return {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          labelSelector: { matchLabels: selectorLabels(component) },
+          topologyKey: 'kubernetes.io/hostname',
+        },
+      },
+    ],
+  };
+}

@@ -95,6 +95,18 @@ describe('the operator in its own drains', () => {
     ]);
   });
 
+  test.each(['apiserver', 'controller'] as const)(
+    '%s: its replicas keep to different hosts where they can',
+    (process) => {
+      const { podAntiAffinity } = podSpec(objects, process).affinity;
+      const [{ podAffinityTerm }] = podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+      expect(podAffinityTerm).toEqual({
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: workload(objects, process).spec.selector,
+      });
+    },
+  );
+
   test('one apiserver leaves at a time, and a broken one never blocks', () => {
     expect(find(objects, 'PodDisruptionBudget', 'brupop-apiserver').spec).toMatchObject({
       maxUnavailable: 1,
