@@ -20,4 +20,5 @@ export type { ControllerProps } from './props/controller.ts';
 export type { ImageProps } from './props/image.ts';
 export type { CronProps, ScheduleProps, WindowProps } from './props/schedule.ts';
 export { InvalidPropsError } from './props/settings.ts';
-export type { Resources, Toleration, WorkloadProps } from './props/workload.ts';
+export type { Amounts, Resources } from './props/resources.ts';
+export type { Toleration, WorkloadProps } from './props/workload.ts';

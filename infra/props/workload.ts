@@ -1,18 +1,7 @@
 import { z } from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
-import { annotationMap, count, labelMap, labelValue, qualifiedName, quantity } from './fields.ts';
-
-export interface Amounts {
-  /** Processor time, e.g. `10m`. */
-  readonly cpu?: string;
-  /** e.g. `128Mi` */
-  readonly memory?: string;
-}
-
-export interface Resources {
-  readonly requests: Amounts;
-  readonly limits: Amounts;
-}
+import { annotationMap, count, labelMap, labelValue, qualifiedName } from './fields.ts';
+import { type Resources, resourceProps } from './resources.ts';
 
 /** A taint that pods bear. */
 export interface Toleration {
@@ -38,17 +27,29 @@ export interface WorkloadProps {
   readonly podAnnotations?: Readonly<Record<string, string>>;
 }
 
-const amounts = z.strictObject({ cpu: quantity.optional(), memory: quantity.optional() });
-
-const toleration = z.strictObject({
-  key: qualifiedName.optional(),
-  operator: z.enum(['Exists', 'Equal'], 'expected Exists or Equal').optional(),
-  value: labelValue.optional(),
-  effect: z
-    .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'expected NoSchedule, PreferNoSchedule or NoExecute')
-    .optional(),
-  tolerationSeconds: count(0).optional(),
-} satisfies Record<keyof Toleration, z.ZodType>);
+// What Kubernetes refuses beyond the fields themselves is refused here too, before anything is applied.
+const toleration = z
+  .strictObject({
+    key: qualifiedName.optional(),
+    operator: z.enum(['Exists', 'Equal'], 'expected Exists or Equal').optional(),
+    value: labelValue.optional(),
+    effect: z
+      .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'expected NoSchedule, PreferNoSchedule or NoExecute')
+      .optional(),
+    tolerationSeconds: count(0).optional(),
+  } satisfies Record<keyof Toleration, z.ZodType>)
+  .refine(({ key, operator }) => key !== undefined || operator === 'Exists', {
+    path: ['operator'],
+    message: 'expected Exists, since there is no key',
+  })
+  .refine(({ operator, value }) => operator !== 'Exists' || !value, {
+    path: ['value'],
+    message: 'expected none with operator Exists',
+  })
+  .refine(({ effect, tolerationSeconds }) => tolerationSeconds === undefined || effect === 'NoExecute', {
+    path: ['effect'],
+    message: 'expected NoExecute, since there are tolerationSeconds',
+  });
 
 /** Labels that leave the operator's own alone: others select by those. */
 export const freeLabels = labelMap
@@ -57,7 +58,7 @@ export const freeLabels = labelMap
 
 export const workloadFields = (defaults: Resources) =>
   ({
-    resources: z.strictObject({ requests: amounts, limits: amounts }).default(defaults),
+    resources: resourceProps.default(defaults),
     nodeSelector: labelMap.default({}),
     tolerations: z.array(toleration).readonly().default([]),
     podLabels: freeLabels,

@@ -27,7 +27,8 @@ const certificates = fc.oneof(
     caBundle: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
   })),
 );
-const amounts = partial({ cpu: fc.constantFrom('10m', '0.5', '2'), memory: fc.constantFrom('64Mi', '1G') });
+const requests = partial({ cpu: fc.constantFrom('10m', '0.5'), memory: fc.constantFrom('64Mi', '100M') });
+const limits = partial({ cpu: fc.constantFrom('500m', '2'), memory: fc.constantFrom('1Gi', '1G') });
 const tolerations = fc.array(
   fc.oneof(
     fc.record({ operator: fc.constant('Exists' as const) }),
@@ -40,7 +41,7 @@ const pods = {
   podAnnotations: labels,
   nodeSelector: labels,
   tolerations,
-  resources: fc.record({ requests: amounts, limits: amounts }),
+  resources: fc.record({ requests, limits }),
 };
 
 /** Props that a user may well write, every one of them valid. */

@@ -52,7 +52,17 @@ function helm(...args: readonly string[]): string {
 
 function templated({ namespace, values: given }: Release): string {
   writeFileSync(join(folder, 'given.json'), JSON.stringify(given));
-  return helm('template', 'brupop', '.', '--namespace', namespace, '--values', 'given.json');
+  return helm(
+    'template',
+    'brupop',
+    '.',
+    '--namespace',
+    namespace,
+    '--values',
+    'given.json',
+    '--kube-version',
+    '1.33.0',
+  );
 }
 
 function objectsIn(text: string): Manifest[] {

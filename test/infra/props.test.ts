@@ -69,6 +69,22 @@ describe('faults of the props', () => {
       { agent: { resources: { requests: { memory: '64 MB' }, limits: {} } } },
       'agent.resources.requests.memory: expected a quantity',
     ],
+    [
+      { apiserver: { resources: { requests: { cpu: '500m', memory: '1G' }, limits: { cpu: '0.5', memory: '64Mi' } } } },
+      'apiserver.resources.requests.memory: expected no more than the limit of 64Mi, got "1G"',
+    ],
+    [
+      { agent: { tolerations: [{ value: 'x' }] } },
+      'agent.tolerations.0.operator: expected Exists, since there is no key',
+    ],
+    [
+      { agent: { tolerations: [{ key: 'a', operator: 'Exists', value: 'x' }] } },
+      'agent.tolerations.0.value: expected none with operator Exists, got "x"',
+    ],
+    [
+      { agent: { tolerations: [{ key: 'a', tolerationSeconds: 5 }] } },
+      'agent.tolerations.0.effect: expected NoExecute',
+    ],
   ])('%j is refused with its path', (props, fault) => {
     expect(faults(props)).toEqual([expect.stringContaining(fault)]);
   });
