@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,14 +7,31 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
 import type { Rollout } from '../../sim/rollout.ts';
-import { examples, ROOT } from '../documents.ts';
+import { examples } from '../documents.ts';
+import { noKubectl, shell } from '../shell.ts';
 import { until, withRollout } from './support.ts';
 
 /** The commands that the documents show, given to the real kubectl. */
 
-const missing = spawnSync('kubectl', ['version', '--client']).error !== undefined;
-const when = missing ? describe.skip : describe;
+const when = noKubectl ? describe.skip : describe;
 const MINUTE = 60_000;
+
+/** Helm writes what it remembers of a release as protobuf, which the embedded cluster does not speak; so kubectl applies the chart. */
+function installed(command: string): string {
+  return command.startsWith('helm install')
+    ? `${command.replace('install', 'template')} --kube-version 1.33.0 | kubectl apply -f -`
+    : command;
+}
+
+/** Gives `use` the kubeconfig of an empty cluster. */
+async function withCluster(use: (kubeconfig: string) => Promise<void>): Promise<void> {
+  const served = await serveCluster(new EmbeddedCluster({ clock: systemClock, random: Math.random }));
+  try {
+    await use(served.kubeconfig(ADMIN));
+  } finally {
+    await served.close();
+  }
+}
 
 /** Commands under a heading, one per line. */
 function commands(document: string, heading: string): string[] {
@@ -23,20 +40,18 @@ function commands(document: string, heading: string): string[] {
   return found.flatMap(([, source]) => source.trim().split('\n'));
 }
 
-when(missing ? 'documented commands (skipped: no kubectl on the PATH)' : 'documented commands', () => {
+when(noKubectl ? 'documented commands (skipped: no kubectl on the PATH)' : 'documented commands', () => {
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'brupop-commands-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** What a command writes. One that watches is ended when it has shown something. */
+  /** What a command writes. */
   async function run(command: string, kubeconfig: string): Promise<string> {
-    await writeFile(join(folder, 'kubeconfig'), kubeconfig);
-    const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
-    // In a group of its own, so that what the shell has started ends with it.
-    const child = spawn('sh', ['-c', command], { cwd: ROOT, env, detached: true });
-    const { code, stdout, stderr } = await outcome(child, / (-w|--watch)\b/.test(command));
+    const file = join(folder, 'kubeconfig');
+    await writeFile(file, kubeconfig);
+    const { code, stdout, stderr } = await shell(command, { kubeconfig: file, home: folder });
     expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
     return stdout;
   }
@@ -44,24 +59,33 @@ when(missing ? 'documented commands (skipped: no kubectl on the PATH)' : 'docume
   test.each([
     ['README.md', 'Deploy'],
     ['docs/deploying.md', 'As it is'],
-  ])('%s, "%s": an empty cluster with cert-manager takes the manifests', async (document, heading) => {
-    const cluster = new EmbeddedCluster({ clock: systemClock, random: Math.random });
-    const served = await serveCluster(cluster);
-    try {
-      const kubeconfig = served.kubeconfig(ADMIN);
+  ])('%s, "%s": an empty cluster with cert-manager takes the manifests', (document, heading) =>
+    withCluster(async (kubeconfig) => {
       await run('kubectl apply -f imports/crds/cert-manager.yaml', kubeconfig);
       const applied = await run(commands(document, heading)[0]!, kubeconfig);
-      expect(
-        applied
-          .trim()
-          .split('\n')
-          .filter((line) => !line.endsWith(' created')),
-      ).toEqual([]);
-      expect(applied).toContain('daemonset.apps/brupop-agent created');
-    } finally {
-      await served.close();
-    }
-  });
+      const lines = applied.trim().split('\n');
+      expect(lines.filter((line) => !line.endsWith(' created'))).toEqual([]);
+      expect(lines).toContain('daemonset.apps/brupop-agent created');
+    }),
+  );
+
+  const noHelm = spawnSync('helm', ['version']).error !== undefined;
+
+  test(
+    `the chart goes into a namespace that is made for it${noHelm ? ' (as far as that goes without helm)' : ''}`,
+    () =>
+      withCluster(async (kubeconfig) => {
+        await run('kubectl apply -f imports/crds/cert-manager.yaml', kubeconfig);
+        const documented = commands('docs/deploying.md', 'With Helm').filter(
+          (line) => !(noHelm && line.startsWith('helm')),
+        );
+        for (const command of documented) await run(installed(command), kubeconfig);
+        if (noHelm) return;
+        const deployment = 'get deployment brupop-controller-deployment --namespace updates --output yaml';
+        expect(await run(`kubectl ${deployment}`, kubeconfig)).toContain('value: 10%');
+      }),
+    MINUTE,
+  );
 
   test(
     'who follows the documents watches a rollout and, in the middle of it, is rid of the operator without a trace',
@@ -80,26 +104,6 @@ when(missing ? 'documented commands (skipped: no kubectl on the PATH)' : 'docume
     2 * MINUTE,
   );
 });
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function outcome(child: ChildProcess, watches: boolean): Promise<Outcome> {
-  const text = { stdout: '', stderr: '' };
-  child.stderr?.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));
-  return new Promise((resolve) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      text.stdout += chunk.toString();
-      if (!watches) return;
-      process.kill(-child.pid!);
-      resolve({ code: 0, ...text });
-    });
-    child.on('close', (code) => resolve({ code, ...text }));
-  });
-}
 
 /** What the operator would leave behind if it were taken away wrongly. */
 function traces({ recorder }: Rollout): string[] {

@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Yaml } from 'cdk8s';
+import * as fc from 'fast-check';
+import { Alerts } from '../../infra/monitoring/alerts.ts';
+import { Dashboard } from '../../infra/monitoring/dashboard.ts';
+import { Monitors } from '../../infra/monitoring/monitors.ts';
+import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import type { BrupopProps } from '../../infra/props/brupop.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
+import { anyProps } from '../infra/any-props.ts';
+import { chartOf } from '../infra/manifests.ts';
+import { noKubectl, shell } from '../shell.ts';
+
+/**
+ * The manifests before an API server that checks every field: the embedded one or, where `CONTRACT_KUBECONFIG` names one, a real one,
+ * which also knows the fields of its own kinds.
+ */
+
+const MINUTE = 60_000;
+const when = noKubectl ? describe.skip : describe;
+
+when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API server', () => {
+  let folder = '';
+  let kubeconfig = process.env['CONTRACT_KUBECONFIG'] ?? '';
+  let embedded: ServedCluster | undefined;
+  const run = (command: string) => shell(command, { kubeconfig, home: folder });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'brupop-manifests-'));
+    if (kubeconfig === '') {
+      embedded = await serveCluster(new EmbeddedCluster({ clock: systemClock, random: Math.random }));
+      kubeconfig = join(folder, 'kubeconfig');
+      await writeFile(kubeconfig, embedded.kubeconfig(ADMIN));
+    }
+    // Definitions of cert-manager's own that are there already stay.
+    await run('kubectl create -f imports/crds');
+    await run('kubectl wait crd --all --for=condition=Established');
+    await run(`kubectl create namespace ${NAMESPACE} --save-config`);
+  });
+
+  afterAll(async () => {
+    await embedded?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** What the API server has to say against the manifests of these props, warnings included. */
+  async function complaints(props: BrupopProps): Promise<string[]> {
+    const chart = chartOf({ ...props, namespace: NAMESPACE });
+    const { brupop } = chart;
+    const monitoring = [
+      new PrometheusSample(chart, 'Prometheus', { brupop }),
+      new Monitors(chart, 'Monitors', { brupop }),
+      new Alerts(chart, 'Alerts', { brupop }),
+      new Dashboard(chart, 'Dashboard', { brupop }),
+    ];
+    expect(monitoring).toHaveLength(4);
+    await writeFile(join(folder, 'manifests.yaml'), Yaml.stringify(...(chart.toJson() as object[])));
+    const command = `kubectl apply --dry-run=server --validate=strict -f ${join(folder, 'manifests.yaml')}`;
+    const { stdout, stderr } = await run(command);
+    const lines = (stdout + stderr).split('\n').filter(Boolean);
+    expect(lines.length).toBeGreaterThan(20);
+    return lines.filter((line) => !line.endsWith(' (server dry run)'));
+  }
+
+  test(
+    'takes the defaults without a warning',
+    async () => {
+      expect(await complaints({})).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  test(
+    'takes whatever valid props lead to without a warning',
+    () =>
+      fc.assert(
+        fc.asyncProperty(anyProps, async (props) => {
+          expect(await complaints(props)).toEqual([]);
+        }),
+        { numRuns: 8, interruptAfterTimeLimit: MINUTE },
+      ),
+    2 * MINUTE,
+  );
+});
