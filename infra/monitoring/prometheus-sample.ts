@@ -22,9 +22,15 @@ export interface PrometheusSampleProps {
   readonly retention?: string;
 }
 
+/** `latest`, said or meant, does not tell what runs. */
+const pinnedImage = someText.regex(
+  /^\S+(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})$/,
+  'expected an image with a tag other than "latest", or with a digest',
+);
+
 const sampleProps = z.strictObject({
   brupop: watchedOperator,
-  image: someText.default('docker.io/prom/prometheus:v3.5.0'),
+  image: pinnedImage.default('docker.io/prom/prometheus:v3.5.0'),
   interval: scrapeInterval.default('30s'),
   retention: scrapeInterval.default('24h'),
 } satisfies Record<keyof PrometheusSampleProps, z.ZodType>);

@@ -70,6 +70,13 @@ describe('the sample Prometheus', () => {
     );
   });
 
+  test.each(['prom/prometheus', 'prom/prometheus:latest'])('refuses the image %s', (image) => {
+    const other = chartOf();
+    expect(() => new PrometheusSample(other, 'Prometheus', { brupop: other.brupop, image })).toThrow(
+      `image: expected an image with a tag other than "latest", or with a digest, got "${image}"`,
+    );
+  });
+
   (hasPromtool ? test : test.skip)('has a configuration that promtool accepts', () => {
     expect(promtool(['config', '--syntax-only'], withStaticTargets(configText))).toBe('');
   });
