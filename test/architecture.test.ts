@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'croner',
     'zod',
   ],
-  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'node', 'zod'],
+  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'node'],
   'runtime/agent': [
     'runtime/lib',
     'runtime/shadow',
@@ -32,9 +32,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/kube',
     'runtime/apiserver/client.ts',
     'node',
-    'zod',
   ],
-  'runtime/apiserver/client.ts': ['runtime/lib', 'runtime/shadow', 'runtime/apiserver/protocol.ts', 'node', 'zod'],
+  'runtime/apiserver/client.ts': ['runtime/lib', 'runtime/shadow', 'runtime/apiserver/protocol.ts', 'node'],
   'runtime/apiserver/protocol.ts': [],
   'runtime/apiserver': [
     'runtime/lib',

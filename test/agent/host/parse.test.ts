@@ -46,7 +46,17 @@ describe('bodies of the host', () => {
   test.each([
     ['{"update_state":"Idle"', /^GET \/updates\/status: not JSON: /],
     ['[]', /\(whole\)/],
-    [JSON.stringify({ ...status, update_state: 'Odd' }), /update_state/],
+    ['null', /\(whole\): expected an object, got null/],
+    [
+      JSON.stringify({ ...status, update_state: 'Odd' }),
+      /update_state: expected Idle, Available, Staged, Ready, got "Odd"/,
+    ],
+    [JSON.stringify({ ...status, update_state: undefined }), /update_state: .*got nothing/],
+    [JSON.stringify({ ...status, chosen_update: 'x' }), /chosen_update: expected an object, got "x"/],
+    [
+      JSON.stringify({ ...status, most_recent_command: { ...status.most_recent_command, exit_status: 0.5 } }),
+      /most_recent_command\.exit_status: expected a whole number, got 0\.5/,
+    ],
     [JSON.stringify({ ...status, staging_partition: { image, next_to_boot: 1 } }), /staging_partition\.next_to_boot/],
   ])('%s is refused with the field that is wrong', (body, message) => {
     expect(() => parseStatus(body)).toThrow(message);
