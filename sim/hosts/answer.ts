@@ -11,9 +11,12 @@ export type HostAnswer =
   /** The connection breaks in the middle of the body. */
   | { readonly kind: 'cut'; readonly status: number; readonly body: string }
   /** The connection breaks before the answer. */
-  | { readonly kind: 'dropped' };
+  | { readonly kind: 'dropped' }
+  /** The connection stays open, and nothing comes. */
+  | { readonly kind: 'never' };
 
 export const DROPPED: HostAnswer = { kind: 'dropped' };
+export const NEVER: HostAnswer = { kind: 'never' };
 
 export const json = (body: unknown): HostAnswer => ({
   kind: 'answer',

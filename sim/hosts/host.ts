@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import { DROPPED, type HostAnswer, type HostCall } from './answer.ts';
+import { DROPPED, type HostAnswer, type HostCall, NEVER } from './answer.ts';
 import { background } from './background.ts';
 import { type FaultName, Faults, type FaultTerms } from './faults.ts';
 import { type Boot, Machine } from './machine.ts';
@@ -108,6 +108,11 @@ export class SimulatedHost {
     return this.#server !== undefined;
   }
 
+  /** Connections to the socket fail for want of permission. */
+  get denied(): boolean {
+    return this.#faults.leftMs('denied') > 0;
+  }
+
   /** Returns the function that ends it. */
   observe(observer: HostObserver): () => void {
     this.#observers.add(observer);
@@ -143,7 +148,7 @@ export class SimulatedHost {
   /** Answers one call. There is one worker: calls are answered in the order in which they come. */
   handle(call: HostCall): Promise<HostAnswer> {
     const server = this.#server;
-    if (!server) return Promise.resolve(DROPPED);
+    if (!server || this.denied) return Promise.resolve(DROPPED);
     const name = `${call.method} ${call.path.split('?', 1)[0]}`;
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
     const answer = this.#queue.then(() => this.#answer(call, server));
@@ -163,9 +168,9 @@ export class SimulatedHost {
     }
     if (signal.aborted) return DROPPED;
     const { version, variant, arch, settings } = this;
-    return this.#disturbed(
-      route({ updater, machine: this.#machine, settings, faults: this.#faults, version, variant, arch }, call),
-    );
+    const served = { updater, machine: this.#machine, settings, faults: this.#faults, version, variant, arch };
+    const answer = this.#disturbed(route(served, call));
+    return call.method === 'POST' && this.#faults.strikes('half-open') ? NEVER : answer;
   }
 
   #disturbed(answer: HostAnswer): HostAnswer {

@@ -81,6 +81,7 @@ export class HostSocket {
 
 function send(response: http.ServerResponse, answer: HostAnswer): void {
   if (answer.kind === 'dropped') return void response.destroy();
+  if (answer.kind === 'never') return;
   const body = Buffer.from(answer.body);
   response.statusCode = answer.status;
   if (answer.status !== 204) response.setHeader('content-length', body.length);

@@ -27,13 +27,15 @@ export class InProcessHostTransport implements HostTransport {
     const call = `${method} ${path}`;
     if (pinned && host.socketGeneration !== this.#generation) throw new HostUnreachableError(call, 'ECONNREFUSED');
     if (!host.listening) throw new HostUnreachableError(call, pinned ? 'ECONNREFUSED' : 'ENOENT');
+    if (host.denied) throw new HostUnreachableError(call, 'EACCES');
     const answered = new AbortController();
     const until = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;
-    const timeout = clock.sleep(timeoutMs, until).then(() => {
+    const timeout = clock.sleep(timeoutMs, until).then((): never => {
       throw new HostUnreachableError(call, 'ETIMEDOUT');
     });
     try {
-      return received(call, await Promise.race([host.handle({ method, path, body }), timeout]));
+      const answer = await Promise.race([host.handle({ method, path, body }), timeout]);
+      return received(call, answer.kind === 'never' ? await timeout : answer);
     } finally {
       answered.abort();
       timeout.catch(() => undefined);

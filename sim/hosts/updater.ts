@@ -70,6 +70,7 @@ export class Updater {
     const free = this.#held('busy') || this.#held('reader') ? undefined : this.#lock.tryExclusive();
     if (!free) return text(423, 'Update lock held');
     this.#status ??= freshStatus();
+    if (action === 'prepare' && faults.strikes('offer-changed')) this.#status.chosen_update = this.#image(this.#oldest);
     const refusal = this.#refusal(action, this.#status);
     if (refusal) {
       free();
@@ -84,7 +85,9 @@ export class Updater {
       return text(409, 'Update action not allowed according to update state');
     }
     const chosen = status.chosen_update?.version;
-    if (action === 'prepare' && (chosen === undefined || !this.#parts.releases.has(chosen))) {
+    const { releases, faults } = this.#parts;
+    const gone = chosen === undefined || !releases.has(chosen);
+    if (action === 'prepare' && (gone || faults.strikes('offer-gone'))) {
       return text(404, 'Previously chosen Update no longer exists');
     }
     if (action !== 'refresh' && action !== 'prepare' && !status.staging_partition) {
@@ -145,6 +148,7 @@ export class Updater {
     switch (action) {
       case 'refresh':
         this.#choose(status);
+        this.#meddle(status);
         break;
       case 'prepare':
         if (image) slots.write(image.version);
@@ -163,15 +167,30 @@ export class Updater {
   }
 
   #choose(status: WireStatus): void {
-    const { clock, releases, settings, slots } = this.#parts;
+    const { clock, faults, releases, settings, slots } = this.#parts;
     const { seed, 'ignore-waves': ignoreWaves, 'version-lock': versionLock } = settings.updates;
-    const version = releases.choose({ running: slots.running, seed, ignoreWaves, versionLock, now: clock.now() });
+    const lock = faults.leftMs('downgrade') > 0 ? this.#oldest : versionLock;
+    const host = { running: slots.running, seed, ignoreWaves, versionLock: lock, now: clock.now() };
+    const version = faults.leftMs('no-wave') > 0 ? undefined : releases.choose(host);
     status.available_updates = releases.versions;
     status.chosen_update = version === undefined ? null : this.#image(version);
     status.active_partition ??= { image: this.#image(slots.running), next_to_boot: true };
     if (status.update_state === 'Idle' || status.update_state === 'Available') {
       status.update_state = version === undefined ? 'Idle' : 'Available';
     }
+  }
+
+  get #oldest(): string {
+    return this.#parts.releases.versions.at(-1) ?? this.#parts.slots.running;
+  }
+
+  /** What another tool does right after a refresh. */
+  #meddle(status: WireStatus): void {
+    const { faults } = this.#parts;
+    if (status.update_state !== 'Available') return;
+    const activated = faults.strikes('activated-by-hand');
+    if (activated || faults.strikes('staged-by-hand')) this.#apply('prepare', status, status.chosen_update);
+    if (activated) this.#apply('activate', status, null);
   }
 
   #bootNext(status: WireStatus, which: 'active' | 'staging'): void {

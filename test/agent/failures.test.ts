@@ -121,6 +121,13 @@ describe('what is nobody’s failure', () => {
     'slow',
     'socket-gone',
     'socket-replaced',
+    'half-open',
+    'denied',
+    'offer-gone',
+    'offer-changed',
+    'no-wave',
+    'staged-by-hand',
+    'activated-by-hand',
     'inhibitor',
     'reboot-dropped',
     'unplanned-reboot',
@@ -181,6 +188,41 @@ describe('an offer that changes in mid-update', () => {
     world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.40.0' });
     await world.until(() => world.idle && world.operator.status.current_version === '1.40.0');
     expect(errors()).toEqual([]);
+  });
+});
+
+describe('what somebody else does to the host', () => {
+  test.each<[FaultName, string[]]>([
+    ['staged-by-hand', []],
+    ['activated-by-hand', ['deactivate-update']],
+  ])('%s: what is in the slot is used without a download', async (fault, asked) => {
+    build().host.inject(fault);
+    await world.until(() => world.updated);
+    expect(world.asked('prepare-update')).toBe(0);
+    expect(world.asked('deactivate-update')).toBe(asked.length);
+  });
+
+  test('a version-lock below the running version is a downgrade that is wanted, and is made', async () => {
+    build().host.inject('downgrade');
+    await world.until(() => world.idle && world.operator.status.current_version === '1.37.0');
+    expect(world.host.version).toBe('1.37.0');
+    expect(errors()).toEqual([]);
+  });
+
+  test('another release chosen just before the download is noticed after it, and the wanted one is downloaded', async () => {
+    build().host.inject('offer-changed');
+    await world.until(() => world.updated);
+    expect(world.asked('prepare-update')).toBe(2);
+    expect(world.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
+  });
+
+  test('a socket that may not be connected to for an hour is no reason to exit: a new container could not either', async () => {
+    build();
+    await world.until(() => world.operator.log.length === 2);
+    world.host.inject('denied', { forMs: 3600_000 });
+    await world.advance(3600_000);
+    expect(world.ends).toEqual([]);
+    await world.until(() => world.updated);
   });
 });
 
