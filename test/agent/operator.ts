@@ -32,6 +32,9 @@ export class Operator implements OperatorApi {
   obeying = true;
   /** Does not change spec for the moment. */
   holding = false;
+  /** Releases a node at rest that is still cordoned, as the controller does for a shadow that was made anew. */
+  rescuing = false;
+  #watchable = true;
   readonly #options: OperatorOptions;
   #version = 0;
   #uid = 0;
@@ -60,6 +63,12 @@ export class Operator implements OperatorApi {
     this.#store({ ...value, status: { ...this.status, ...status } });
   }
 
+  /** Whether watches tell anything. What changes meanwhile they tell later. */
+  set watchable(watchable: boolean) {
+    this.#watchable = watchable;
+    this.shadow.set(this.shadow.value);
+  }
+
   deleteShadow(): void {
     this.shadow.set(undefined);
   }
@@ -68,7 +77,7 @@ export class Operator implements OperatorApi {
     let seen: ShadowObject | undefined | symbol = Symbol('nothing seen');
     while (!signal.aborted) {
       try {
-        const now = await this.shadow.until((value) => value !== seen, signal);
+        const now = await this.shadow.until((value) => value !== seen && this.#watchable, signal);
         seen = now;
         yield now;
       } catch {
@@ -166,6 +175,7 @@ export class Operator implements OperatorApi {
     } = this.status;
     if (reached === 'ErrorReset') return this.want({ ...spec, state: 'Idle' });
     if (reached !== spec.state) return;
+    if (this.rescuing && reached === 'Idle') this.node.cordoned = false;
     if (reached !== 'Idle') return this.want({ ...spec, state: nextState(reached) });
     if (running !== target && crashes === 0) this.want({ state: 'StagedAndPerformedUpdate', version: target });
   }

@@ -78,16 +78,25 @@ export class Bottlerocket implements HostUpdater {
     return before?.state === 'Ready' ? this.#perform('deactivate', before, patience) : before;
   }
 
-  reboot(signal?: AbortSignal): Promise<void> {
+  async reboot(signal?: AbortSignal): Promise<void> {
+    let unanswered = false;
     const ask = async (): Promise<void> => {
       try {
         await this.#calls.start('reboot', signal);
       } catch (error) {
-        // A host that goes down takes the connection with it, often before the answer.
-        if (signal?.aborted || !mayHaveArrived(error)) throw error;
+        // It is on its way down: nobody listens any more.
+        if (unanswered && error instanceof HostUnreachableError && error.socketDead) return;
+        unanswered ||= mayHaveArrived(error);
+        throw error;
       }
     };
-    return insist(ask, this.#patience('other', signal));
+    try {
+      // Where no answer came it may not have been heard either; a second request changes nothing.
+      await insist(ask, this.#patience('other', signal));
+    } catch (error) {
+      // A host that goes down takes the connection with it, often before the answer.
+      if (signal?.aborted || !unanswered) throw error;
+    }
   }
 
   #readable(patience: Insistence): Promise<HostStatus | undefined> {

@@ -47,8 +47,8 @@ export interface HostUpdater {
   deactivate(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
   /**
-   * Asks for a reboot. Resolves when the host accepted it or the connection broke while it did; the host goes down some time later,
-   * up to 300 seconds where an inhibitor delays it, or never.
+   * Asks for a reboot, again where no answer comes. Resolves when the host accepted it, or may have without an answer for a minute; the
+   * host goes down some time later, up to 300 seconds where an inhibitor delays it, or never.
    * @throws HostActionFailedError when the host answers that it cannot
    */
   reboot(signal?: AbortSignal): Promise<void>;

@@ -48,8 +48,8 @@ const MATRIX: readonly Row[] = [
     reboot: ['done', 0],
   },
   { fault: 'garbage', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 0] },
-  { fault: 'truncated', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 0] },
-  { fault: 'silent', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 15] },
+  { fault: 'truncated', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 5] },
+  { fault: 'silent', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 30] },
   { fault: 'slow', refresh: ['done', 7], prepare: ['done', 35], activate: ['done', 6], reboot: ['done', 2] },
   {
     fault: 'socket-gone',

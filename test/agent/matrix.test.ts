@@ -1,0 +1,167 @@
+import { describe, expect, test } from '@jest/globals';
+import type { OperatorAnswer } from '../../runtime/apiserver/client.ts';
+import type { FailureReason } from '../../runtime/shadow/model.ts';
+import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
+import { World } from './world.ts';
+
+/** What becomes of the node: `at rest` = nothing can be done, and nothing was; `gone` = the host does not come back. */
+type Outcome = 'updated' | 'at rest' | 'gone' | FailureReason;
+
+/** When both faults begin: with the request that opens the step. */
+const STEPS = {
+  offer: (world: World, ask: string) => ask === 'createShadow' && world.asked('refresh-updates') === 0,
+  prepare: (world: World, ask: string) => ask === 'putStatus' && world.asked('refresh-updates') === 1,
+  drain: (_: World, ask: string) => ask === 'cordonAndDrain',
+  reboot: (world: World, ask: string) => ask === 'cordonAndDrain' && world.asked('activate-update') === 1,
+  back: (_: World, ask: string) => ask === 'uncordon',
+} as const;
+type StepName = keyof typeof STEPS;
+type Row = Readonly<Record<StepName, Outcome>>;
+
+const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome): Row => ({
+  ...{ offer, prepare, drain, reboot },
+  // Once it runs the new version a host is asked for nothing any more.
+  back: 'updated',
+});
+const always = (outcome: Outcome): Row => row(outcome, outcome, outcome, outcome);
+
+/** By the fault of the host, and the step in which it begins. What befalls the cluster meanwhile changes nothing. */
+const MATRIX: Readonly<Record<FaultName, Row>> = {
+  boot: always('BootFailed'),
+  refresh: row('at rest', 'updated', 'updated', 'updated'),
+  prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
+  activate: row('ActivateFailed', 'ActivateFailed', 'ActivateFailed', 'updated'),
+  deactivate: always('updated'),
+  busy: always('updated'),
+  reader: always('updated'),
+  'dispatcher-missing': row('at rest', 'Unsupported', 'Unsupported', 'updated'),
+  'dispatcher-failed': row('updated', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  'dispatcher-killed': row('updated', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  hang: row('at rest', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  garbage: always('updated'),
+  truncated: always('updated'),
+  silent: always('updated'),
+  slow: always('updated'),
+  'socket-gone': always('updated'),
+  'socket-replaced': always('updated'),
+  'half-open': always('updated'),
+  denied: always('updated'),
+  'offer-gone': always('updated'),
+  'offer-changed': always('updated'),
+  'no-wave': always('updated'),
+  // Each comes to rest on the older release, from wherever it was.
+  downgrade: { ...always('at rest'), back: 'at rest' },
+  'staged-by-hand': always('updated'),
+  'activated-by-hand': always('updated'),
+  inhibitor: always('updated'),
+  'reboot-500': always('RebootFailed'),
+  'reboot-dropped': always('updated'),
+  'reboot-ignored': always('RebootFailed'),
+  'unplanned-reboot': always('updated'),
+  'no-return': always('gone'),
+};
+
+/** A shadow that is deleted takes the attempt with it: the next one begins with a look for updates, and meets the fault there. */
+const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
+  refresh: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  activate: { reboot: 'ActivateFailed' },
+  // The host is activated already, and nothing can be prepared over that.
+  deactivate: { reboot: 'PrepareFailed' },
+  'dispatcher-missing': { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  'dispatcher-failed': { prepare: 'updated', drain: 'updated' },
+  'dispatcher-killed': { prepare: 'updated', drain: 'updated' },
+  hang: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
+};
+
+type End = () => void;
+
+const answering =
+  (answer: OperatorAnswer) =>
+  ({ operator }: World): End => {
+    operator.answer = () => answer;
+    return () => (operator.answer = () => undefined);
+  };
+
+const UNREACHABLE = answering({ kind: 'again', message: 'ECONNREFUSED' });
+
+const unwatched = ({ operator }: World): End => {
+  operator.watchable = false;
+  return () => (operator.watchable = true);
+};
+
+/** Each returns what ends it. */
+const CLUSTER_FAULTS: Readonly<Record<string, (world: World) => End>> = {
+  'no fault': () => () => undefined,
+  'the apiserver away': UNREACHABLE,
+  'the whole cluster away': (world) => {
+    const ends = [unwatched(world), UNREACHABLE(world)];
+    return () => ends.forEach((end) => end());
+  },
+  'the watch lost': unwatched,
+  '401 for a token that has expired': answering({ kind: 'unauthorized', message: '401' }),
+  '409 to everything': answering({ kind: 'refused', message: '409' }),
+  '500 to everything': answering({ kind: 'failed', message: '500' }),
+  'a shadow that others write': ({ operator }) => {
+    let writes = 3;
+    operator.before = (ask) => {
+      if (ask === 'putStatus' && operator.shadow.value?.status && writes-- > 0) operator.overwrite({});
+    };
+    return () => (operator.before = () => undefined);
+  },
+  'the shadow deleted': ({ operator }) => {
+    operator.rescuing = true;
+    operator.deleteShadow();
+    return () => undefined;
+  },
+};
+
+const MINUTE_MS = 60_000;
+const TIMES = { refreshMs: 200, prepareMs: 2000, activateMs: 100, deactivateMs: 100, rebootMs: 5000, shutdownMs: 1000 };
+
+/** A world that meets the two faults: the host's for as long as it lasts, the cluster's for a minute. */
+function disturbed(step: StepName, fault: FaultName, befall: (world: World) => End): World {
+  const world = new World({ hostTimes: TIMES });
+  world.operator.drainMs = 1000;
+  world.operator.before = (ask) => {
+    if (!STEPS[step](world, ask)) return;
+    world.operator.before = () => undefined;
+    world.host.inject(fault);
+    void world.clock.sleep(MINUTE_MS).then(befall(world));
+  };
+  return world;
+}
+
+function outcome(world: World): Outcome | 'under way' {
+  if (!world.host.boot) return 'gone';
+  if (world.updated) return 'updated';
+  if (world.restored) return world.operator.status.last_failure?.reason ?? 'under way';
+  return world.idle && !world.operator.node.cordoned ? 'at rest' : 'under way';
+}
+
+/** Lets time pass until it comes out as it should, or for an hour; where nothing should happen, for ten minutes. */
+async function final(world: World, expected: Outcome): Promise<string> {
+  if (expected === 'at rest' || expected === 'gone') await world.advance(10 * MINUTE_MS);
+  for (let second = 0; second < 3600 && outcome(world) !== expected; second++) await world.advance(1000);
+  return outcome(world);
+}
+
+describe.each(Object.entries(CLUSTER_FAULTS))('with %s', (cluster, befall) => {
+  test.each(Object.entries(MATRIX) as [FaultName, Row][])('%s', async (fault, usual) => {
+    const expected: Row = { ...usual, ...(cluster === 'the shadow deleted' && AFRESH[fault]) };
+    const seen: Partial<Record<StepName, string>> = {};
+    for (const step of Object.keys(STEPS) as StepName[]) {
+      const world = disturbed(step, fault, befall);
+      seen[step] = await final(world, expected[step]);
+      const reports = world.operator.log.filter((line) => line.startsWith('ErrorReset'));
+      const failed = !['updated', 'at rest', 'gone'].includes(expected[step]);
+      expect({ step, reports: reports.length }).toEqual({ step, reports: failed ? 1 : 0 });
+      expect(world.undrainedReboots).toEqual([]);
+      world.end();
+    }
+    expect(seen).toEqual(expected);
+  });
+});
+
+test('the table names every fault of a host', () => {
+  expect(Object.keys(MATRIX).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
+});
