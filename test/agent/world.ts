@@ -3,6 +3,8 @@ import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/transport.ts';
 import type { OperatorApi } from '../../runtime/apiserver/client.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
+import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { AgentTimes } from '../../runtime/agent/session.ts';
 import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
@@ -38,7 +40,7 @@ export class World {
   readonly logged: string[] = [];
   /** Reboots on request of a node that was in service: must stay empty. */
   readonly undrainedReboots: number[] = [];
-  /** Called around everything that the agent asks of others: before it is asked, and before it hears the answer. */
+  /** Called around everything that the agent waits for, time included: before it asks, and before it hears the answer. */
   onMoment: () => void = () => undefined;
   readonly #options: WorldOptions;
   readonly #random = seeded(7);
@@ -89,14 +91,15 @@ export class World {
   }
 
   startAgent(): void {
-    const { clock, operator } = this;
+    const { operator } = this;
     const life: Life = { run: new AbortController(), killed: false };
     this.#agent = life;
+    const clock = this.#clock(life);
     const agent = createAgent({
       nodeName: 'n1',
-      nodeUid: async () => operator.node.uid,
-      watchShadow: (signal) => operator.watch(signal),
-      host: this.#driver(life),
+      nodeUid: (signal) => this.#asking(life, signal, async () => operator.node.uid),
+      watchShadow: (signal) => this.#watch(life, signal),
+      host: this.#driver(life, clock),
       api: this.#api(life),
       clock,
       random: this.#random,
@@ -172,7 +175,21 @@ export class World {
     };
   }
 
-  #driver(life: Life): Bottlerocket {
+  /** Waiting for time to pass is waiting. */
+  #clock(life: Life): Clock {
+    const { clock } = this;
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (ms, signal) => this.#asking(life, undefined, () => clock.sleep(ms, signal)),
+    };
+  }
+
+  async *#watch(life: Life, signal: AbortSignal): AsyncGenerator<ShadowObject | undefined> {
+    for await (const shadow of this.operator.watch(signal)) yield await this.#asking(life, signal, async () => shadow);
+  }
+
+  #driver(life: Life, agentClock: Clock): Bottlerocket {
     const { clock, host, operator } = this;
     const real = new InProcessHostTransport({ host, clock, pinned: this.#options.pinned ?? false });
     const transport: HostTransport = {
@@ -183,11 +200,12 @@ export class World {
           return real.request(request);
         }),
     };
-    const readBootId = async (): Promise<string> => {
+    const bootId = async (): Promise<string> => {
       if (!host.boot) throw new HostUnreachableError('read boot_id', 'EIO');
       return host.boot.id;
     };
-    return new Bottlerocket({ transport, clock, random: this.#random, readBootId });
+    const readBootId = (): Promise<string> => this.#asking(life, undefined, bootId);
+    return new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
   }
 
   #log(): LogOptions {
