@@ -19,11 +19,14 @@ type StepName = keyof typeof STEPS;
 type Row = Readonly<Record<StepName, Outcome>>;
 
 const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome): Row => ({
-  ...{ offer, prepare, drain, reboot },
+  offer,
+  prepare,
+  drain,
+  reboot,
   // Once it runs the new version a host is asked for nothing any more.
   back: 'updated',
 });
-const always = (outcome: Outcome): Row => row(outcome, outcome, outcome, outcome);
+const always = (end: Outcome): Row => row(end, end, end, end);
 
 /** By the fault of the host, and the step in which it begins. What befalls the cluster meanwhile changes nothing. */
 const MATRIX: Readonly<Record<FaultName, Row>> = {

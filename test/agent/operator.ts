@@ -167,16 +167,16 @@ export class Operator implements OperatorApi {
   #control(): void {
     const { spec } = this.shadow.value ?? {};
     if (!spec || !this.obeying || this.holding) return;
-    const {
-      current_state: reached,
-      current_version: running,
-      target_version: target,
-      crash_count: crashes,
-    } = this.status;
+    const { current_state: reached } = this.status;
     if (reached === 'ErrorReset') return this.want({ ...spec, state: 'Idle' });
     if (reached !== spec.state) return;
-    if (this.rescuing && reached === 'Idle') this.node.cordoned = false;
-    if (reached !== 'Idle') return this.want({ ...spec, state: nextState(reached) });
+    if (reached === 'Idle') return this.#atRest();
+    this.want({ ...spec, state: nextState(reached) });
+  }
+
+  #atRest(): void {
+    if (this.rescuing) this.node.cordoned = false;
+    const { current_version: running, target_version: target, crash_count: crashes } = this.status;
     if (running !== target && crashes === 0) this.want({ state: 'StagedAndPerformedUpdate', version: target });
   }
 }

@@ -1,38 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { createAgent } from '../../runtime/agent/agent.ts';
-import { clusterView } from '../../runtime/agent/cluster.ts';
-import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
-import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
-import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/apiserver/client.ts';
-import { RefusedError } from '../../runtime/apiserver/refusal.ts';
-import type { Service } from '../../runtime/apiserver/service.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
-import { silentLogger } from '../../runtime/lib/log.ts';
 import { nextState, type State } from '../../runtime/shadow/states.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { SimulatedHost } from '../../sim/hosts/host.ts';
-import { Releases } from '../../sim/hosts/releases.ts';
-import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import { SHADOWS, World } from '../apiserver/world.ts';
-
-/** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried. */
-function inProcess(service: Service): OperatorApi {
-  const ask = async (work: Promise<unknown>): Promise<OperatorAnswer> => {
-    try {
-      await work;
-      return { kind: 'ok' };
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      return classify({ status: error.status, body: JSON.stringify({ error: error.message, reason: error.reason }) });
-    }
-  };
-  return {
-    createShadow: (agent: Asking) => ask(service.createShadow(agent)),
-    putStatus: (agent: Asking, { status, shadowVersion: version }) =>
-      ask(service.putStatus({ agent, status, version })),
-    act: (agent: Asking, action) => ask(service[action](agent)),
-  };
-}
+import { join } from './joined.ts';
 
 const shadowOf = async (world: World): Promise<ShadowObject> => (await world.get(`${SHADOWS}/brs-n1`)) as ShadowObject;
 
@@ -51,34 +21,20 @@ async function rollOut(world: World): Promise<State[]> {
   return states;
 }
 
-test('an agent and the real apiserver take a node of the embedded cluster through its update', async () => {
+/** Nothing is offered, or was begun. */
+async function atRest(): Promise<World> {
   const world = await World.create();
-  const { clock, random } = world;
   await world.setSpec('n1', { state: 'Idle', version: null });
   await world.setStatus('n1', { current_state: 'Idle' });
-  await world.addPod('web-1');
-  const { service } = world.replica();
-  const host = new SimulatedHost({ clock, random, version: '1.38.0', releases: new Releases(['1.38.0', '1.39.0']) });
-  const life = new AbortController();
-  let agentLife = new AbortController();
-  const startAgent = (): void => {
-    agentLife = new AbortController();
-    const common = { clock, random, logger: silentLogger };
-    const transport = new InProcessHostTransport({ host, clock });
-    const driver = new Bottlerocket({ transport, clock, random, readBootId: async () => host.boot?.id ?? '' });
-    const seen = clusterView({ ...common, transport: world.admin, namespace: NAMESPACE, nodeName: 'n1' });
-    const times = { lbWaitMs: 30_000, checkIntervalMs: 120_000 };
-    const agent = createAgent({ ...common, ...seen, host: driver, api: inProcess(service), times });
-    agent.run(agentLife.signal).catch(() => undefined);
-  };
-  host.observe({
-    onDown: () => agentLife.abort(new Error('killed')),
-    onUp: ({ id, version }) => void world.reboot('n1', { bootID: id, version }).then(startAgent),
-  });
-  host.start(life.signal);
+  return world;
+}
 
+test('an agent and the real apiserver take a node of the embedded cluster through its update', async () => {
+  const world = await atRest();
+  await world.addPod('web-1');
+  const { host, end } = join(world, ['1.39.0']);
   expect(await rollOut(world)).toEqual(['StagedAndPerformedUpdate', 'RebootedIntoUpdate', 'MonitoringUpdate']);
-  await clock.advance(5000);
+  await world.clock.advance(5000);
   const { status } = await shadowOf(world);
   expect(status).toMatchObject({ current_state: 'Idle', current_version: '1.39.0', crash_count: 0 });
   expect(status?.reboot ?? null).toBeNull();
@@ -87,6 +43,20 @@ test('an agent and the real apiserver take a node of the embedded cluster throug
   expect(node.spec?.unschedulable ?? false).toBe(false);
   expect(node.metadata.labels ?? {}).toEqual({});
   expect(host.requests.get('POST /actions/prepare-update')).toBe(1);
-  agentLife.abort();
-  life.abort();
+  end();
+});
+
+test('a node at rest costs the cluster less than five requests an hour, and its host less than 130', async () => {
+  const world = await atRest();
+  const { host, end } = join(world, []);
+  await world.clock.advance(300_000);
+  const calls = (): number => [...host.requests.values()].reduce((sum, count) => sum + count, 0);
+  const [asked, called] = [world.cluster.audit.length, calls()];
+  await world.clock.advance(10 * 3600_000);
+  // The agent's own, and the apiserver's on its behalf: nobody else is there.
+  const requests = world.cluster.audit.slice(asked).map(({ verb, resource }) => `${verb} ${resource}`);
+  expect(requests.length / 10).toBeLessThan(5);
+  expect(requests.filter((request) => !request.startsWith('watch '))).toEqual([]);
+  expect((calls() - called) / 10).toBeLessThan(130);
+  end();
 });

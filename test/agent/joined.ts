@@ -1,0 +1,68 @@
+import { createAgent } from '../../runtime/agent/agent.ts';
+import { clusterView } from '../../runtime/agent/cluster.ts';
+import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
+import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
+import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/apiserver/client.ts';
+import { RefusedError } from '../../runtime/apiserver/refusal.ts';
+import type { Service } from '../../runtime/apiserver/service.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { SimulatedHost } from '../../sim/hosts/host.ts';
+import { Releases } from '../../sim/hosts/releases.ts';
+import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
+import type { World } from '../apiserver/world.ts';
+
+/** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried. */
+function inProcess(service: Service): OperatorApi {
+  const ask = async (work: Promise<unknown>): Promise<OperatorAnswer> => {
+    try {
+      await work;
+      return { kind: 'ok' };
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      return classify({ status: error.status, body: JSON.stringify({ error: error.message, reason: error.reason }) });
+    }
+  };
+  return {
+    createShadow: (agent: Asking) => ask(service.createShadow(agent)),
+    putStatus: (agent: Asking, { status, shadowVersion: version }) =>
+      ask(service.putStatus({ agent, status, version })),
+    act: (agent: Asking, action) => ask(service[action](agent)),
+  };
+}
+
+export interface Joined {
+  readonly host: SimulatedHost;
+  end(): void;
+}
+
+/** The node `n1` of an embedded cluster with a host of its own on 1.38.0, an agent on it, and the real apiserver between them. */
+export function join(world: World, offered: readonly string[]): Joined {
+  const { clock, random } = world;
+  const { service } = world.replica();
+  const host = new SimulatedHost({ clock, random, version: '1.38.0', releases: new Releases(['1.38.0', ...offered]) });
+  const life = new AbortController();
+  let agentLife = new AbortController();
+  const startAgent = (): void => {
+    agentLife = new AbortController();
+    const common = { clock, random, logger: silentLogger };
+    const transport = new InProcessHostTransport({ host, clock });
+    const driver = new Bottlerocket({ transport, clock, random, readBootId: async () => host.boot?.id ?? '' });
+    const seen = clusterView({ ...common, transport: world.admin, namespace: NAMESPACE, nodeName: 'n1' });
+    const times = { lbWaitMs: 30_000, checkIntervalMs: 120_000 };
+    const agent = createAgent({ ...common, ...seen, host: driver, api: inProcess(service), times });
+    agent.run(agentLife.signal).catch(() => undefined);
+  };
+  host.observe({
+    onDown: () => agentLife.abort(new Error('killed')),
+    onUp: ({ id, version }) => void world.reboot('n1', { bootID: id, version }).then(startAgent),
+  });
+  host.start(life.signal);
+  return {
+    host,
+    end: () => {
+      agentLife.abort();
+      life.abort();
+    },
+  };
+}
