@@ -17,6 +17,8 @@ const NOBODY = 65532;
 export interface PodParts {
   readonly component: Component;
   readonly env: k8s.EnvVar[];
+  /** Arguments of Node itself. @default none */
+  readonly nodeFlags?: readonly string[];
   readonly httpPort: number;
   readonly ports?: k8s.ContainerPort[];
   /** Seconds between two probes. */
@@ -72,12 +74,12 @@ export const RESTRICTED_CONTAINER: k8s.SecurityContext = {
 };
 
 function container(settings: Settings, parts: PodParts): k8s.Container {
-  const { component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  const { component, env, nodeFlags = [], httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
   return {
     name: 'brupop',
     image: imageReference(settings.image),
     imagePullPolicy: settings.image.pullPolicy,
-    command: ['node', `/opt/brupop/${component}.mjs`],
+    command: ['node', ...nodeFlags, `/opt/brupop/${component}.mjs`],
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),
