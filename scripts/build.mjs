@@ -1,11 +1,11 @@
-// Bundles every program into build/: the three processes that the manifests deploy, and what `npm start` and `npm run synth` run.
+// Bundles every program into build/: the three processes that the manifests deploy, and what `npm start`, `npm run synth` and `npm run bench` run.
 // The processes are self-contained single files (an image needs Node and nothing else); the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named.
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const PROCESSES = ['controller', 'agent', 'apiserver'];
-const TOOLS = { synth: 'infra/main.ts', helm: 'infra/helm/main.ts', sim: 'sim/main.ts' };
+const TOOLS = { synth: 'infra/main.ts', helm: 'infra/helm/main.ts', sim: 'sim/main.ts', bench: 'bench/main.ts' };
 
 const wanted = process.argv.slice(2);
 const chosen = (name) => wanted.length === 0 || wanted.includes(name);

@@ -32,6 +32,10 @@ export interface HostObserver {
   onDown?(): void;
   /** The host has booted. */
   onUp?(boot: Boot): void;
+  /** A call has come. */
+  onCall?(call: HostCall): void;
+  /** A call has been answered. */
+  onAnswer?(call: HostCall): void;
   /** The API's socket appeared or vanished. */
   onSocket?(listening: boolean): void;
 }
@@ -151,8 +155,15 @@ export class SimulatedHost {
     if (!server || this.denied) return Promise.resolve(DROPPED);
     const name = `${call.method} ${call.path.split('?', 1)[0]}`;
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
-    const answer = this.#queue.then(() => this.#answer(call, server));
+    for (const observer of this.#observers) observer.onCall?.(call);
+    const answer = this.#queue.then(() => this.#answerNext(call, server));
     this.#queue = answer;
+    return answer;
+  }
+
+  async #answerNext(call: HostCall, server: ApiServer): Promise<HostAnswer> {
+    const answer = await this.#answer(call, server);
+    for (const observer of this.#observers) observer.onAnswer?.(call);
     return answer;
   }
 

@@ -18,11 +18,11 @@ export interface RunningProgram {
 /** Starts the program of a container with its environment. */
 export type StartProgram = (env: Readonly<Record<string, string>>, logFile: string) => RunningProgram;
 
-/** A Node program as a child process, its output in `logFile`. */
-export function childProcess(file: string): StartProgram {
+/** A child process, its output in `logFile`. */
+export function childProcess(program: string, ...args: readonly string[]): StartProgram {
   return (env, logFile) => {
     const log = createWriteStream(logFile, { flags: 'a' });
-    const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
     return {

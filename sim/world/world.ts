@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AGENT_NODE_FLAGS } from '../../runtime/agent/config.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
@@ -30,6 +31,8 @@ export interface WorldOptions {
   readonly signal: AbortSignal;
   /** Changes the operator's manifests before they are applied; for experiments. */
   readonly edit?: ((manifests: readonly Manifest[]) => readonly Manifest[]) | undefined;
+  /** Runs in place of the agent; for experiments. */
+  readonly agent?: StartProgram;
 }
 
 /** A cluster of simulated Bottlerocket nodes with a workload and the operator on it. */
@@ -47,7 +50,8 @@ export interface World {
 }
 
 /** Builds the world and applies the manifests: everything is there, nothing runs yet. */
-export async function createWorld({ options, clock, random, root, dir, signal, edit }: WorldOptions): Promise<World> {
+export async function createWorld(parts: WorldOptions): Promise<World> {
+  const { options, clock, random, dir, signal } = parts;
   let evictions = 0;
   const onAudit = ({ subresource, code }: AuditEntry): void => {
     if (subresource === 'eviction' && code < 300) evictions += 1;
@@ -57,7 +61,7 @@ export async function createWorld({ options, clock, random, root, dir, signal, e
   const served = await serveCluster(cluster);
   const service = await serveService();
   cluster.setWebhooks(webhookDialer(() => service.port));
-  await install(transport, { options, clock, root, edit });
+  await install(transport, parts);
 
   const pods = new OperatorPods({
     transport,
@@ -65,10 +69,9 @@ export async function createWorld({ options, clock, random, root, dir, signal, e
     api: { port: Number(new URL(served.url).port), caPem: served.caPem },
     dir,
     service,
-    programs: programs(options, { root, clock, random }),
+    programs: programs(parts),
     hostFiles: (nodeName) => nodes.get(nodeName)?.files ?? {},
   });
-  const terminationSeconds = 1 / options.speed;
   const kubernetes = startKubernetes({
     transport,
     clock,
@@ -76,7 +79,7 @@ export async function createWorld({ options, clock, random, root, dir, signal, e
     signal,
     hooks: pods,
     startDelayMs: 50,
-    terminationSeconds,
+    terminationSeconds: 1 / options.speed,
   });
   const nodes = createFleet({ options, clock, random, kubernetes, dir: join(dir, 'hosts') });
   const run = async (): Promise<void> => {
@@ -89,23 +92,20 @@ export async function createWorld({ options, clock, random, root, dir, signal, e
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
 }
 
-async function install(
-  transport: KubeTransport,
-  { options, clock, root, edit }: Pick<WorldOptions, 'options' | 'clock' | 'root' | 'edit'>,
-): Promise<void> {
+async function install(transport: KubeTransport, { options, clock, root, edit }: WorldOptions): Promise<void> {
   const operator = operatorManifests(options);
   const { manifests } = await issueCertificates(edit ? edit(operator) : operator, clock);
   await applyAll(transport, [...(await foreignCrds(root)), ...manifests]);
   await applyAll(transport, workload(options));
 }
 
-function programs(
-  { nodes }: SimOptions,
-  { root, clock, random }: Pick<WorldOptions, 'root' | 'clock' | 'random'>,
-): Readonly<Record<string, StartProgram>> {
-  const built = (name: string): StartProgram => childProcess(join(root, 'build', `${name}.mjs`));
+function programs({ options, root, clock, random, agent }: WorldOptions): Readonly<Record<string, StartProgram>> {
+  const built = (name: string, ...flags: readonly string[]): StartProgram =>
+    childProcess(process.execPath, ...flags, join(root, 'build', `${name}.mjs`));
+  const few = options.nodes <= MOST_AGENT_PROCESSES;
+  const usual = few ? built('agent', ...AGENT_NODE_FLAGS) : agentInProcess({ clock, random });
   return {
-    [COMPONENTS.agent]: nodes > MOST_AGENT_PROCESSES ? agentInProcess({ clock, random }) : built('agent'),
+    [COMPONENTS.agent]: agent ?? usual,
     [COMPONENTS.apiserver]: built('apiserver'),
     [COMPONENTS.controller]: built('controller'),
   };

@@ -60,7 +60,7 @@ test('a real program gets its environment, is logged, and ends when asked', asyn
     `console.log('hello', process.env.NAME); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000);`,
   );
   const changes = watch(dir);
-  const program = childProcess(file)({ NAME: 'n1' }, log);
+  const program = childProcess(process.execPath, file)({ NAME: 'n1' }, log);
   for await (const _ of changes) if (logged(log)) break;
   program.terminate();
   await program.ended;
