@@ -20,7 +20,7 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     ['reboot-ignored', 'RebootFailed', false],
   ])('%s: %s', async (fault, reason, blamed) => {
     build();
-    world.host.inject(fault);
+    world.host.inject(fault, { uses: Infinity });
     await world.until(() => world.restored);
     const { status } = world.operator;
     expect(errors()).toHaveLength(1);

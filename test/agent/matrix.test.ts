@@ -38,7 +38,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   busy: always('updated'),
   reader: always('updated'),
   'dispatcher-missing': row('at rest', 'Unsupported', 'Unsupported', 'updated'),
-  'dispatcher-failed': row('updated', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  'dispatcher-failed': always('updated'),
   'dispatcher-killed': row('updated', 'PrepareFailed', 'ActivateFailed', 'updated'),
   hang: row('at rest', 'PrepareFailed', 'ActivateFailed', 'updated'),
   garbage: always('updated'),
@@ -57,7 +57,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'staged-by-hand': always('updated'),
   'activated-by-hand': always('updated'),
   inhibitor: always('updated'),
-  'reboot-500': always('RebootFailed'),
+  'reboot-500': always('updated'),
   'reboot-dropped': always('updated'),
   'reboot-ignored': always('RebootFailed'),
   'unplanned-reboot': always('updated'),
@@ -71,7 +71,6 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   // The host is activated already, and nothing can be prepared over that.
   deactivate: { reboot: 'PrepareFailed' },
   'dispatcher-missing': { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
-  'dispatcher-failed': { prepare: 'updated', drain: 'updated' },
   'dispatcher-killed': { prepare: 'updated', drain: 'updated' },
   hang: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
 };

@@ -53,6 +53,11 @@ export class HostActionFailedError extends HostError {
     this.stderr = stderr;
     this.exit = exit;
   }
+
+  /** The host's tool did not come to do anything: it may the next time. */
+  get notBegun(): boolean {
+    return this.exit === undefined;
+  }
 }
 
 /** The host began and left no result: its tool was killed, hangs beyond the deadline, or the host restarted in between. */

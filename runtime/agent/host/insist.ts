@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
-import { HostBusyError, HostProtocolError, HostUnreachableError } from './errors.ts';
+import { HostActionFailedError, HostBusyError, HostProtocolError, HostUnreachableError } from './errors.ts';
 
-/** How long a host may give no answer, or none that makes sense, before that is an error of its own. */
+/** How long a host may give no answer, none that makes sense, or be unable to begin, before that is an error of its own. */
 export const TROUBLE_MS = 60_000;
 
 export interface Insistence {
@@ -15,9 +15,10 @@ export interface Insistence {
 }
 
 /** A trouble that passes by itself more often than not. */
-export type Trouble = HostUnreachableError | HostProtocolError;
+export type Trouble = HostUnreachableError | HostProtocolError | HostActionFailedError;
 
 export function isTrouble(error: unknown): error is Trouble {
+  if (error instanceof HostActionFailedError) return error.notBegun;
   return error instanceof HostUnreachableError || error instanceof HostProtocolError;
 }
 

@@ -3,8 +3,9 @@
  * taken now and then, an API server that restarts) and settles when the answer is final. All of them but `bootId`:
  *
  * - reject with the signal's reason as soon as it aborts; the host's own work goes on regardless;
- * - retry a busy host, a host that does not answer and answers that make no sense, and reject with `HostBusyError`,
- *   `HostUnreachableError` or `HostProtocolError` only when that has lasted for 60 seconds or to the call's deadline.
+ * - retry a busy host, a host that does not answer or cannot begin and answers that make no sense, and reject with `HostBusyError`,
+ *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` only when that has lasted for 60 seconds or to the call's
+ *   deadline.
  */
 export interface HostUpdater {
   /** What the host runs. Changes only at a reboot. */

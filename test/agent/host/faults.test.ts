@@ -32,7 +32,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'busy', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 0] },
   { fault: 'reader', refresh: ['done', 33], prepare: ['done', 60], activate: ['done', 31], reboot: ['done', 0] },
   { fault: 'dispatcher-missing', ...all('UpdatesUnsupportedError', 0), reboot: ['done', 0] },
-  { fault: 'dispatcher-failed', ...all('HostActionFailedError', 0), reboot: ['done', 0] },
+  { fault: 'dispatcher-failed', ...DONE },
   {
     fault: 'dispatcher-killed',
     refresh: ['HostActionLostError', 6.5],
@@ -68,7 +68,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'staged-by-hand', ...DONE },
   { fault: 'activated-by-hand', ...DONE },
   { fault: 'inhibitor', ...DONE },
-  { fault: 'reboot-500', ...DONE, reboot: ['HostActionFailedError', 0] },
+  { fault: 'reboot-500', ...DONE },
   { fault: 'reboot-dropped', ...DONE },
   { fault: 'reboot-ignored', ...DONE },
   {
@@ -118,6 +118,21 @@ describe('the driver under each fault of the host', () => {
 });
 
 describe('a host that stays in trouble', () => {
+  test.each<[FaultName, Step]>([
+    ['dispatcher-failed', 'refresh'],
+    ['dispatcher-failed', 'prepare'],
+    ['dispatcher-failed', 'activate'],
+    ['reboot-500', 'reboot'],
+  ])('%s: what cannot begin for a minute has failed (%s)', async (fault, step) => {
+    const world = rig();
+    for (const earlier of STEPS.slice(0, STEPS.indexOf(step))) await world.finish(act(world, earlier));
+    world.host.inject(fault, { uses: Infinity });
+    const [end, seconds] = await outcome(world, step);
+    expect(end).toBe('HostActionFailedError');
+    expect(seconds).toBeGreaterThan(55);
+    expect(seconds).toBeLessThanOrEqual(61);
+  });
+
   test.each([
     ['busy', 'HostBusyError'],
     ['garbage', 'HostProtocolError'],
