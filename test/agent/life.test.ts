@@ -127,6 +127,18 @@ describe('outages', () => {
   });
 });
 
+test.each([-24, 24])(
+  'a wall clock that jumps by %d hours at every moment hurries, delays and fails nothing',
+  async (hours) => {
+    build();
+    world.onMoment = () => void (world.wallErrorMs += hours * 3600_000);
+    const start = world.clock.monotonic();
+    await world.until(() => world.updated);
+    expect(world.clock.monotonic() - start).toBeLessThan(180_000);
+    expect(world.operator.status.crash_count).toBe(0);
+  },
+);
+
 test('a node in front of load balancers leaves them, waits, and is put back before it is reported', async () => {
   build({ times: { lbWaitMs: 90_000 } });
   let excludedAt = 0;

@@ -40,6 +40,8 @@ export class World {
   readonly logged: string[] = [];
   /** Reboots on request of a node that was in service: must stay empty. */
   readonly undrainedReboots: number[] = [];
+  /** By how much the host's wall clock is wrong. */
+  wallErrorMs = 0;
   /** Called around everything that the agent waits for, time included: before it asks, and before it hears the answer. */
   onMoment: () => void = () => undefined;
   readonly #options: WorldOptions;
@@ -179,7 +181,7 @@ export class World {
   #clock(life: Life): Clock {
     const { clock } = this;
     return {
-      now: () => clock.now(),
+      now: () => clock.now() + this.wallErrorMs,
       monotonic: () => clock.monotonic(),
       sleep: (ms, signal) => this.#asking(life, undefined, () => clock.sleep(ms, signal)),
     };

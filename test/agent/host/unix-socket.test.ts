@@ -92,6 +92,18 @@ describe('over a real unix socket', () => {
     await driver.reboot();
   });
 
+  test('an action whose answer never comes has begun all the same; a socket that is not to be used breaks connections', async () => {
+    const { host, transport } = await world();
+    host.inject('half-open');
+    const path = '/actions/refresh-updates';
+    const lost = transport.request({ method: 'POST', path, timeoutMs: 50 });
+    await expect(lost).rejects.toMatchObject({ code: 'ETIMEDOUT', unsent: false });
+    expect(host.requests.get(`POST ${path}`)).toBe(1);
+    host.inject('denied');
+    const denied = transport.request({ method: 'GET', path: '/os', timeoutMs: 5000 });
+    await expect(denied).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
   test('no socket file, and a socket file without a server, are told apart from a lost answer', async () => {
     const transport = new UnixSocketTransport(socketPath, systemClock);
     const ask = () => transport.request({ method: 'GET', path: '/os', timeoutMs: 5000 });
