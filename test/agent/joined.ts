@@ -33,7 +33,7 @@ function inProcess(service: Service): OperatorApi {
 
 export interface Joined {
   readonly host: SimulatedHost;
-  end(): void;
+  readonly end: () => void;
 }
 
 /** The node `n1` of an embedded cluster with a host of its own on 1.38.0, an agent on it, and the real apiserver between them. */

@@ -95,10 +95,9 @@ describe('over a real unix socket', () => {
   test('an action whose answer never comes has begun all the same; a socket that is not to be used breaks connections', async () => {
     const { host, transport } = await world();
     host.inject('half-open');
-    const path = '/actions/refresh-updates';
-    const lost = transport.request({ method: 'POST', path, timeoutMs: 50 });
+    const lost = transport.request({ method: 'POST', path: '/actions/refresh-updates', timeoutMs: 50 });
     await expect(lost).rejects.toMatchObject({ code: 'ETIMEDOUT', unsent: false });
-    expect(host.requests.get(`POST ${path}`)).toBe(1);
+    expect(host.requests.get('POST /actions/refresh-updates')).toBe(1);
     host.inject('denied');
     const denied = transport.request({ method: 'GET', path: '/os', timeoutMs: 5000 });
     await expect(denied).rejects.toMatchObject({ code: 'ECONNRESET' });
