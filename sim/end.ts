@@ -2,8 +2,8 @@ import type { Clock } from '../runtime/lib/clock.ts';
 import { outcomeOf } from './view/outcome.ts';
 import type { Recorder } from './view/recorder.ts';
 
-/** For how long a fleet at rest is watched for an offer that has not come yet. */
-const QUIET_MS = 10_000;
+/** For how long a fleet at rest is watched for an offer that has not come yet: longer than a host whose first answer is lost takes. */
+const QUIET_MS = 30_000;
 
 export interface EndOptions {
   /** Version that every node is to reach. */

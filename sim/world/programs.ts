@@ -18,11 +18,20 @@ export interface RunningProgram {
 /** Starts the program of a container with its environment. */
 export type StartProgram = (env: Readonly<Record<string, string>>, logFile: string) => RunningProgram;
 
+/**
+ * Arguments with which a Node program ends when this process has, however that came about: nobody else closes its input. The program
+ * itself knows nothing of it.
+ */
+export const ENDS_WITH_US: readonly string[] = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent("process.stdin.on('close', () => process.exit(1)).resume().unref()")}`,
+];
+
 /** A child process, its output in `logFile`. */
 export function childProcess(program: string, ...args: readonly string[]): StartProgram {
   return (env, logFile) => {
     const log = createWriteStream(logFile, { flags: 'a' });
-    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
     return {

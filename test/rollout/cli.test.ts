@@ -67,6 +67,11 @@ function environment(pid: string): string {
   }
 }
 
+/** The end of another process is told to nobody, so it is looked for; the test's own timeout is the limit. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 test(
   'two at once do not disturb each other, and leave nothing',
   async () => {
@@ -90,6 +95,19 @@ test(
     expect(run.output).toContain('interrupted before the end');
     expect(readdirSync(temporary)).toEqual([]);
     expect(leftovers()).toEqual([]);
+  },
+  60 * SECONDS,
+);
+
+test(
+  'even when it is killed, no process of its own outlives it',
+  async () => {
+    const run = new Run(['--nodes', '2', '--speed', '5']);
+    await run.said('StagedAndPerformedUpdate');
+    expect(leftovers().length).toBeGreaterThan(1);
+    run.child.kill('SIGKILL');
+    await run.exitCode();
+    await until(() => leftovers().length === 0);
   },
   60 * SECONDS,
 );
