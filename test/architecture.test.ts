@@ -114,6 +114,19 @@ describe('imports point one way', () => {
   }
 });
 
+describe('docs/architecture.md names what each folder may import', () => {
+  const rows = [...source('docs/architecture.md').matchAll(/^\| `([^`]+)`[^|]*\|[^|]*\| (.+?) *\|$/gm)];
+  const documented = new Map(
+    rows.map(([, folder, imports]) => [folder, imports?.split(', ').filter((name) => name !== '-')]),
+  );
+  const own = Object.keys(MAY_IMPORT).filter((layer) => !layer.endsWith('.ts'));
+
+  test.each(own)('%s', (layer) => {
+    const rules = (MAY_IMPORT[layer] ?? []).filter((name) => name.startsWith('runtime/') || name === 'imports');
+    expect(documented.get(layer)?.toSorted()).toEqual(rules.map((name) => name.replace('runtime/', '')).toSorted());
+  });
+});
+
 test('every file belongs to a layer, or to the simulation', () => {
   expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('sim/'))).toEqual([]);
 });
