@@ -10,6 +10,8 @@ import { Wakeup } from './wakeup.ts';
 /** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
 const PACE_MS = 100;
 const RETRY_MS = 5000;
+/** A plan is made at least once a minute. */
+const CAPACITY = 60_000 / PACE_MS;
 
 export interface ConditionWriterOptions {
   readonly shadows: ShadowPort;
@@ -29,9 +31,9 @@ export class ConditionWriter {
     this.#options = options;
   }
 
-  /** Whether the served CRD keeps conditions; an older one drops the field without a word. */
-  get kept(): boolean {
-    return this.#kept;
+  /** How many writes one plan may ask for: what can be made before the next, and none where the served CRD drops the field without a word. */
+  get capacity(): number {
+    return this.#kept ? CAPACITY : 0;
   }
 
   replace(pending: readonly SetCondition[]): void {

@@ -96,7 +96,7 @@ export function scheduleOf(config: ControllerConfig): Schedule {
 }
 
 /** The settings that a plan is made by. */
-export function policyOf(config: ControllerConfig): Omit<Policy, 'conditions'> {
+export function policyOf(config: ControllerConfig): Omit<Policy, 'conditionWrites'> {
   return {
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,
     maxFailed: config.MAX_FAILED_UPDATE,

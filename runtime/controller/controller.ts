@@ -52,7 +52,7 @@ const RETRY = { firstMs: 100, maxMs: 30_000 };
 export class Controller {
   readonly metrics = new ControllerMetrics();
   readonly #options: ControllerOptions;
-  readonly #policy: Omit<Policy, 'conditions'>;
+  readonly #policy: Omit<Policy, 'conditionWrites'>;
   readonly #schedule: Schedule;
   readonly #world: World;
   readonly #ledger: SlotLedger;
@@ -105,7 +105,7 @@ export class Controller {
   outlook(): Outlook {
     const now = this.#options.clock.now();
     const snapshot = { ...this.#world.view(), slots: this.#ledger.slots, window: this.#schedule.at(now) };
-    const planned = plan(snapshot, { ...this.#policy, conditions: this.#conditions.kept }, now);
+    const planned = plan(snapshot, { ...this.#policy, conditionWrites: this.#conditions.capacity }, now);
     const outlook = { ...planned, snapshot, leading: this.#election.leading };
     this.metrics.show(snapshot, planned, outlook.leading);
     return outlook;

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../kube/objects.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import { readMarks } from '../marks/marks.ts';
-import { HOLD_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
+import { HOLD_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE, shadowName } from '../shadow/names.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them: everything else about them is let go at once. */
@@ -11,6 +11,7 @@ export function viewOfNode(node: Node): NodeView {
   return {
     name,
     uid,
+    shadowName: shadowName(name),
     managed: labels[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
     held: annotations[HOLD_ANNOTATION] !== undefined,
     unschedulable: node.spec?.unschedulable === true,

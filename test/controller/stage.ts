@@ -39,7 +39,7 @@ export class Stage {
 
   /** With nodes of these names at rest, 1.1.0 on offer to each. */
   static with(...names: readonly string[]): Promise<Stage> {
-    return Stage.#build(names, crd(crdSchema('v2')));
+    return Stage.#build(names, shadowCrd(crdSchema('v2')));
   }
 
   /** With a CRD that drops conditions, so that they change no resourceVersion. */
@@ -48,7 +48,7 @@ export class Stage {
       properties: { status: { properties: Record<string, unknown> } };
     };
     delete schema.properties.status.properties['conditions'];
-    return Stage.#build(names, crd(schema));
+    return Stage.#build(names, shadowCrd(schema));
   }
 
   static async #build(names: readonly string[], definition: object): Promise<Stage> {
@@ -212,7 +212,7 @@ export function intercepted(
   };
 }
 
-function crd(openAPIV3Schema: object): object {
+export function shadowCrd(openAPIV3Schema: object): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

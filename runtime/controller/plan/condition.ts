@@ -1,4 +1,3 @@
-import { rfc3339 } from '../../lib/clock.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
 import type { ShadowView } from './snapshot.ts';
@@ -7,17 +6,20 @@ import type { Finding } from './verdict.ts';
 /** The condition of a shadow that says why its node is, or is not, on the newest offered version. */
 export const UP_TO_DATE = 'UpToDate';
 
-/** The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in. */
+/**
+ * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.
+ * @param timestamp now, RFC 3339
+ */
 export function conditionFor(
   { name, resourceVersion, status }: ShadowView,
   { reason, message }: Finding,
-  now: number,
+  timestamp: string,
 ): SetCondition | undefined {
   if (!status) return undefined;
   const before = upToDate(status);
   const value = valueOf(status, reason);
   if (before?.status === value && before.reason === reason && before.message === message) return undefined;
-  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : rfc3339(now);
+  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : timestamp;
   const others = (status.conditions ?? []).filter(({ type }) => type !== UP_TO_DATE);
   const condition: ShadowCondition = { type: UP_TO_DATE, status: value, reason, message, lastTransitionTime };
   return { kind: 'set-condition', shadow: name, resourceVersion, conditions: [...others, condition] };

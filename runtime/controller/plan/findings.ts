@@ -3,7 +3,7 @@ import type { Status } from '../../shadow/model.ts';
 import type { Health } from './health.ts';
 import type { Assessed } from './releases.ts';
 import type { ShadowView } from './snapshot.ts';
-import { isActive, type Subject } from './subject.ts';
+import { isActive } from './subject.ts';
 import { type Finding, found } from './verdict.ts';
 
 /** What there is to say of a managed node, starts apart; undefined where only they decide. */
@@ -42,20 +42,21 @@ function shortList(names: readonly string[]): string {
 }
 
 function isBehind(status: Status, newest: string | undefined): boolean {
-  return newest !== undefined && compareSemver(newest, status.current_version) > 0;
+  return newest !== undefined && newest !== status.current_version && compareSemver(newest, status.current_version) > 0;
 }
 
 /** By family, the newest version that any of its hosts runs or is offered. */
-export function newestVersions(subjects: readonly Subject[]): Map<string, string> {
-  const newest = new Map<string, string>();
-  for (const { node, shadow } of subjects) {
-    if (!node.managed || !shadow?.status) continue;
-    for (const version of [shadow.status.current_version, shadow.status.target_version]) {
-      const known = newest.get(node.family);
-      if (known === undefined || (known !== version && compareSemver(version, known) > 0)) {
-        newest.set(node.family, version);
-      }
-    }
+export function newestVersions(managed: readonly Assessed[]): Map<string, string> {
+  const versions = new Map<string, Set<string>>();
+  for (const { subject } of managed) {
+    const { node, shadow } = subject;
+    if (!shadow?.status) continue;
+    const known = versions.get(node.family) ?? new Set();
+    versions.set(node.family, known.add(shadow.status.current_version).add(shadow.status.target_version));
   }
-  return newest;
+  return new Map([...versions].map(([family, known]) => [family, [...known].reduce(newerOf)]));
+}
+
+function newerOf(a: string, b: string): string {
+  return compareSemver(a, b) < 0 ? b : a;
 }

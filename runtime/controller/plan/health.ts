@@ -15,8 +15,12 @@ export interface Health {
   readonly outage: boolean;
 }
 
+/** Nearly every node, nearly always. */
+const WELL: Health = { agentSilent: false, notReturned: false, soak: undefined, outage: false };
+
 export function healthOf(subject: Subject, policy: Policy, alarm: Alarm): Health {
-  const { node, shadow } = subject;
+  const { node, shadow, silentSince } = subject;
+  if (node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate') return WELL;
   return {
     agentSilent: isSilent(subject, policy, alarm),
     notReturned: shadow !== undefined && hasNotReturned(node, shadow, { policy, alarm }),

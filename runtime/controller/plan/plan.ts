@@ -1,5 +1,4 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { shadowName } from '../../shadow/names.ts';
 import { Alarm } from './alarm.ts';
 import type { Command } from './commands.ts';
 import { conditionFor } from './condition.ts';
@@ -28,48 +27,53 @@ export interface Plan {
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const alarm = new Alarm(now);
-  const fleet = subjectsOf(snapshot, shadowName).map((subject) => ({
-    subject,
-    health: healthOf(subject, policy, alarm),
-  }));
-  const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(fleet) };
-  const starts = chooseStarts(fleet, busyNodes(fleet, snapshot), keeper);
-  const writes = [...upkeep(fleet, now), ...starts.commands];
+  const timestamp = rfc3339(now);
+  const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
+  const managed = fleet.filter(({ subject }) => subject.node.managed);
+  const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(managed) };
+  const starts = chooseStarts(managed, busyNodes(fleet, snapshot), keeper);
+  const writes = [...upkeep(fleet, timestamp), ...starts.commands];
   const commands = [...writes, ...slotCommands(fleet, snapshot, writes)];
-  const verdicts = verdictsFor(fleet, starts);
-  const conditions = policy.conditions ? conditionCommands(fleet, { verdicts, writes: commands, now }) : [];
+  const verdicts = verdictsFor(managed, starts);
+  const limit = policy.conditionWrites;
+  const conditions = conditionCommands(managed, verdicts, { written: writtenShadows(commands), timestamp, limit });
   return { commands: [...commands, ...conditions], verdicts, wakeAt: alarm.next };
 }
 
 /** UIDs of the nodes that take a place (rule L6). A shadow whose node is not known counts as its owner. */
 function busyNodes(fleet: readonly Assessed[], { slots, shadows }: Snapshot): Set<string> {
-  const occupied = fleet.filter(({ subject, health }) => isOccupied(subject, health));
-  const known = new Set(fleet.map(({ subject }) => subject.node.uid));
-  const strays = shadows.filter(({ ownerUid }) => ownerUid !== undefined && !known.has(ownerUid)).filter(isActive);
-  return new Set([
-    ...slots.map(({ nodeUid }) => nodeUid),
-    ...occupied.map(({ subject }) => subject.node.uid),
-    ...strays.map(({ ownerUid }) => ownerUid as string),
-  ]);
+  const busy = new Set(slots.map(({ nodeUid }) => nodeUid));
+  const strays = new Set(shadows.filter(isActive).flatMap(({ ownerUid }) => ownerUid ?? []));
+  for (const { subject, health } of fleet) {
+    strays.delete(subject.node.uid);
+    if (isOccupied(subject, health)) busy.add(subject.node.uid);
+  }
+  return new Set([...busy, ...strays]);
 }
 
 /** Writes that need no slot: an update goes on, or is cleaned up after. */
-function upkeep(fleet: readonly Assessed[], now: number): Command[] {
-  const timestamp = rfc3339(now);
-  return fleet.flatMap(({ subject, health }): Command[] => {
-    const { node, shadow } = subject;
-    const recovery = recover(subject, shadowName(node.name), health);
-    if (recovery && recovery.kind !== 'disown') return [recovery];
-    const goesOn = node.managed && shadow && !shadow.stale && !health.agentSilent;
-    const spec = goesOn ? progress(shadow, health.soak, timestamp) : undefined;
-    const step: Command[] =
-      shadow && spec ? [{ kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec }] : [];
-    return recovery ? [...step, recovery] : step;
-  });
+function upkeep(fleet: readonly Assessed[], timestamp: string): Command[] {
+  const commands: Command[] = [];
+  for (const { subject, health } of fleet) {
+    const recovery = recover(subject, health);
+    const goesOn = recovery === undefined || recovery.kind === 'disown';
+    const step = goesOn ? nextStep({ subject, health }, timestamp) : undefined;
+    if (step) commands.push(step);
+    if (recovery) commands.push(recovery);
+  }
+  return commands;
+}
+
+function nextStep({ subject, health }: Assessed, timestamp: string): Command | undefined {
+  const { node, shadow } = subject;
+  if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
+  const spec = progress(shadow, health.soak, timestamp);
+  return spec && { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec };
 }
 
 function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: readonly Command[]): Command[] {
-  const byUid = new Map(fleet.map((assessed) => [assessed.subject.node.uid, assessed]));
+  const holders = fleet.filter(({ subject }) => subject.slot);
+  const byUid = new Map(holders.map((assessed) => [assessed.subject.node.uid, assessed]));
   const written = writtenShadows(writes);
   return slots
     .filter(({ shadow }) => !written.has(shadow))
@@ -79,10 +83,9 @@ function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: r
     });
 }
 
-function verdictsFor(fleet: readonly Assessed[], { commands, findings }: Starts): Verdict[] {
-  const newest = newestVersions(fleet.map(({ subject }) => subject));
+function verdictsFor(managed: readonly Assessed[], { commands, findings }: Starts): Verdict[] {
+  const newest = newestVersions(managed);
   const starting = new Map(commands.map(({ node, spec }) => [node, spec.version]));
-  const managed = fleet.filter(({ subject }) => subject.node.managed);
   return managed.map((assessed) => {
     const node = assessed.subject.node.name;
     const version = starting.get(node);
@@ -94,20 +97,35 @@ function verdictsFor(fleet: readonly Assessed[], { commands, findings }: Starts)
 const NOT_YET: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
 interface ConditionInput {
-  readonly verdicts: readonly Verdict[];
-  readonly writes: readonly Command[];
-  readonly now: number;
+  /** Names of shadows that are about to be written. */
+  readonly written: ReadonlySet<string>;
+  readonly timestamp: string;
+  readonly limit: number;
 }
 
-/** A shadow that is about to be written, or whose view is out of date, gets its condition once that has been seen. */
-function conditionCommands(fleet: readonly Assessed[], { verdicts, writes, now }: ConditionInput): Command[] {
-  const written = writtenShadows(writes);
-  const byNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
-  return fleet.flatMap(({ subject: { node, shadow } }) => {
-    const verdict = byNode.get(node.name);
-    if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) return [];
-    return conditionFor(shadow, verdict, now) ?? [];
-  });
+/**
+ * A shadow that is about to be written, or whose view is out of date, gets its condition once that has been seen.
+ * @param verdicts one for each of `managed`, in its order
+ */
+function conditionCommands(
+  managed: readonly Assessed[],
+  verdicts: readonly Verdict[],
+  { written, timestamp, limit }: ConditionInput,
+): Command[] {
+  const commands: Command[] = [];
+  for (const [
+    index,
+    {
+      subject: { shadow },
+    },
+  ] of managed.entries()) {
+    if (commands.length >= limit) break;
+    const verdict = verdicts[index];
+    if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
+    const command = conditionFor(shadow, verdict, timestamp);
+    if (command) commands.push(command);
+  }
+  return commands;
 }
 
 function writtenShadows(writes: readonly Command[]): Set<string> {

@@ -14,6 +14,6 @@ export interface Policy {
   readonly returnTimeoutMs: number;
   /** How long a node that is not Ready takes a slot; 0 = never. */
   readonly notReadyHoldMs: number;
-  /** Whether the served CRD keeps conditions. */
-  readonly conditions: boolean;
+  /** How many conditions a plan brings to its verdicts at most; 0 where the served CRD does not keep any. */
+  readonly conditionWrites: number;
 }

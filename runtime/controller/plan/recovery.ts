@@ -7,10 +7,10 @@ import { isActive, isIdle, requestedReboot, type Subject } from './subject.ts';
  * What has to be undone on a node because nobody else will: marks at rest, an update whose agent is gone, a label that was taken away, a
  * cordon that somebody lifted (rules M6 and M8).
  */
-export function recover(subject: Subject, shadowName: string, health: Health): Command | undefined {
+export function recover(subject: Subject, health: Health): Command | undefined {
   const { node, shadow, silentSince } = subject;
   if (shadow) return shadow.stale ? undefined : recoverWith(node, shadow, health);
-  return node.marks && silentSince !== undefined ? releaseOf(node, shadowName) : undefined;
+  return node.marks && silentSince !== undefined ? releaseOf(node, node.shadowName) : undefined;
 }
 
 function recoverWith(node: NodeView, shadow: ShadowView, { agentSilent }: Health): Command | undefined {

@@ -23,15 +23,18 @@ interface Tally {
   inFlight: number;
 }
 
+interface Family {
+  members: number;
+  readonly tallies: Map<string, Tally>;
+}
+
 /** What all releases together have done so far: counted anew each time from the shadows, nothing is remembered. */
 export class Releases {
-  readonly #tallies = new Map<string, Tally>();
-  readonly #members = new Map<string, number>();
+  readonly #families = new Map<string, Family>();
 
-  constructor(fleet: readonly Assessed[]) {
-    for (const { subject, health } of fleet) {
-      if (subject.node.managed) this.#count(subject, health);
-    }
+  /** @param managed nodes of the fleet */
+  constructor(managed: readonly Assessed[]) {
+    for (const { subject, health } of managed) this.#count(subject, health);
   }
 
   of(family: string, version: string): Release {
@@ -40,7 +43,7 @@ export class Releases {
 
   /** Managed nodes of the family. */
   members(family: string): number {
-    return this.#members.get(family) ?? 0;
+    return this.#family(family).members;
   }
 
   /** The node is on its way to the version. */
@@ -51,7 +54,7 @@ export class Releases {
 
   #count(subject: Subject, health: Health): void {
     const { node, shadow } = subject;
-    this.#members.set(node.family, this.members(node.family) + 1);
+    this.#family(node.family).members += 1;
     if (!shadow?.status) return;
     for (const version of failedOn(shadow, health)) this.#tally(node.family, version).failed.add(node.uid);
     if (isIdle(shadow)) this.#tally(node.family, shadow.status.current_version).proven = true;
@@ -60,12 +63,20 @@ export class Releases {
   }
 
   #tally(family: string, version: string): Tally {
-    const key = `${family} ${version}`;
-    const known = this.#tallies.get(key);
+    const { tallies } = this.#family(family);
+    const known = tallies.get(version);
     if (known) return known;
     const tally = { failed: new Set<string>(), proven: false, inFlight: 0 };
-    this.#tallies.set(key, tally);
+    tallies.set(version, tally);
     return tally;
+  }
+
+  #family(name: string): Family {
+    const known = this.#families.get(name);
+    if (known) return known;
+    const family = { members: 0, tallies: new Map() };
+    this.#families.set(name, family);
+    return family;
   }
 }
 

@@ -17,6 +17,8 @@ export interface Snapshot {
 export interface NodeView {
   readonly name: string;
   readonly uid: string;
+  /** What its shadow is called. */
+  readonly shadowName: string;
   /** Bears the label that asks for updates. */
   readonly managed: boolean;
   /** Bears the annotation `hold`. */

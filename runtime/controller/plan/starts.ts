@@ -7,7 +7,7 @@ import { byTurn } from './order.ts';
 import type { Assessed } from './releases.ts';
 import type { ShadowView } from './snapshot.ts';
 import type { Subject } from './subject.ts';
-import { type Finding, found } from './verdict.ts';
+import type { Finding } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
@@ -23,10 +23,10 @@ interface Candidate {
 
 /**
  * Gives the free places to those whose turn it is.
+ * @param managed nodes of the fleet
  * @param busy UIDs of nodes that take a place now
  */
-export function chooseStarts(fleet: readonly Assessed[], busy: ReadonlySet<string>, keeper: Gatekeeper): Starts {
-  const managed = fleet.filter(({ subject }) => subject.node.managed);
+export function chooseStarts(managed: readonly Assessed[], busy: ReadonlySet<string>, keeper: Gatekeeper): Starts {
   const capacity = concurrency(keeper.policy.maxConcurrent, managed.length);
   const taken = new Set(busy);
   const commands: Start[] = [];
@@ -38,7 +38,7 @@ export function chooseStarts(fleet: readonly Assessed[], busy: ReadonlySet<strin
     if (finding) findings.set(node.name, finding);
     else if (taken.size + Number(!taken.has(node.uid)) > capacity) {
       position += 1;
-      findings.set(node.name, { ...found('WaitingForSlot', 'other nodes are being updated'), position });
+      findings.set(node.name, { reason: 'WaitingForSlot', message: 'other nodes are being updated', position });
     } else {
       taken.add(node.uid);
       keeper.releases.begin(node, version);
@@ -49,15 +49,16 @@ export function chooseStarts(fleet: readonly Assessed[], busy: ReadonlySet<strin
 }
 
 /** A node that is still being cleaned up, or whose last start is in doubt, is none yet. */
-function candidates(fleet: readonly Assessed[], ownNode: string): Candidate[] {
-  return fleet
-    .flatMap(({ subject, health }) => {
-      const { shadow, node, slot } = subject;
-      if (!shadow || shadow.stale || health.agentSilent || node.marks || slot?.writes === 'unknown') return [];
-      const version = startable(shadow);
-      return version === undefined ? [] : [{ subject, shadow, version }];
-    })
-    .toSorted((a, b) => byTurn(ownNode)(a.subject, b.subject));
+function candidates(managed: readonly Assessed[], ownNode: string): Candidate[] {
+  const turn = byTurn(ownNode);
+  const found: Candidate[] = [];
+  for (const { subject, health } of managed) {
+    const { shadow, node, slot } = subject;
+    if (!shadow || shadow.stale || health.agentSilent || node.marks || slot?.writes === 'unknown') continue;
+    const version = startable(shadow);
+    if (version !== undefined) found.push({ subject, shadow, version });
+  }
+  return found.toSorted((a, b) => turn(a.subject, b.subject));
 }
 
 function startOf({ node }: Subject, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {

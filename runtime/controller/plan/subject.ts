@@ -10,12 +10,13 @@ export interface Subject {
 }
 
 /** Every node of the snapshot as a subject, by name, so that a plan does not depend on the order in which caches were filled. */
-export function subjectsOf({ nodes, shadows, slots, silentSince }: Snapshot, shadowNameOf: NameRule): Subject[] {
-  const shadowsByName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
+export function subjectsOf({ nodes, shadows, slots, silentSince }: Snapshot): Subject[] {
+  const shadowsByName = new Map<string, ShadowView>();
+  for (const shadow of shadows) shadowsByName.set(shadow.name, shadow);
   const slotsByUid = new Map(slots.map((slot) => [slot.nodeUid, slot]));
   return nodes
     .map((node) => {
-      const shadow = shadowsByName.get(shadowNameOf(node.name));
+      const shadow = shadowsByName.get(node.shadowName);
       return {
         node,
         shadow: shadow && ownedBy(shadow, node.uid) ? shadow : undefined,
@@ -25,8 +26,6 @@ export function subjectsOf({ nodes, shadows, slots, silentSince }: Snapshot, sha
     })
     .toSorted((a, b) => compare(a.node.name, b.node.name));
 }
-
-type NameRule = (nodeName: string) => string;
 
 function ownedBy(shadow: ShadowView, nodeUid: string): boolean {
   return shadow.ownerUid === undefined || shadow.ownerUid === nodeUid;

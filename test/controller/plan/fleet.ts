@@ -18,7 +18,7 @@ export const POLICY: Policy = {
   agentTimeoutMs: 900_000,
   returnTimeoutMs: 900_000,
   notReadyHoldMs: 3_600_000,
-  conditions: false,
+  conditionWrites: 0,
 };
 
 export const MARKS: Marks = { id: 'm', since: moment(-5), boot: 'boot-1', owns: ['cordon'] };
@@ -27,6 +27,7 @@ export function node(name: string, more: Partial<NodeView> = {}): NodeView {
   return {
     name,
     uid: `uid-${name}`,
+    shadowName: shadowName(name),
     managed: true,
     held: false,
     unschedulable: false,

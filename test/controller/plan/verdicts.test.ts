@@ -15,7 +15,7 @@ import {
   updated,
 } from './fleet.ts';
 
-const rule = { ...POLICY, conditions: true };
+const rule = { ...POLICY, conditionWrites: 600 };
 const verdict = (world: Snapshot): object => plan(world, rule, NOW).verdicts[0]!;
 
 describe('the verdict on a node', () => {

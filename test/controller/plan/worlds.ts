@@ -27,7 +27,7 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   agentTimeoutMs: fc.constant(900_000),
   returnTimeoutMs: fc.constant(900_000),
   notReadyHoldMs: fc.constantFrom(0, 3_600_000),
-  conditions: fc.boolean(),
+  conditionWrites: fc.constantFrom(0, 2, 600),
 });
 
 interface Member {
@@ -136,57 +136,70 @@ export const world: fc.Arbitrary<Snapshot> = fc
 
 /** The world once every command has been carried out and seen. */
 export function after(snapshot: Snapshot, commands: readonly Command[]): Snapshot {
-  return commands.reduce(applied, snapshot);
+  const draft: Draft = {
+    nodes: new Map(snapshot.nodes.map((one) => [one.name, one])),
+    shadows: new Map(snapshot.shadows.map((one) => [one.name, one])),
+    slots: new Map(snapshot.slots.map((one) => [one.shadow, one])),
+  };
+  for (const command of commands) apply(draft, command);
+  return {
+    ...snapshot,
+    nodes: [...draft.nodes.values()],
+    shadows: [...draft.shadows.values()],
+    slots: [...draft.slots.values()],
+  };
+}
+
+/** What commands act on, by name; slots by the name of their shadow. */
+interface Draft {
+  readonly nodes: Map<string, NodeView>;
+  readonly shadows: Map<string, ShadowView>;
+  readonly slots: Map<string, Snapshot['slots'][number]>;
 }
 
 type Effects = {
-  readonly [K in Command['kind']]: (before: Snapshot, command: Extract<Command, { kind: K }>) => Snapshot;
+  readonly [K in Command['kind']]: (draft: Draft, command: Extract<Command, { kind: K }>) => void;
 };
 
 const EFFECTS: Effects = {
-  'set-spec': (before, { shadow: name, spec }) => withShadow(before, name, (one) => ({ ...one, spec })),
-  start: (before, command) =>
-    taken(
-      withShadow(before, command.shadow, (one) => ({ ...one, spec: command.spec })),
-      command,
-    ),
-  bump: taken,
-  free: (before, { shadow: name }) => ({ ...before, slots: before.slots.filter((one) => one.shadow !== name) }),
-  release: (before, { node: name }) => withNode(before, name, (one) => ({ ...one, marks: undefined })),
-  disown: (before, { node: name }) => withNode(before, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
-  'delete-shadow': (before, { shadow: name }) => ({
-    ...before,
-    shadows: before.shadows.filter((one) => one.name !== name),
-  }),
-  'set-condition': (before, { shadow: name, conditions }) =>
-    withShadow(before, name, (one) =>
+  'set-spec': (draft, { shadow: name, spec }) => change(draft.shadows, name, (one) => ({ ...one, spec })),
+  start(draft, command) {
+    change(draft.shadows, command.shadow, (one) => ({ ...one, spec: command.spec }));
+    take(draft, command);
+  },
+  bump: take,
+  free: (draft, { shadow: name }) => draft.slots.delete(name),
+  release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
+  disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
+  'delete-shadow': (draft, { shadow: name }) => draft.shadows.delete(name),
+  'set-condition': (draft, { shadow: name, conditions }) =>
+    change(draft.shadows, name, (one) =>
       one.status ? { ...one, status: { ...one.status, conditions: [...conditions] } } : one,
     ),
-  rescue(before, { node: nodeName, shadow: name }) {
-    const bootId = before.nodes.find((one) => one.name === nodeName)?.bootId;
-    const released = withNode(before, nodeName, (one) => ({ ...one, marks: undefined }));
-    return withShadow(released, name, (one) => {
+  rescue(draft, { node: nodeName, shadow: name }) {
+    const bootId = draft.nodes.get(nodeName)?.bootId;
+    change(draft.nodes, nodeName, (one) => ({ ...one, marks: undefined }));
+    change(draft.shadows, name, (one): ShadowView => {
       const rebooted = one.status?.reboot != null && one.status.reboot.boot_id !== bootId;
       return rebooted ? one : { ...one, spec: { ...one.spec, state: 'Idle' } };
     });
   },
 };
 
-function applied<K extends Command['kind']>(before: Snapshot, command: Extract<Command, { kind: K }>): Snapshot {
-  return EFFECTS[command.kind](before, command);
+function apply<K extends Command['kind']>(draft: Draft, command: Extract<Command, { kind: K }>): void {
+  EFFECTS[command.kind](draft, command);
 }
 
-function withShadow(before: Snapshot, name: string, change: (one: ShadowView) => ShadowView): Snapshot {
-  return { ...before, shadows: before.shadows.map((one) => (one.name === name ? change(one) : one)) };
+function change<T>(items: Map<string, T>, name: string, how: (one: T) => T): void {
+  const one = items.get(name);
+  if (one !== undefined) items.set(name, how(one));
 }
 
-function withNode(before: Snapshot, name: string, change: (one: NodeView) => NodeView): Snapshot {
-  return { ...before, nodes: before.nodes.map((one) => (one.name === name ? change(one) : one)) };
-}
-
-function taken(before: Snapshot, key: { readonly shadow: string; readonly nodeUid: string }): Snapshot {
-  const others = before.slots.filter((one) => one.shadow !== key.shadow);
-  return { ...before, slots: [...others, { shadow: key.shadow, nodeUid: key.nodeUid, writes: 'settled' }] };
+function take(
+  { slots }: Draft,
+  { shadow: name, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
+): void {
+  slots.set(name, { shadow: name, nodeUid, writes: 'settled' });
 }
 
 /** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */

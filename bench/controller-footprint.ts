@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../runtime/lib/clock.ts';
+import { NAMESPACE } from '../runtime/shadow/names.ts';
+import { ADMIN } from '../sim/cluster/cluster.ts';
+import { serveCluster, type ServedCluster } from '../sim/cluster/https.ts';
+import { Stage } from '../test/controller/stage.ts';
+import type { Bench } from './bench.ts';
+
+const NODES = 10_000;
+const NODE_BYTES = 16 * 1024;
+/** Each kubelet posts its status every five minutes. */
+const STATUSES_A_SECOND = NODES / 300;
+const IDLE_SECONDS = 30;
+const HTTP_PORT = 38_080;
+const TICKS_A_SECOND = 100;
+
+/** The bundled controller over HTTPS, with a large fleet at rest whose nodes post statuses that say nothing new. */
+export const controllerFootprint: Bench = {
+  name: 'controller-footprint',
+  async run() {
+    const stage = await largeFleet();
+    const served = await serveCluster(stage.cluster);
+    const dir = await mkdtemp(join(tmpdir(), 'brupop-bench-'));
+    const controller = await startController(served, dir);
+    try {
+      await ready();
+      await sleep(10_000);
+      const before = await cpuSeconds(controller);
+      await heartbeats(stage, IDLE_SECONDS);
+      const cpu = (await cpuSeconds(controller)) - before;
+      const memory = await memoryMb(controller);
+      return [
+        { name: 'memory with 10,000 nodes of 16 KiB, now', value: memory.now, unit: 'MB', below: 300 },
+        { name: 'memory with 10,000 nodes of 16 KiB, at its highest', value: memory.highest, unit: 'MB', below: 300 },
+        { name: 'CPU at 33 node statuses a second', value: (cpu / IDLE_SECONDS) * 100, unit: '% of a core', below: 5 },
+      ];
+    } finally {
+      controller.kill('SIGKILL');
+      await served.close();
+      await rm(dir, { recursive: true, force: true });
+    }
+  },
+};
+
+async function largeFleet(): Promise<Stage> {
+  const stage = await Stage.with();
+  const annotations = { filler: 'x'.repeat(NODE_BYTES - 1024) };
+  for (let index = 0; index < NODES; index++) {
+    const name = `n${index}`;
+    await stage.join(name);
+    await stage.patch(`/api/v1/nodes/${name}`, { metadata: { annotations } });
+    await stage.report(name, { current_version: '1.1.0', conditions: [CONDITION] });
+  }
+  return stage;
+}
+
+/** As the controller writes it, so that it has nothing left to write. */
+const CONDITION = {
+  type: 'UpToDate',
+  status: 'True',
+  reason: 'UpToDate',
+  message: 'the node runs the newest version that it is offered',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
+
+async function startController(served: ServedCluster, dir: string): Promise<ChildProcess> {
+  const config = JSON.parse(served.kubeconfig(ADMIN)) as { users: { user: { token: string } }[] };
+  const files = { token: config.users[0]?.user.token ?? '', 'ca.crt': served.caPem, namespace: NAMESPACE };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+  const { hostname, port } = new URL(served.url);
+  const env = {
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    SERVICE_ACCOUNT_DIR: dir,
+    MY_NODE_NAME: 'n0',
+    HTTP_PORT: String(HTTP_PORT),
+  };
+  return spawn(process.execPath, ['build/controller.mjs'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+async function ready(): Promise<void> {
+  for (let tries = 0; tries < 120; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${HTTP_PORT}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await sleep(500);
+  }
+  throw new Error('the controller did not become ready');
+}
+
+async function heartbeats(stage: Stage, seconds: number): Promise<void> {
+  for (let beat = 0; beat < seconds * STATUSES_A_SECOND; beat++) {
+    const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const lastHeartbeatTime = new Date(systemClock.now()).toISOString();
+    const conditions = [{ ...condition, lastHeartbeatTime }];
+    await stage.patch(`/api/v1/nodes/n${beat % NODES}/status`, { status: { conditions } });
+    await sleep(1000 / STATUSES_A_SECOND);
+  }
+}
+
+/** CPU time that the process has used, all threads together. */
+async function cpuSeconds({ pid }: ChildProcess): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+async function memoryMb({ pid }: ChildProcess): Promise<{ now: number; highest: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const megabytes = (field: string): number =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+  return { now: megabytes('VmRSS'), highest: megabytes('VmHWM') };
+}

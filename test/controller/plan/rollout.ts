@@ -1,0 +1,94 @@
+import { concurrency } from '../../../runtime/controller/plan/amount.ts';
+import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import { fleet, minutes } from './fleet.ts';
+import { after } from './worlds.ts';
+
+export interface RolloutReport {
+  readonly plans: number;
+  /** Minutes of virtual time until nobody had anything left to do. */
+  readonly minutes: number;
+  /** Whatever was not as it must be, in words; empty is good. */
+  readonly faults: readonly string[];
+  readonly failures: number;
+}
+
+export interface RolloutInput {
+  readonly size: number;
+  readonly policy: Policy;
+  readonly random: Random;
+  /** Makes each plan, and may measure it. */
+  readonly make?: (work: () => Plan) => Plan;
+}
+
+/** Rolls a fleet over on the plan alone, a minute at a time, and checks after each plan what must always hold. */
+export function rollOut({ size, policy, random, make = (work) => work() }: RolloutInput): RolloutReport {
+  const names = Array.from({ length: size }, (_, index) => `n${index}`);
+  let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])));
+  const faults = new Set<string>();
+  let plans = 0;
+  let failures = 0;
+  let minute = 0;
+  for (; minute < 100_000 && !isOver(snapshot); minute++) {
+    const made = make(() => plan(snapshot, policy, minutes(minute)));
+    plans++;
+    for (const fault of faultsOf(snapshot, made, policy)) faults.add(fault);
+    snapshot = after(snapshot, made.commands);
+    const moved = snapshot.shadows.map((one) => step(one, random, minute));
+    failures += moved.filter((one, index) => isFailure(one, snapshot.shadows[index])).length;
+    snapshot = { ...snapshot, shadows: moved };
+  }
+  return { plans, minutes: minute, faults: [...faults], failures };
+}
+
+const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
+  now.status?.current_state === 'ErrorReset' && before?.status?.current_state !== 'ErrorReset';
+
+function isOver({ shadows, slots }: Snapshot): boolean {
+  return slots.length === 0 && shadows.every(({ status }) => status?.current_version === status?.target_version);
+}
+
+function* faultsOf(snapshot: Snapshot, made: Plan, policy: Policy): Generator<string> {
+  const starts = made.commands.filter((command) => command.kind === 'start');
+  const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
+  const unslotted = snapshot.shadows.filter((one) => isMoving(one) && !slotted.has(one.ownerUid ?? ''));
+  if (unslotted.length > 0) yield 'a node is being updated without a slot';
+  const busy = new Set([...slotted, ...starts.map(({ nodeUid }) => nodeUid)]);
+  const capacity = concurrency(policy.maxConcurrent, snapshot.nodes.length);
+  if (busy.size > capacity) yield `more than ${capacity} nodes at once`;
+  if (made.verdicts.length !== snapshot.nodes.length) yield 'not exactly one verdict for each node';
+  const waiting = made.verdicts.some(({ position }) => position !== undefined);
+  if (waiting && busy.size < capacity) yield 'a node waits although a slot is free';
+  if (made.commands.filter(({ kind }) => kind === 'set-condition').length > policy.conditionWrites)
+    yield 'more conditions than can be written';
+}
+
+function isMoving({ spec, status }: ShadowView): boolean {
+  return spec.state !== 'Idle' || status?.current_state !== 'Idle';
+}
+
+/** What its agent did in this minute: nothing yet, the next step, or, now and then, a failure that is not the release's. */
+function step(one: ShadowView, random: Random, minute: number): ShadowView {
+  const { spec, status } = one;
+  if (!status || !hasWork(one) || random() < 0.4) return one;
+  if (spec.state === 'StagedAndPerformedUpdate' && random() < 0.01) return { ...one, status: failed(status, minute) };
+  const rebooted = spec.state === 'RebootedIntoUpdate' && { current_version: spec.version ?? status.current_version };
+  const done = spec.state === 'Idle' && status.current_state === 'MonitoringUpdate' && { crash_count: 0 };
+  return { ...one, status: { ...status, current_state: spec.state, ...rebooted, ...done } };
+}
+
+function hasWork({ spec, status }: ShadowView): boolean {
+  return spec.state !== status?.current_state && (status?.current_state !== 'ErrorReset' || spec.state === 'Idle');
+}
+
+function failed(status: NonNullable<ShadowView['status']>, minute: number): NonNullable<ShadowView['status']> {
+  return {
+    ...status,
+    current_state: 'ErrorReset',
+    crash_count: status.crash_count + 1,
+    failed_versions: [],
+    state_transition_failure_timestamp: new Date(minutes(minute)).toISOString(),
+  };
+}
