@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import type { controllerEnv } from '../runtime/controller/config.ts';
+import { CONTROLLER_NODE_FLAGS, type controllerEnv } from '../runtime/controller/config.ts';
 import { CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
@@ -49,6 +49,7 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'controller',
     env: controllerEnvironment(settings),
+    nodeFlags: CONTROLLER_NODE_FLAGS,
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {
@@ -75,6 +76,8 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     AGENT_TIMEOUT_IN_SEC: controller.agentTimeoutInSec,
     NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
+    LABEL_NODES: controller.labelNodes,
+    EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
     HTTP_PORT: controller.httpPort,
   });
 }

@@ -11,6 +11,7 @@ import {
   SHORT_NAME,
   SINGULAR,
   STORAGE_VERSION,
+  UP_TO_DATE,
 } from '../runtime/shadow/names.ts';
 import { crdSchema } from '../runtime/shadow/schema.ts';
 import { SERVER_CERTIFICATE } from './names.ts';
@@ -71,6 +72,17 @@ function crdVersion(name: Version): k8s.CustomResourceDefinitionVersion {
 }
 
 const text = (name: string, jsonPath: string) => ({ name, jsonPath, type: 'string' });
+/** Seen with `kubectl get -o wide` alone. */
+const wide = (name: string, jsonPath: string) => ({ ...text(name, jsonPath), priority: 1 });
+const verdict = (field: string): string => `.status.conditions[?(@.type=="${UP_TO_DATE}")].${field}`;
+
+/** After those of every installation so far, which scripts read by their place. */
+const V2_COLUMNS: readonly k8s.CustomResourceColumnDefinition[] = [
+  { name: 'Crash Count', jsonPath: '.status.crash_count', type: 'integer' },
+  text('Reason', verdict('reason')),
+  wide('Message', verdict('message')),
+  wide('Last Failure', '.status.last_failure.reason'),
+];
 
 function printerColumns(version: Version): k8s.CustomResourceColumnDefinition[] {
   return [
@@ -78,6 +90,6 @@ function printerColumns(version: Version): k8s.CustomResourceColumnDefinition[] 
     text('Version', '.status.current_version'),
     text('Target State', '.spec.state'),
     text('Target Version', '.spec.version'),
-    ...(version === 'v2' ? [{ name: 'Crash Count', jsonPath: '.status.crash_count', type: 'integer' }] : []),
+    ...(version === 'v2' ? V2_COLUMNS : []),
   ];
 }

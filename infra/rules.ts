@@ -1,5 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
-import { CONTROLLER_LEASE, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 
 export interface Rules {
@@ -11,6 +11,8 @@ export interface Rules {
 
 /** Records what the operator did. Events about nodes live in the namespace `default`, so this is granted for all of them. */
 const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
+
+const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
 
 /** What each process may do, and nothing that it does not do. */
 export function rules(component: Component, namespace: string): Rules {
@@ -45,6 +47,10 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
       // Its own namespace bears the annotation that pauses the fleet.
       { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
+      // Moving stored objects to the present version: the CRD's status says that none is left in another, in any namespace.
+      { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
+      { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },
+      { ...CRD, resources: ['customresourcedefinitions/status'], verbs: ['patch'] },
       EVENTS,
     ],
     namespace: [

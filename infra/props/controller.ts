@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { count, countOrText, listenPort, tunable } from './fields.ts';
+import { count, countOrText, flag, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
@@ -23,6 +23,8 @@ export interface ControllerProps extends WorkloadProps {
   readonly nodeReturnTimeoutInSec?: number;
   /** Seconds that a node which is not Ready takes a slot; 0 = none. @default 3600 */
   readonly notReadyHoldInSec?: number;
+  /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
+  readonly labelNodes?: boolean;
   /** Port of /metrics, /healthz, /readyz and /plan. @default 8080 */
   readonly httpPort?: number;
 }
@@ -40,5 +42,6 @@ export const controllerProps = z.strictObject({
   agentTimeoutInSec: tunable(controllerEnv.AGENT_TIMEOUT_IN_SEC),
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
+  labelNodes: flag(controllerEnv.LABEL_NODES),
   httpPort: listenPort(controllerEnv.HTTP_PORT),
 } satisfies Record<keyof ControllerProps, z.ZodType>);

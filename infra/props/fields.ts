@@ -20,6 +20,11 @@ export function countOrText(variable: EnvVar<unknown>) {
     .default(variable.default ?? '');
 }
 
+/** Yes or no, with the default of an environment variable. */
+export function flag(variable: EnvVar<boolean>) {
+  return z.boolean(`expected ${variable.expected}`).default(variable.default === 'true');
+}
+
 /** Text in the syntax of an environment variable. */
 export function textIn(variable: EnvVar<unknown>) {
   return z.custom<string>(

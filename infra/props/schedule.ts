@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { textIn } from './fields.ts';
+import { textIn, textOf } from './fields.ts';
 
 /** When updates may start: by cron, or a daily window. Nodes that are already updating finish outside of it. */
 export type ScheduleProps = CronProps | WindowProps;
 
 export interface CronProps {
   readonly kind: 'cron';
-  /** Seven cron fields, seconds to year, UTC. Consecutive seconds are a window; a lone one starts a rollout that then runs to its end. */
+  /** Seven cron fields, seconds to year. Consecutive seconds are a window; a lone one starts a rollout that then runs to its end. */
   readonly expression: string;
+  /** IANA time zone of the expression, e.g. `Europe/Berlin`. @default UTC */
+  readonly timeZone?: string;
+  /** `strict`: no update starts that would not be done before the window closes, by how long the last ones took. @default off */
+  readonly windowFit?: 'off' | 'strict';
 }
 
 export interface WindowProps {
@@ -17,11 +21,17 @@ export interface WindowProps {
   readonly start: string;
   /** End of the daily window, HH:MM:SS, UTC, exclusive; earlier than the start means past midnight. */
   readonly stop: string;
+  /** As with cron. @default off */
+  readonly windowFit?: 'off' | 'strict';
 }
+
+const windowFit = z.enum(['off', 'strict'], `expected ${controllerEnv.WINDOW_FIT.expected}`).default('off');
 
 const cron = z.strictObject({
   kind: z.literal('cron'),
   expression: textIn(controllerEnv.SCHEDULER_CRON_EXPRESSION),
+  timeZone: textOf(controllerEnv.SCHEDULER_TIME_ZONE),
+  windowFit,
 } satisfies Record<keyof CronProps, z.ZodType>);
 
 const window = z
@@ -29,20 +39,23 @@ const window = z
     kind: z.literal('window'),
     start: textIn(controllerEnv.UPDATE_WINDOW_START),
     stop: textIn(controllerEnv.UPDATE_WINDOW_STOP),
+    windowFit,
   } satisfies Record<keyof WindowProps, z.ZodType>)
   .refine((props) => props.start !== props.stop, { path: ['stop'], message: 'expected another time than start' });
 
 export const scheduleProps = z
   .discriminatedUnion('kind', [cron, window], 'expected cron or window')
-  .default({ kind: 'cron', expression: controllerEnv.SCHEDULER_CRON_EXPRESSION.default });
+  .prefault({ kind: 'cron', expression: controllerEnv.SCHEDULER_CRON_EXPRESSION.default });
 
 export type Schedule = z.output<typeof scheduleProps>;
 
-/** The controller's three variables for it: cron and window exclude each other. */
+/** The controller's variables for it: cron and window exclude each other. */
 export function scheduleEnv(schedule: Schedule) {
   const isCron = schedule.kind === 'cron';
   return {
     SCHEDULER_CRON_EXPRESSION: isCron ? schedule.expression : undefined,
+    SCHEDULER_TIME_ZONE: isCron ? schedule.timeZone : undefined,
+    WINDOW_FIT: schedule.windowFit,
     UPDATE_WINDOW_START: isCron ? undefined : schedule.start,
     UPDATE_WINDOW_STOP: isCron ? undefined : schedule.stop,
   };

@@ -2,9 +2,10 @@ import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowPort } from '../kube/shadows.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
-import { UP_TO_DATE, upToDate } from './plan/condition.ts';
+import { upToDate } from './plan/condition.ts';
 import { Wakeup } from './wakeup.ts';
 
 /** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */

@@ -1,9 +1,20 @@
 import type { Amount } from './plan/amount.ts';
 import type { Policy } from './plan/policy.ts';
-import { ALWAYS, cronSchedule } from './schedule/cron.ts';
+import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { dailySchedule, timeOfDay } from './schedule/daily.ts';
 import { cached, type Schedule } from './schedule/schedule.ts';
-import { EnvError, type EnvVar, type EnvValues, optionalText, port, readEnv, seconds, text } from '../lib/env.ts';
+import {
+  bool,
+  EnvError,
+  type EnvVar,
+  type EnvValues,
+  oneOf,
+  optionalText,
+  port,
+  readEnv,
+  seconds,
+  text,
+} from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 
@@ -18,6 +29,16 @@ function parseAmount(value: string): Amount | undefined {
   if (/^[1-9]\d{0,8}$/.test(value)) return { kind: 'count', count: Number(value) };
   const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];
   return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
+}
+
+/** Undefined where this machine knows no such zone. */
+function timeZone(value: string): string | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value }).format(0);
+    return value;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A time of day in milliseconds since midnight, UTC; null where none was given. */
@@ -44,10 +65,20 @@ export const controllerEnv = {
   }),
   SCHEDULER_CRON_EXPRESSION: {
     expected: 'seven cron fields, seconds to year',
-    help: 'when updates may start: seven cron fields, seconds to year, UTC',
+    help: 'when updates may start: seven cron fields, seconds to year, by SCHEDULER_TIME_ZONE',
     default: '* * * * * * *',
-    parse: cronSchedule,
-  } satisfies EnvVar<Schedule>,
+    parse: cronExpression,
+  } satisfies EnvVar<InZone>,
+  SCHEDULER_TIME_ZONE: {
+    expected: 'an IANA time zone like Europe/Berlin',
+    help: 'time zone of the cron expression',
+    default: 'UTC',
+    parse: timeZone,
+  } satisfies EnvVar<string>,
+  WINDOW_FIT: oneOf(['off', 'strict'], {
+    help: 'strict = start no update that would not be done before the window closes',
+    default: 'off',
+  }),
   UPDATE_WINDOW_START: dayTime('deprecated: start of the daily window, HH:MM:SS, UTC'),
   UPDATE_WINDOW_STOP: dayTime('deprecated: end of the daily window (exclusive), HH:MM:SS, UTC'),
   MONITORING_TIME_IN_SEC: seconds({ help: 'how long a node must be Ready after its update', default: '0' }),
@@ -61,8 +92,19 @@ export const controllerEnv = {
     help: 'how long a node that is not Ready takes a slot; 0 = never',
     default: '3600',
   }),
+  LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
+  EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: seconds({
+    help: 'as the agents have it; above 0, a policy that leaves no load balancer target is warned of',
+    default: '0',
+  }),
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz, /readyz and /plan', default: '8080' }),
 } as const;
+
+/**
+ * Arguments of Node itself. A small young generation: a list of large Nodes is garbage as soon as it is projected, and with the default
+ * size it stays in memory for long.
+ */
+export const CONTROLLER_NODE_FLAGS = ['--max-semi-space-size=4'] as const;
 
 export type ControllerConfig = EnvValues<typeof controllerEnv>;
 
@@ -92,7 +134,8 @@ function windowFaults({ UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop }: 
 /** When updates may start. A cron expression, once it says anything, wins over the deprecated daily window. */
 export function scheduleOf(config: ControllerConfig): Schedule {
   const { SCHEDULER_CRON_EXPRESSION: cron, UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop } = config;
-  return cron === ALWAYS && start !== null && stop !== null ? dailySchedule(start, stop) : cached(cron);
+  if (cron === ANY_TIME && start !== null && stop !== null) return dailySchedule(start, stop);
+  return cached(cron(config.SCHEDULER_TIME_ZONE));
 }
 
 /** The settings that a plan is made by. */
@@ -106,5 +149,8 @@ export function policyOf(config: ControllerConfig): Omit<Policy, 'conditionWrite
     agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,
     returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
     notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
+    mustFit: config.WINDOW_FIT === 'strict',
+    labelNodes: config.LABEL_NODES,
+    excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC > 0,
   };
 }

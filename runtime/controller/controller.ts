@@ -1,3 +1,6 @@
+import { countingFailures } from '../kube/counted.ts';
+import { crdPort } from '../kube/crds.ts';
+import { limitedEvents } from '../kube/event-limit.ts';
 import { eventRecorder, type EventPort } from '../kube/events.ts';
 import { LeaderElection } from '../kube/lease.ts';
 import { leasePort } from '../kube/leases.ts';
@@ -11,6 +14,8 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import { CONTROLLER_LEASE } from '../shadow/names.ts';
+import { Announcements } from './announcements.ts';
+import { Chronicle } from './chronicle.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { Executor } from './executor.ts';
@@ -22,6 +27,7 @@ import type { Policy } from './plan/policy.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
+import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from './wakeup.ts';
 import { World } from './world.ts';
 
@@ -59,25 +65,39 @@ export class Controller {
   readonly #conditions: ConditionWriter;
   readonly #executor: Executor;
   readonly #missing: MissingAgents;
+  readonly #announcements: Announcements;
+  readonly #migrate: (signal: AbortSignal) => Promise<void>;
   readonly #election: LeaderElection;
   readonly #wakeup = new Wakeup();
 
   constructor(options: ControllerOptions) {
-    const { transport, namespace, clock, random, logger, config, identity, isPredecessor } = options;
+    const { namespace, clock, random, logger, config, identity, isPredecessor } = options;
+    const transport = countingFailures(options.transport, (code) => this.metrics.apiFailed(code));
     const leases = leasePort(transport, namespace);
     const shadows = shadowPort(transport, namespace);
     const expectations = new Expectations();
-    const events = recorderOf(options);
+    const events = recorderOf({ ...options, transport });
     this.#options = options;
     this.#policy = policyOf(config);
     this.#schedule = scheduleOf(config);
-    this.#ledger = new SlotLedger({ leases, identity });
+    this.#ledger = new SlotLedger({ leases, identity, clock });
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
     this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
     this.#missing = new MissingAgents(events);
+    this.#announcements = new Announcements(events);
+    const chronicle = new Chronicle({ events, metrics: this.metrics, logger, clock, namespace });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    this.#executor = new Executor({ ports, events, logger });
+    this.#executor = new Executor({ ports, chronicle, logger });
+    const migration = {
+      crds: crdPort(transport),
+      shadows: shadowPort(transport),
+      own: shadows,
+      namespace,
+      clock,
+      logger,
+    };
+    this.#migrate = (signal) => migrateStorage(migration, signal);
     const onLeading = (signal: AbortSignal): Promise<void> => this.#lead(signal);
     this.#election = new LeaderElection({
       leases,
@@ -123,12 +143,12 @@ export class Controller {
   /** One term as leader. Of slots that are found, nothing is known. */
   async #lead(signal: AbortSignal): Promise<void> {
     const stop = this.#world.onChange(() => this.#wakeup.ring());
-    const writing = this.#conditions.run(signal);
+    const besides = [this.#conditions.run(signal), this.#migrate(signal)];
     try {
       await this.#loop(signal);
     } finally {
       stop();
-      await writing;
+      await Promise.all(besides);
     }
   }
 
@@ -155,10 +175,12 @@ export class Controller {
   /** Plans once and carries it out. When to look again, at the latest; undefined where not everything went as planned. */
   async #cycle(signal: AbortSignal): Promise<number | undefined> {
     const began = this.#options.clock.monotonic();
-    const { commands, verdicts, wakeAt = Infinity, snapshot } = this.outlook();
+    const outlook = this.outlook();
+    const { commands, verdicts, wakeAt = Infinity, snapshot } = outlook;
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
+    this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
     const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
     if (refused > 0) return undefined;
@@ -179,5 +201,5 @@ export function createController(options: ControllerOptions): Controller {
 
 function recorderOf({ transport, clock, logger, config, identity }: ControllerOptions): EventPort {
   const instance = config.MY_POD_NAME || identity;
-  return eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger });
+  return limitedEvents(eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger }), clock);
 }

@@ -17,7 +17,8 @@ export interface Occasion {
 export function eventOf({ command, shadow, namespace, now }: Occasion): EventRecord | undefined {
   if (!shadow) return undefined;
   const regarding = referenceTo(shadow, namespace);
-  if (command.kind === 'set-spec') return ended(shadow, { regarding, now });
+  if (command.kind === 'set-spec')
+    return ended(shadow, regarding, command.beganAt === undefined ? undefined : now - command.beganAt);
   if (command.kind === 'start') {
     const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
@@ -32,7 +33,8 @@ const RESCUED =
 /** A spec that leads to Idle ends an update, well or badly. */
 function ended(
   { spec, status }: ShadowView,
-  { regarding, now }: { regarding: ObjectReference; now: number },
+  regarding: ObjectReference,
+  tookMs: number | undefined,
 ): EventRecord | undefined {
   if (status?.current_state === 'ErrorReset') {
     const failure = status.last_failure;
@@ -49,13 +51,14 @@ function ended(
     regarding,
     type: 'Normal',
     reason: 'UpdateFinished',
-    message: `the node runs ${status?.current_version}${soaked(spec.state_transition_timestamp, now)}`,
+    message: `the node runs ${status?.current_version}${tookMs === undefined ? '' : `, after ${durationOf(tookMs)}`}`,
   };
 }
 
-function soaked(since: string | null | undefined, now: number): string {
-  const seconds = since == null ? 0 : Math.round((now - Date.parse(since)) / 1000);
-  return seconds > 0 ? ` and has been watched for ${seconds} s` : '';
+/** e.g. `4 min 17 s`. */
+function durationOf(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** An agent that never came has no shadow to tell it of. */

@@ -1,11 +1,11 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { EventPort } from '../kube/events.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
+import { adopt } from './actions/adoption.ts';
 import { type ActionPorts, writeSpec } from './actions/ports.ts';
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
-import { eventOf } from './events.ts';
+import type { Chronicle } from './chronicle.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import type { SlotKey } from './slots/entries.ts';
@@ -16,7 +16,7 @@ const AT_ONCE = 10;
 
 export interface ExecutorOptions {
   readonly ports: ActionPorts;
-  readonly events: EventPort;
+  readonly chronicle: Chronicle;
   readonly logger: Logger;
 }
 
@@ -33,12 +33,12 @@ type Single = Exclude<Command, Start | Free | SetCondition>;
 /** Carries out the commands of a plan, conditions apart. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
   readonly #ports: ActionPorts;
-  readonly #events: EventPort;
+  readonly #chronicle: Chronicle;
   readonly #logger: Logger;
 
-  constructor({ ports, events, logger }: ExecutorOptions) {
+  constructor({ ports, chronicle, logger }: ExecutorOptions) {
     this.#ports = ports;
-    this.#events = events;
+    this.#chronicle = chronicle;
     this.#logger = logger;
   }
 
@@ -96,7 +96,7 @@ export class Executor {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = 'shadow' in command ? { shadow: command.shadow } : { node: command.node };
       const done = await this.#attempt({ command: command.kind, ...target }, run.signal, () => work(command));
-      if (done) this.#tell(command, run.shadows);
+      if (done) this.#chronicle.carriedOut(command, 'shadow' in command ? run.shadows.get(command.shadow) : undefined);
       return done;
     });
   }
@@ -108,6 +108,7 @@ export class Executor {
     if (command.kind === 'release') return release(ports, command.node, signal);
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
     if (command.kind === 'disown') return disown(ports, command.node, signal);
+    if (command.kind === 'adopt') return adopt(ports, command.node, signal);
     const { shadow, uid, resourceVersion } = command;
     await ports.shadows.delete(shadow, { uid, resourceVersion }, signal);
     return true;
@@ -137,15 +138,6 @@ export class Executor {
       else this.#logger.warn('command failed', { ...what, error });
       return false;
     }
-  }
-
-  #tell(command: Command, shadows: ReadonlyMap<string, ShadowView>): void {
-    const { namespace, clock } = this.#ports;
-    const shadow = 'shadow' in command ? shadows.get(command.shadow) : undefined;
-    const event = eventOf({ command, shadow, namespace, now: clock.now() });
-    if (!event) return;
-    this.#logger.info('update', { reason: event.reason, shadow: event.regarding.name, message: event.message });
-    void this.#events.record(event);
   }
 }
 

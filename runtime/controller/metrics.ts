@@ -1,7 +1,11 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
-import type { Snapshot } from './plan/snapshot.ts';
+import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { REASONS } from './plan/verdict.ts';
+
+/** How an update can end. */
+const RESULTS = ['succeeded', 'failed', 'rescued'] as const;
 
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
 export class ControllerMetrics {
@@ -25,19 +29,33 @@ export class ControllerMetrics {
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
     registers: [this.registry],
   });
-  readonly #commands = new Counter({
-    name: 'brupop_controller_commands_total',
-    help: 'Commands that were planned',
-    labelNames: ['kind'],
+  readonly #commands = this.#counter('brupop_controller_commands_total', 'Commands that were planned', 'kind');
+  readonly #halted = this.#gauge('brupop_controller_halted_releases', 'Versions that no further node may start on');
+  readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for a slot');
+  readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
+  readonly #apiErrors = this.#counter(
+    'brupop_controller_api_errors_total',
+    'Requests and watches that failed, by HTTP status; conflicts are part of the trade',
+    'code',
+  );
+  readonly #steps = new Histogram({
+    name: 'brupop_controller_step_duration_seconds',
+    help: 'Time from the wish for a state to its completion, by state; Update = all of them together',
+    labelNames: ['step'],
+    buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200],
     registers: [this.registry],
   });
   readonly #seenStates = new Set<string>();
   readonly #seenVersions = new Set<string>();
 
+  constructor() {
+    for (const result of RESULTS) this.#updates.inc({ result }, 0);
+  }
+
   /** What stands now. */
   show(
     { shadows, slots }: Pick<Snapshot, 'shadows' | 'slots'>,
-    { verdicts }: Pick<Plan, 'verdicts'>,
+    { verdicts, halted }: Pick<Plan, 'verdicts' | 'halted'>,
     leading: boolean,
   ): void {
     const statuses = shadows.flatMap(({ status }) => status ?? []);
@@ -67,12 +85,41 @@ export class ControllerMetrics {
     );
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
+    this.#halted.set(halted.length);
+    this.#queue.set(verdicts.filter(({ reason }) => reason === 'WaitingForSlot').length);
   }
 
   /** A plan was made, in so many seconds. */
   planned({ commands }: Pick<Plan, 'commands'>, seconds: number): void {
     this.#planned.observe(seconds);
     for (const { kind } of commands) this.#commands.inc({ kind });
+  }
+
+  /** @param shadow as the command was decided on; `now` in milliseconds since the Unix epoch */
+  carriedOut(command: Command, { spec, status }: ShadowView, now: number): void {
+    if (command.kind === 'rescue') this.#updates.inc({ result: 'rescued' });
+    if (command.kind !== 'set-spec' || spec.state === 'Idle') return;
+    if (status?.current_state === 'ErrorReset') {
+      this.#updates.inc({ result: 'failed' });
+      return;
+    }
+    this.#took(spec.state, spec.state_transition_timestamp, now);
+    if (spec.state !== 'MonitoringUpdate') return;
+    this.#updates.inc({ result: 'succeeded' });
+    this.#took('Update', command.beganAt, now);
+  }
+
+  #took(step: string, since: string | number | null | undefined, now: number): void {
+    if (since != null) this.#steps.observe({ step }, (now - new Date(since).getTime()) / 1000);
+  }
+
+  /** A request or a watch failed. */
+  apiFailed(code: string): void {
+    this.#apiErrors.inc({ code });
+  }
+
+  #counter(name: string, help: string, ...labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   #gauge(name: string, help: string, ...labelNames: string[]): Gauge {

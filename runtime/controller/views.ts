@@ -1,7 +1,14 @@
 import type { Node, Pod } from '../kube/objects.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import { readMarks } from '../marks/marks.ts';
-import { HOLD_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE, shadowName } from '../shadow/names.ts';
+import {
+  ADOPTED_ANNOTATION,
+  HOLD_ANNOTATION,
+  LAST_UPDATE_ANNOTATION,
+  MANAGED_LABEL,
+  MANAGED_LABEL_VALUE,
+  shadowName,
+} from '../shadow/names.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them: everything else about them is let go at once. */
@@ -13,6 +20,7 @@ export function viewOfNode(node: Node): NodeView {
     uid,
     shadowName: shadowName(name),
     managed: labels[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
+    joinable: annotations[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
     held: annotations[HOLD_ANNOTATION] !== undefined,
     unschedulable: node.spec?.unschedulable === true,
     ...readinessOf(node),
@@ -20,6 +28,10 @@ export function viewOfNode(node: Node): NodeView {
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
   };
+}
+
+function isBottlerocket({ status }: Node): boolean {
+  return status?.nodeInfo?.osImage?.startsWith('Bottlerocket') === true;
 }
 
 function readinessOf({ metadata, status }: Node): Pick<NodeView, 'ready' | 'readyChangedAt'> {
@@ -45,7 +57,13 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     ownerUid: metadata.ownerReferences?.find(({ kind }) => kind === 'Node')?.uid,
     spec,
     status: status ?? undefined,
+    lastUpdateMs: lastUpdateMs(metadata),
   };
+}
+
+function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undefined {
+  const text = annotations?.[LAST_UPDATE_ANNOTATION] ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
 export interface AgentView {

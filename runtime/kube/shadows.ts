@@ -23,11 +23,13 @@ export interface ShadowPort {
   delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<void>;
 }
 
-export function shadowsPath(namespace: string): string {
+/** @param namespace all of them where undefined */
+export function shadowsPath(namespace?: string): string {
   return collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL, namespace });
 }
 
-export function shadowPort(transport: KubeTransport, namespace: string): ShadowPort {
+/** @param namespace without one, only `list` makes sense */
+export function shadowPort(transport: KubeTransport, namespace?: string): ShadowPort {
   const shadows = new Collection<ShadowObject>(transport, shadowsPath(namespace));
   return {
     get: (name, signal) => shadows.get(name, signal),

@@ -33,6 +33,14 @@ export const PAUSED_ANNOTATION = `${GROUP}/paused`;
 /** On a node: it does not start, and the cordon stays when a running update ends. */
 export const HOLD_ANNOTATION = `${GROUP}/hold`;
 
+/** On a node: somebody has decided whether it is managed; it is not labelled again. */
+export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
+/** On a shadow: how long the node's last complete update took, in whole seconds. */
+export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
+
+/** The condition of a shadow that says why its node is, or is not, on the newest offered version. */
+export const UP_TO_DATE = 'UpToDate';
+
 const PREFIX = 'brs-';
 
 /** The shadow of the node `nodeName` is called `brs-<node name>`. */

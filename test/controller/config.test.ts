@@ -46,3 +46,19 @@ test('the daily window counts only where the cron expression says nothing', () =
   expect([noon, night].map((moment) => daily.at(moment).open)).toEqual([true, false]);
   expect([noon, night].map((moment) => cron.at(moment).open)).toEqual([false, true]);
 });
+
+test.each(['Mars/Olympus', 'CETish', '25:00'])('%j is no time zone', (zone) => {
+  expect(faults({ SCHEDULER_TIME_ZONE: zone })).toEqual([
+    `SCHEDULER_TIME_ZONE: expected an IANA time zone like Europe/Berlin, got "${zone}"`,
+  ]);
+});
+
+test('the cron expression is read in its time zone', () => {
+  const env = {
+    MY_NODE_NAME: 'n1',
+    SCHEDULER_CRON_EXPRESSION: '* * 3 * * * *',
+    SCHEDULER_TIME_ZONE: 'America/New_York',
+  };
+  const { open } = scheduleOf(readControllerConfig(env)).at(Date.parse('2026-01-01T08:30:00Z'));
+  expect(open).toBe(true);
+});

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import { shadowName } from '../../runtime/shadow/names.ts';
-import { Stage } from './stage.ts';
+import { intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
@@ -85,4 +86,37 @@ test('an agent that never comes is missed, once', async () => {
   expect(await stage.events()).toEqual([]);
   await stage.pass(120_000);
   expect(await stage.events()).toEqual(['AgentMissing']);
+});
+
+test('updates are counted by how they ended, and timed by step', async () => {
+  stage = await Stage.with('a', 'b');
+  const get = serve();
+  await stage.pass();
+  await stage.update('a');
+  await stage.report('b', { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] });
+  await stage.pass();
+  const { body } = await get('/metrics');
+  expect(body).toContain('brupop_controller_updates_total{result="succeeded"} 1');
+  expect(body).toContain('brupop_controller_updates_total{result="failed"} 1');
+  expect(body).toContain('brupop_controller_updates_total{result="rescued"} 0');
+  expect(body).toContain('brupop_controller_step_duration_seconds_count{step="MonitoringUpdate"} 1');
+  expect(body).toContain('brupop_controller_step_duration_seconds_count{step="Update"} 1');
+});
+
+test('a release that is halted, those that wait, and failing requests are numbers too', async () => {
+  stage = await Stage.with('a', 'b', 'c');
+  let isOut = false;
+  const transport = intercepted(stage.transport, (_request, go) =>
+    isOut ? Promise.reject(new UnreachableError('out')) : go(),
+  );
+  const get = serve({ transport, env: { MAX_FAILED_UPDATE: '1' } });
+  await stage.pass();
+  expect((await get('/metrics')).body).toContain('brupop_controller_queue_length 2');
+  await stage.report('a', { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] });
+  isOut = true;
+  await stage.pass(5000);
+  const { body } = await get('/metrics');
+  expect(body).toContain('brupop_controller_halted_releases 1');
+  expect(body).toMatch(/brupop_controller_api_errors_total\{code="unreachable"\} [1-9]/);
+  expect(JSON.parse((await get('/plan')).body)).toMatchObject({ halted: [{ version: '1.1.0', failures: 1 }] });
 });

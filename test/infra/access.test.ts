@@ -43,6 +43,9 @@ describe('each process may do what it does and no more', () => {
 
   test('controller', () => {
     expect(granted('ClusterRole', 'controller')).toEqual([
+      'bottlerocketshadows: list',
+      'customresourcedefinitions bottlerocketshadows.brupop.bottlerocket.aws: get',
+      'customresourcedefinitions/status bottlerocketshadows.brupop.bottlerocket.aws: patch',
       'events: create patch',
       'namespaces brupop-bottlerocket-aws: list watch',
       'nodes: get list watch patch',

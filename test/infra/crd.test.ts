@@ -47,7 +47,16 @@ describe('the CustomResourceDefinition', () => {
       'Target Version .spec.version',
     ];
     expect(columns(v1)).toEqual(both);
-    expect(columns(v2)).toEqual([...both, 'Crash Count .status.crash_count']);
+    const verdict = '.status.conditions[?(@.type=="UpToDate")]';
+    expect(columns(v2)).toEqual([
+      ...both,
+      'Crash Count .status.crash_count',
+      `Reason ${verdict}.reason`,
+      `Message ${verdict}.message`,
+      'Last Failure .status.last_failure.reason',
+    ]);
+    const wide = v2.additionalPrinterColumns.filter(({ priority }: { priority?: number }) => priority === 1);
+    expect(wide.map(({ name }: { name: string }) => name)).toEqual(['Message', 'Last Failure']);
   });
 
   test('is converted by the apiserver, asked in either version', () => {

@@ -2,6 +2,7 @@ import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { ShadowObject, ShadowPort } from '../../kube/shadows.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { LAST_UPDATE_ANNOTATION } from '../../shadow/names.ts';
 import type { Spec } from '../../shadow/model.ts';
 import type { Expectations } from '../expectations.ts';
 import type { SlotLedger } from '../slots/ledger.ts';
@@ -22,15 +23,20 @@ export interface SpecWrite {
   readonly shadow: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
+  /** When the update began that this completes, milliseconds since the Unix epoch. */
+  readonly beganAt?: number;
 }
 
 /** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
 export async function writeSpec(
-  { shadows, expectations }: Pick<ActionPorts, 'shadows' | 'expectations'>,
-  { shadow, resourceVersion, spec }: SpecWrite,
+  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
+  { shadow, resourceVersion, spec, beganAt }: SpecWrite,
   signal: AbortSignal,
 ): Promise<ShadowObject> {
-  const written = await shadows.patch(shadow, { metadata: { resourceVersion }, spec }, signal);
+  const annotations = beganAt !== undefined && {
+    annotations: { [LAST_UPDATE_ANNOTATION]: String(Math.round((clock.now() - beganAt) / 1000)) },
+  };
+  const written = await shadows.patch(shadow, { metadata: { resourceVersion, ...annotations }, spec }, signal);
   expectations.written(shadow, written.metadata.resourceVersion);
   return written;
 }

@@ -5,8 +5,7 @@ import type { ShadowCondition, Spec } from '../../shadow/model.ts';
  * made again.
  */
 export type Command =
-  /** Writes a spec that starts nothing. */
-  | { readonly kind: 'set-spec'; readonly shadow: string; readonly resourceVersion: string; readonly spec: Spec }
+  | SetSpec
   /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
   | Start
   /** Makes sure that no write of anybody can land on the shadow any more (rule L4). */
@@ -18,6 +17,8 @@ export type Command =
   | { readonly kind: 'rescue'; readonly node: string; readonly shadow: string }
   /** Somebody uncordoned the node: the cordon is no longer ours (rule M6). */
   | { readonly kind: 'disown'; readonly node: string }
+  /** Labels the node for updates, where nobody has decided about it yet, and remembers that. */
+  | { readonly kind: 'adopt'; readonly node: string }
   /** The node is no longer managed. */
   | {
       readonly kind: 'delete-shadow';
@@ -26,6 +27,16 @@ export type Command =
       readonly resourceVersion: string;
     }
   | SetCondition;
+
+/** Writes a spec that starts nothing. */
+export interface SetSpec {
+  readonly kind: 'set-spec';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+  /** Where it completes an update: when that began, milliseconds since the Unix epoch. */
+  readonly beganAt?: number;
+}
 
 export interface Start {
   readonly kind: 'start';

@@ -1,10 +1,8 @@
+import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
 import type { ShadowView } from './snapshot.ts';
 import type { Finding } from './verdict.ts';
-
-/** The condition of a shadow that says why its node is, or is not, on the newest offered version. */
-export const UP_TO_DATE = 'UpToDate';
 
 /**
  * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.

@@ -1,6 +1,5 @@
 import { retryAt } from './backoff.ts';
 import type { Alarm } from './alarm.ts';
-import { failureBudget } from './amount.ts';
 import type { Policy } from './policy.ts';
 import type { Releases } from './releases.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
@@ -22,7 +21,8 @@ export function gate(subject: Subject, version: string, keeper: Gatekeeper): Fin
   if (keeper.snapshot.paused) return found('Paused', 'the namespace bears the paused annotation');
   if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
   return (
-    haltedOn(subject, version, keeper) ?? (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper)))
+    haltedOn(subject, version, keeper) ??
+    (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper) ?? tooLate(node.family, shadow, keeper)))
   );
 }
 
@@ -30,7 +30,7 @@ export function gate(subject: Subject, version: string, keeper: Gatekeeper): Fin
 function haltedOn({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
   const { failed, proven, inFlight } = releases.of(node.family, version);
   if (failed.has(node.uid)) return undefined;
-  const left = failureBudget(policy.maxFailed, releases.members(node.family)) - failed.size;
+  const left = releases.budgetLeft(node.family, version, policy.maxFailed);
   if (left <= 0) return found('RolloutHalted', `too many nodes failed on ${version}`);
   if (!proven && inFlight >= left) return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
   return undefined;
@@ -49,4 +49,18 @@ function outsideWindow({ offeredAt }: ShadowView, { snapshot, alarm }: Gatekeepe
   if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
   if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
   return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
+}
+
+/** The window closes before the node would be done, by how long its last update took, or else the longest of its kind. */
+function tooLate(
+  family: string,
+  { lastUpdateMs }: ShadowView,
+  { snapshot, policy, releases, alarm }: Gatekeeper,
+): Finding | undefined {
+  const { open, changesAt } = snapshot.window;
+  if (!policy.mustFit || !open || changesAt === undefined) return undefined;
+  const neededMs = lastUpdateMs ?? releases.longestUpdateMs(family);
+  if (!alarm.reached(changesAt - neededMs + 1)) return undefined;
+  const minutes = Math.ceil(neededMs / 60_000);
+  return found('OutsideWindow', `the window closes before an update of about ${minutes} min would be done`);
 }

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { Alarm } from './alarm.ts';
-import type { Command } from './commands.ts';
+import type { Command, SetSpec } from './commands.ts';
 import { conditionFor } from './condition.ts';
 import { findingFor, newestVersions } from './findings.ts';
 import type { Gatekeeper } from './gates.ts';
@@ -8,18 +8,22 @@ import { healthOf } from './health.ts';
 import { progress } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { isOccupied, recover } from './recovery.ts';
-import { type Assessed, Releases } from './releases.ts';
+import { type Assessed, type Halted, Releases } from './releases.ts';
 import { settle } from './slots.ts';
 import type { Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { isActive, subjectsOf } from './subject.ts';
 import { type Finding, found, type Verdict, verdictOn } from './verdict.ts';
+import { type Warning, warningsFor } from './warnings.ts';
 
 export interface Plan {
   /** At most one for each object. Conditions come last. */
   readonly commands: readonly Command[];
   /** Exactly one for each managed node, by name. */
   readonly verdicts: readonly Verdict[];
+  /** Versions that no further node may start on. */
+  readonly halted: readonly Halted[];
+  readonly warnings: readonly Warning[];
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
   readonly wakeAt: number | undefined;
 }
@@ -27,17 +31,22 @@ export interface Plan {
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const alarm = new Alarm(now);
-  const timestamp = rfc3339(now);
   const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
   const managed = fleet.filter(({ subject }) => subject.node.managed);
   const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(managed) };
   const starts = chooseStarts(managed, busyNodes(fleet, snapshot), keeper);
-  const writes = [...upkeep(fleet, timestamp), ...starts.commands];
-  const commands = [...writes, ...slotCommands(fleet, snapshot, writes)];
+  const writes = [...upkeep(fleet, now), ...starts.commands];
+  const commands = [...writes, ...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
   const verdicts = verdictsFor(managed, starts);
-  const limit = policy.conditionWrites;
-  const conditions = conditionCommands(managed, verdicts, { written: writtenShadows(commands), timestamp, limit });
-  return { commands: [...commands, ...conditions], verdicts, wakeAt: alarm.next };
+  const written = writtenShadows(commands);
+  const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, now });
+  return {
+    commands: [...commands, ...conditions],
+    verdicts,
+    halted: keeper.releases.halted(policy.maxFailed),
+    warnings: warningsFor(fleet, policy),
+    wakeAt: alarm.next,
+  };
 }
 
 /** UIDs of the nodes that take a place (rule L6). A shadow whose node is not known counts as its owner. */
@@ -52,23 +61,34 @@ function busyNodes(fleet: readonly Assessed[], { slots, shadows }: Snapshot): Se
 }
 
 /** Writes that need no slot: an update goes on, or is cleaned up after. */
-function upkeep(fleet: readonly Assessed[], timestamp: string): Command[] {
+function upkeep(fleet: readonly Assessed[], now: number): Command[] {
   const commands: Command[] = [];
   for (const { subject, health } of fleet) {
     const recovery = recover(subject, health);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep({ subject, health }, timestamp) : undefined;
+    const step = goesOn ? nextStep({ subject, health }, now) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-function nextStep({ subject, health }: Assessed, timestamp: string): Command | undefined {
-  const { node, shadow } = subject;
+function nextStep({ subject, health }: Assessed, now: number): SetSpec | undefined {
+  const { node, shadow, slot } = subject;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
-  const spec = progress(shadow, health.soak, timestamp);
-  return spec && { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec };
+  const spec = progress(shadow, health.soak, rfc3339(now));
+  if (!spec) return undefined;
+  const completes = health.soak === 'passed' && slot?.since !== undefined && { beganAt: slot.since };
+  return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
+}
+
+/** Labels are given a few at a time, so that what moves updates on never waits for them. */
+const ADOPTIONS = 50;
+
+function adoptions(fleet: readonly Assessed[], { labelNodes }: Policy): Command[] {
+  if (!labelNodes) return [];
+  const joining = fleet.filter(({ subject }) => subject.node.joinable).slice(0, ADOPTIONS);
+  return joining.map(({ subject }) => ({ kind: 'adopt', node: subject.node.name }));
 }
 
 function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: readonly Command[]): Command[] {
@@ -99,8 +119,8 @@ const NOT_YET: Finding = found('WaitingForSlot', 'other nodes are being updated'
 interface ConditionInput {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
-  readonly timestamp: string;
   readonly limit: number;
+  readonly now: number;
 }
 
 /**
@@ -110,9 +130,10 @@ interface ConditionInput {
 function conditionCommands(
   managed: readonly Assessed[],
   verdicts: readonly Verdict[],
-  { written, timestamp, limit }: ConditionInput,
+  { written, limit, now }: ConditionInput,
 ): Command[] {
   const commands: Command[] = [];
+  const timestamp = rfc3339(now);
   for (const [
     index,
     {

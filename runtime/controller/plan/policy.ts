@@ -14,6 +14,12 @@ export interface Policy {
   readonly returnTimeoutMs: number;
   /** How long a node that is not Ready takes a slot; 0 = never. */
   readonly notReadyHoldMs: number;
+  /** An update must be done before the window closes, as far as can be told, or it does not start. */
+  readonly mustFit: boolean;
+  /** Nodes that run Bottlerocket get the label that asks for updates, each one once. */
+  readonly labelNodes: boolean;
+  /** Agents take their nodes out of load balancers before a drain. */
+  readonly excludesFromLb: boolean;
   /** How many conditions a plan brings to its verdicts at most; 0 where the served CRD does not keep any. */
   readonly conditionWrites: number;
 }

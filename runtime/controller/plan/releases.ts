@@ -1,3 +1,4 @@
+import { type Amount, failureBudget } from './amount.ts';
 import type { Health } from './health.ts';
 import type { ShadowView } from './snapshot.ts';
 import { isActive, isIdle, type Subject } from './subject.ts';
@@ -17,14 +18,24 @@ export interface Assessed {
   readonly health: Health;
 }
 
+/** A version that failed too often. */
+export interface Halted {
+  readonly family: string;
+  readonly version: string;
+  /** Nodes that failed on it. */
+  readonly failures: number;
+}
+
 interface Tally {
   readonly failed: Set<string>;
   proven: boolean;
+  wanted: boolean;
   inFlight: number;
 }
 
 interface Family {
   members: number;
+  longestMs: number;
   readonly tallies: Map<string, Tally>;
 }
 
@@ -46,6 +57,25 @@ export class Releases {
     return this.#family(family).members;
   }
 
+  /** The longest that a last update took on a node of the family, milliseconds; 0 where none is known. */
+  longestUpdateMs(family: string): number {
+    return this.#family(family).longestMs;
+  }
+
+  /** Nodes that may fail on the version yet before it is halted; a node that has failed on it before counts once. */
+  budgetLeft(family: string, version: string, budget: Amount): number {
+    return failureBudget(budget, this.members(family)) - this.of(family, version).failed.size;
+  }
+
+  /** Versions that nodes wait for and that no further node may start on. */
+  halted(budget: Amount): readonly Halted[] {
+    return [...this.#families].flatMap(([family, { tallies }]) =>
+      [...tallies]
+        .filter(([version, { wanted }]) => wanted && this.budgetLeft(family, version, budget) <= 0)
+        .map(([version, { failed }]) => ({ family, version, failures: failed.size })),
+    );
+  }
+
   /** The node is on its way to the version. */
   begin({ family, uid }: Subject['node'], version: string): void {
     const tally = this.#tally(family, version);
@@ -54,10 +84,14 @@ export class Releases {
 
   #count(subject: Subject, health: Health): void {
     const { node, shadow } = subject;
-    this.#family(node.family).members += 1;
+    const family = this.#family(node.family);
+    family.members += 1;
     if (!shadow?.status) return;
+    family.longestMs = Math.max(family.longestMs, shadow.lastUpdateMs ?? 0);
+    const { current_version: current, target_version: target } = shadow.status;
+    if (current !== target) this.#tally(node.family, target).wanted = true;
     for (const version of failedOn(shadow, health)) this.#tally(node.family, version).failed.add(node.uid);
-    if (isIdle(shadow)) this.#tally(node.family, shadow.status.current_version).proven = true;
+    if (isIdle(shadow)) this.#tally(node.family, current).proven = true;
     const heading = headingFor(subject);
     if (heading !== undefined) this.begin(node, heading);
   }
@@ -66,7 +100,7 @@ export class Releases {
     const { tallies } = this.#family(family);
     const known = tallies.get(version);
     if (known) return known;
-    const tally = { failed: new Set<string>(), proven: false, inFlight: 0 };
+    const tally = { failed: new Set<string>(), proven: false, wanted: false, inFlight: 0 };
     tallies.set(version, tally);
     return tally;
   }
@@ -74,7 +108,7 @@ export class Releases {
   #family(name: string): Family {
     const known = this.#families.get(name);
     if (known) return known;
-    const family = { members: 0, tallies: new Map() };
+    const family = { members: 0, longestMs: 0, tallies: new Map() };
     this.#families.set(name, family);
     return family;
   }

@@ -21,6 +21,8 @@ export interface NodeView {
   readonly shadowName: string;
   /** Bears the label that asks for updates. */
   readonly managed: boolean;
+  /** Runs Bottlerocket, and nobody has yet decided whether it is managed. */
+  readonly joinable: boolean;
   /** Bears the annotation `hold`. */
   readonly held: boolean;
   readonly unschedulable: boolean;
@@ -45,12 +47,16 @@ export interface ShadowView {
   readonly stale: boolean;
   /** Since when an update is known to be offered; undefined where that is not known. */
   readonly offeredAt: number | undefined;
+  /** How long its last complete update took, milliseconds; undefined where that is not known. */
+  readonly lastUpdateMs: number | undefined;
 }
 
 export interface SlotView {
   /** Name of the shadow. */
   readonly shadow: string;
   readonly nodeUid: string;
+  /** When its update began; undefined for a slot that an earlier version took. */
+  readonly since: number | undefined;
   /**
    * Whether a write of somebody's may still be under way to the shadow: `settled` = none can land any more, `unknown` = the shadow has to be
    * bumped first, `gone` = the bump found no shadow.

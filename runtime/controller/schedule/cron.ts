@@ -10,27 +10,38 @@ const DAY = 24 * HOUR;
 /** A window that is open for longer than this does not end, as far as anybody cares. */
 const FORESEEABLE_STEPS = 4000;
 
-const DIALECT = { alternativeWeekdays: true, domAndDow: true, timezone: 'UTC', mode: '7-part' } as const;
+/** Every offset from UTC, and every change of one, is a multiple of this. */
+const QUARTER_HOUR = 15 * MINUTE;
+
+const DIALECT = { alternativeWeekdays: true, domAndDow: true, mode: '7-part' } as const;
+
+/** What a cron expression says, once it is known where. @param timeZone IANA name */
+export type InZone = (timeZone: string) => Schedule;
 
 /**
  * A schedule from seven cron fields, seconds to year. Consecutive seconds are a window; anything else is a trigger, a moment after which all
  * that waited for it may start. Undefined for text that is no such expression.
  */
-export function cronSchedule(expression: string): Schedule | undefined {
+export function cronExpression(expression: string): InZone | undefined {
   const normalised = toCroner(expression);
   if (normalised === undefined) return undefined;
-  if (/^[* ]+$/.test(normalised)) return ALWAYS;
+  if (/^[* ]+$/.test(normalised)) return ANY_TIME;
   try {
-    const cron = new Cron(normalised, { ...DIALECT, paused: true });
     const pattern = new CronPattern(normalised, 'UTC', { mode: '7-part', alternativeWeekdays: true });
-    return isConsecutive(pattern.second) ? windowOf(cron, stepOf(pattern)) : triggerOf(cron);
+    return (timezone) => {
+      const cron = new Cron(normalised, { ...DIALECT, timezone, paused: true });
+      const step = timezone === 'UTC' ? stepOf(pattern) : Math.min(stepOf(pattern), QUARTER_HOUR);
+      return isConsecutive(pattern.second) ? windowOf(cron, step) : triggerOf(cron);
+    };
   } catch {
     return undefined;
   }
 }
 
 /** Open at every second; nothing to compute. */
-export const ALWAYS: Schedule = { at: () => ({ open: true, triggeredAt: undefined, changesAt: undefined }) };
+const ALWAYS: Schedule = { at: () => ({ open: true, triggeredAt: undefined, changesAt: undefined }) };
+
+export const ANY_TIME: InZone = () => ALWAYS;
 
 function isConsecutive(seconds: readonly number[]): boolean {
   return seconds.some((on, second) => on === 1 && seconds[second + 1] === 1);
@@ -60,7 +71,7 @@ function nextRun(cron: Cron, after: number): number | undefined {
   return cron.nextRun(new Date(after))?.getTime();
 }
 
-/** The largest unit whose parts are all in the pattern: within one of them a window neither opens nor closes. */
+/** The largest unit whose parts are all in the pattern: within one of them, by UTC, a window neither opens nor closes. */
 function stepOf({ second, minute, hour }: CronPattern): number {
   if (second.includes(0)) return SECOND;
   if (minute.includes(0)) return MINUTE;

@@ -10,6 +10,8 @@ const schema = z.array(
     nodeUid: z.string(),
     /** How often it was taken: a slot that is taken once more must change the text, or the swap would change nothing. */
     starts: z.int().min(1).catch(1),
+    /** When its update began, RFC 3339. */
+    since: z.iso.datetime().optional().catch(undefined),
   }),
 );
 
@@ -39,11 +41,12 @@ export const sameSlot =
   (b: SlotKey): boolean =>
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;
 
-export function withTaken(entries: readonly Entry[], keys: readonly SlotKey[]): readonly Entry[] {
+/** @param now RFC 3339; a slot that is taken once more keeps the time at which its update began */
+export function withTaken(entries: readonly Entry[], keys: readonly SlotKey[], now: string): readonly Entry[] {
   const kept = entries.filter((entry) => !keys.some(sameSlot(entry)));
   const taken = keys.map(({ shadow, nodeUid }) => {
-    const before = entries.find(sameSlot({ shadow, nodeUid }))?.starts ?? 0;
-    return { shadow, nodeUid, starts: before + 1 };
+    const before = entries.find(sameSlot({ shadow, nodeUid }));
+    return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since: before ? before.since : now };
   });
   return [...kept, ...taken];
 }

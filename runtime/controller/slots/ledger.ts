@@ -1,5 +1,6 @@
 import type { LeasePort } from '../../kube/leases.ts';
-import type { Lease } from '../../kube/objects.ts';
+import type { Lease, ObjectReference } from '../../kube/objects.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
 import type { SlotView } from '../plan/snapshot.ts';
 import {
@@ -26,6 +27,7 @@ export interface LedgerOptions {
   readonly leases: LeasePort;
   /** The holder that this process is on the Lease. */
   readonly identity: string;
+  readonly clock: Clock;
 }
 
 /**
@@ -36,17 +38,24 @@ export class SlotLedger {
   readonly #options: LedgerOptions;
   #entries: readonly Entry[] = [];
   #writes = new Map<string, SlotView['writes']>();
+  #lease: Pick<ObjectReference, 'name' | 'namespace' | 'uid'> = { name: CONTROLLER_LEASE };
 
   constructor(options: LedgerOptions) {
     this.#options = options;
   }
 
   get slots(): readonly SlotView[] {
-    return this.#entries.map(({ shadow, nodeUid }) => ({
+    return this.#entries.map(({ shadow, nodeUid, since }) => ({
       shadow,
       nodeUid,
+      since: since === undefined ? undefined : Date.parse(since),
       writes: this.#writes.get(nodeUid) ?? 'unknown',
     }));
+  }
+
+  /** The Lease itself, for Events about the fleet as a whole. */
+  get reference(): ObjectReference {
+    return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...this.#lease };
   }
 
   /** Forgets what was known: a new term as leader begins. */
@@ -65,7 +74,7 @@ export class SlotLedger {
    * @throws NotLeadingError, SlotsMovedError, ConflictError: nothing was taken, plan again; UnreachableError: load before the next plan
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
-    await this.#swap((entries) => withTaken(entries, keys), signal);
+    await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);
     for (const { nodeUid } of keys) this.#writes.set(nodeUid, 'settled');
   }
 
@@ -113,6 +122,8 @@ export class SlotLedger {
     const lease = await this.#options.leases.get(CONTROLLER_LEASE, signal);
     if (lease?.spec?.holderIdentity !== this.#options.identity)
       throw new NotLeadingError('somebody else holds the Lease');
+    const { name, namespace, uid } = lease.metadata;
+    this.#lease = { name, uid, ...(namespace !== undefined && { namespace }) };
     return lease;
   }
 }

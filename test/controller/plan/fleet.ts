@@ -18,6 +18,9 @@ export const POLICY: Policy = {
   agentTimeoutMs: 900_000,
   returnTimeoutMs: 900_000,
   notReadyHoldMs: 3_600_000,
+  mustFit: false,
+  labelNodes: false,
+  excludesFromLb: false,
   conditionWrites: 0,
 };
 
@@ -29,6 +32,7 @@ export function node(name: string, more: Partial<NodeView> = {}): NodeView {
     uid: `uid-${name}`,
     shadowName: shadowName(name),
     managed: true,
+    joinable: false,
     held: false,
     unschedulable: false,
     ready: true,
@@ -59,6 +63,7 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
         : { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0, ...status },
     stale: false,
     offeredAt: minutes(-60),
+    lastUpdateMs: undefined,
     ...more,
   };
 }
@@ -88,6 +93,7 @@ export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<Sn
 export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({
   shadow: shadowName(name),
   nodeUid: `uid-${name}`,
+  since: minutes(-7),
   writes,
 });
 

@@ -2,7 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, moment, node, NOW, POLICY, rebooting, slot, staging, updated } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  slot,
+  staging,
+  updated,
+} from './fleet.ts';
 
 const started = (snapshot: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
   plan(snapshot, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
@@ -217,5 +230,41 @@ describe('the failure budget', () => {
 
   test('a percentage is never below two nodes', () => {
     expect(started(fleet({ a: failed, b: {}, c: {} }), { maxConcurrent: MANY })).toEqual(['b', 'a']);
+  });
+});
+
+describe('where an update must fit into the window', () => {
+  const rules = { ...POLICY, mustFit: true };
+  const closingIn = (count: number) => ({ open: true, triggeredAt: undefined, changesAt: minutes(count) });
+  const start = (world: Snapshot): unknown => plan(world, rules, NOW).commands.some(({ kind }) => kind === 'start');
+  const took = (count: number): Parts => ({ lastUpdateMs: count * 60_000 });
+
+  test('a node starts that would be done in time, as its last update went', () => {
+    expect(start(fleet({ a: took(10) }, { window: closingIn(10) }))).toBe(true);
+  });
+
+  test('a node that would not be done says so, and why', () => {
+    const { commands, verdicts } = plan(fleet({ a: took(10) }, { window: closingIn(9) }), rules, NOW);
+    expect(commands).toEqual([]);
+    expect(verdicts).toEqual([
+      {
+        node: 'a',
+        reason: 'OutsideWindow',
+        message: 'the window closes before an update of about 10 min would be done',
+      },
+    ]);
+  });
+
+  test('a node that was never updated is taken for the slowest of its kind', () => {
+    const world = fleet({ a: {}, b: { ...updated, ...took(10) } });
+    expect(start({ ...world, window: closingIn(9) })).toBe(false);
+    expect(start({ ...world, window: closingIn(11) })).toBe(true);
+  });
+
+  test('nobody is kept where no update is known, the window does not end, or it was not asked for', () => {
+    expect(start(fleet({ a: {} }, { window: closingIn(1) }))).toBe(true);
+    expect(start(fleet({ a: took(10) }))).toBe(true);
+    const { commands } = plan(fleet({ a: took(10) }, { window: closingIn(9) }), POLICY, NOW);
+    expect(commands).toMatchObject([{ kind: 'start' }]);
   });
 });

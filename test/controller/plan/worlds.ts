@@ -5,7 +5,7 @@ import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { nodeNameOf } from '../../../runtime/shadow/names.ts';
 import { STATES } from '../../../runtime/shadow/states.ts';
-import { MARKS, minutes, moment, node, shadow, slot } from './fleet.ts';
+import { MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
 
 const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
 const version = fc.constantFrom(...VERSIONS);
@@ -27,6 +27,9 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   agentTimeoutMs: fc.constant(900_000),
   returnTimeoutMs: fc.constant(900_000),
   notReadyHoldMs: fc.constantFrom(0, 3_600_000),
+  mustFit: fc.boolean(),
+  labelNodes: fc.boolean(),
+  excludesFromLb: fc.boolean(),
   conditionWrites: fc.constantFrom(0, 2, 600),
 });
 
@@ -51,6 +54,11 @@ function member(name: string): fc.Arbitrary<Member> {
       statusless: rarely,
       slotted: fc.boolean(),
       writes: fc.constantFrom('settled' as const, 'unknown' as const, 'gone' as const),
+      joins: rarely,
+      took: fc.option(
+        ago.map((one) => one * 60_000),
+        { nil: undefined },
+      ),
       silent: fc.option(ago, { freq: 5, nil: undefined }),
       changed: ago,
       offered: ago,
@@ -67,6 +75,7 @@ function member(name: string): fc.Arbitrary<Member> {
     .map((dice) => ({
       node: node(name, {
         managed: !dice.unmanaged,
+        joinable: dice.joins,
         held: dice.held,
         ready: !dice.down,
         readyChangedAt: minutes(-dice.changed),
@@ -79,6 +88,7 @@ function member(name: string): fc.Arbitrary<Member> {
         : shadow(name, {
             stale: dice.stale,
             offeredAt: minutes(-dice.offered),
+            lastUpdateMs: dice.took,
             spec: {
               state: dice.wanted,
               version: dice.wanted === 'Idle' ? null : dice.aim,
@@ -171,6 +181,7 @@ const EFFECTS: Effects = {
   free: (draft, { shadow: name }) => draft.slots.delete(name),
   release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
   disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
+  adopt: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, joinable: false })),
   'delete-shadow': (draft, { shadow: name }) => draft.shadows.delete(name),
   'set-condition': (draft, { shadow: name, conditions }) =>
     change(draft.shadows, name, (one) =>
@@ -199,7 +210,7 @@ function take(
   { slots }: Draft,
   { shadow: name, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
 ): void {
-  slots.set(name, { shadow: name, nodeUid, writes: 'settled' });
+  slots.set(name, { shadow: name, nodeUid, since: NOW, writes: 'settled' });
 }
 
 /** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */

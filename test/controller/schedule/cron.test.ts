@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { ALWAYS, cronSchedule } from '../../../runtime/controller/schedule/cron.ts';
+import { ANY_TIME, cronExpression } from '../../../runtime/controller/schedule/cron.ts';
 import type { WindowState } from '../../../runtime/controller/plan/snapshot.ts';
 
-const at = (expression: string, moment: string): WindowState => cronSchedule(expression)!.at(Date.parse(moment));
+const at = (expression: string, moment: string, zone = 'UTC'): WindowState =>
+  cronExpression(expression)!(zone).at(Date.parse(moment));
 const changes = (state: WindowState): string | undefined =>
   state.changesAt === undefined ? undefined : new Date(state.changesAt).toISOString();
 
 describe('a window of consecutive seconds', () => {
   test('all-wildcard is simply open', () => {
-    expect(cronSchedule('* * * * * * *')).toBe(ALWAYS);
-    expect(cronSchedule('* * * * * *')).toBe(ALWAYS);
+    expect(cronExpression('* * * * * * *')).toBe(ANY_TIME);
+    expect(cronExpression('* * * * * *')).toBe(ANY_TIME);
   });
 
   test('opens and closes with its hours', () => {
@@ -33,6 +34,40 @@ describe('a window of consecutive seconds', () => {
   test('of a whole year ends with it', () => {
     expect(changes(at('* * * * * * 2026', '2026-01-05T06:00:00Z'))).toBe('2027-01-01T00:00:00.000Z');
     expect(at('* * * * * * 2025', '2026-01-05T06:00:00Z')).toEqual({ open: false });
+  });
+});
+
+describe('in a time zone', () => {
+  const night = '* * 2-3 * * * *';
+  const berlin = (moment: string): [boolean, string | undefined] => {
+    const state = at(night, moment, 'Europe/Berlin');
+    return [state.open, changes(state)];
+  };
+
+  test('a window follows the clocks there, in winter and in summer', () => {
+    expect(berlin('2026-01-10T00:30:00Z')).toEqual([false, '2026-01-10T01:00:00.000Z']);
+    expect(berlin('2026-01-10T01:30:00Z')).toEqual([true, '2026-01-10T03:00:00.000Z']);
+    expect(berlin('2026-07-10T00:30:00Z')).toEqual([true, '2026-07-10T02:00:00.000Z']);
+  });
+
+  test('the hour that clocks skip is skipped, and the window still closes by the clock', () => {
+    expect(berlin('2026-03-29T00:59:59Z')[0]).toBe(false);
+    expect(berlin('2026-03-29T01:00:00Z')).toEqual([true, '2026-03-29T02:00:00.000Z']);
+  });
+
+  test('the hour that clocks show twice is open twice', () => {
+    expect(berlin('2026-10-25T00:00:00Z')).toEqual([true, '2026-10-25T03:00:00.000Z']);
+  });
+
+  test('an offset of three quarters of an hour opens and closes at its own hours', () => {
+    const state = at('* * 22 * * * *', '2026-01-10T16:20:00Z', 'Asia/Kathmandu');
+    expect([state.open, changes(state)]).toEqual([true, '2026-01-10T17:15:00.000Z']);
+    expect(at('* * 22 * * * *', '2026-01-10T16:14:59Z', 'Asia/Kathmandu').open).toBe(false);
+  });
+
+  test('a trigger in the hour that clocks skip comes all the same', () => {
+    const state = at('0 30 2 * * * *', '2026-03-29T06:00:00Z', 'Europe/Berlin');
+    expect(new Date(state.triggeredAt!).toISOString().slice(0, 10)).toBe('2026-03-29');
   });
 });
 
@@ -75,6 +110,6 @@ describe('the dialect of existing installations', () => {
     '* * * 0 * * *',
     '* * * * * 0 *',
   ])('refuses %j', (expression) => {
-    expect(cronSchedule(expression)).toBeUndefined();
+    expect(cronExpression(expression)).toBeUndefined();
   });
 });

@@ -1,17 +1,18 @@
-import { plan } from '../runtime/controller/plan/plan.ts';
-import type { Policy } from '../runtime/controller/plan/policy.ts';
-import type { Snapshot } from '../runtime/controller/plan/snapshot.ts';
-import { fleet, NOW, type Parts, POLICY, updated } from '../test/controller/plan/fleet.ts';
-import { type Bench, cpuMs, type Figure, quantile } from './bench.ts';
+import { plan } from '../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../runtime/controller/plan/policy.ts';
+import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
+import { fleet, NOW, type Parts, POLICY, updated } from '../../test/controller/plan/fleet.ts';
+import type { Bench, Figure } from '../bench.ts';
+import { cpuMs, quantile } from './cpu.ts';
 
 const SIZES = [1250, 2500, 5000, 10_000];
 const WARM_UP = 30;
 const RUNS = 300;
 const RULES: Policy = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 };
 
-/** What one plan costs by the size of the fleet: at rest, and where every node waits with its condition still to be written. */
 export const planCost: Bench = {
   name: 'plan-cost',
+  what: 'CPU time of one plan by the size of the fleet: at rest, and all waiting with their conditions to be written',
   run: async () => SIZES.flatMap((size) => [costOf('at rest', size, updated), costOf('all waiting', size, {})].flat()),
 };
 
@@ -28,7 +29,7 @@ function costOf(what: string, size: number, parts: Parts): Figure[] {
   const mean = times.reduce((sum, time) => sum + time, 0) / RUNS;
   return [
     { name: `${name}, mean`, value: mean, unit: 'ms CPU' },
-    { name: `${name}, 99th percentile`, value: quantile(times, 0.99), unit: 'ms CPU', below: 20 },
+    { name: `${name}, 99th percentile`, value: quantile(times, 0.99), unit: 'ms CPU', atMost: 20 },
     { name: `${name}, mean per n log n`, value: mean / nLogN, unit: 'ns' },
   ];
 }

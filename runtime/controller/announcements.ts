@@ -1,0 +1,69 @@
+import type { EventPort, EventRecord } from '../kube/events.ts';
+import type { ObjectReference } from '../kube/objects.ts';
+import type { Plan } from './plan/plan.ts';
+import type { Halted } from './plan/releases.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+
+/** What plans say of the fleet as a whole, told when it changes. The Events are about the controller's Lease, which all leaders share. */
+export class Announcements {
+  readonly #events: EventPort;
+  #halted = new Set<string>();
+  #warned = new Set<string>();
+  #open: boolean | undefined;
+  #triggeredAt: number | undefined;
+
+  constructor(events: EventPort) {
+    this.#events = events;
+  }
+
+  /** To be called before the plan is carried out: a warning comes before what it warns of. */
+  tell(
+    { halted, warnings }: Pick<Plan, 'halted' | 'warnings'>,
+    { window }: Pick<Snapshot, 'window'>,
+    lease: ObjectReference,
+  ): void {
+    const told = [...this.#halts(halted), ...this.#window(window), ...this.#warnings(warnings)];
+    for (const event of told) void this.#events.record({ regarding: lease, ...event });
+  }
+
+  #halts(halted: readonly Halted[]): Announcement[] {
+    const before = this.#halted;
+    this.#halted = new Set(halted.map(nameOf));
+    const begun = halted.filter((release) => !before.has(nameOf(release)));
+    const over = [...before].filter((name) => !this.#halted.has(name));
+    return [
+      ...begun.map((release) =>
+        warning('RolloutHalted', `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`),
+      ),
+      ...over.map((name) => normal('RolloutResumed', `nodes may start on ${name} again`)),
+    ];
+  }
+
+  /** What is found at the beginning is no change. */
+  #window({ open, triggeredAt }: Snapshot['window']): Announcement[] {
+    const isTriggered = this.#open !== undefined && triggeredAt !== undefined && triggeredAt !== this.#triggeredAt;
+    const isTurned = this.#open !== undefined && open !== this.#open;
+    this.#open = open;
+    this.#triggeredAt = triggeredAt;
+    if (isTriggered) return [normal('WindowOpened', 'the schedule has started updates for all nodes that wait')];
+    if (!isTurned) return [];
+    return [
+      open
+        ? normal('WindowOpened', 'updates may start')
+        : normal('WindowClosed', 'no update starts until the next window'),
+    ];
+  }
+
+  #warnings(warnings: Plan['warnings']): Announcement[] {
+    const before = this.#warned;
+    this.#warned = new Set(warnings.map(({ reason }) => reason));
+    return warnings.filter(({ reason }) => !before.has(reason)).map(({ reason, message }) => warning(reason, message));
+  }
+}
+
+type Announcement = Omit<EventRecord, 'regarding'>;
+
+const normal = (reason: string, message: string): Announcement => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): Announcement => ({ type: 'Warning', reason, message });
+
+const nameOf = ({ family, version }: Halted): string => `${version} (${family})`;

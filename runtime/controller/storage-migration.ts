@@ -1,0 +1,73 @@
+import type { CrdPort } from '../kube/crds.ts';
+import { ConflictError, NotFoundError } from '../kube/errors.ts';
+import type { CustomResourceDefinition } from '../kube/objects.ts';
+import type { ShadowObject, ShadowPort } from '../kube/shadows.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { inParallel } from '../lib/parallel.ts';
+import { CRD_NAME, STORAGE_VERSION } from '../shadow/names.ts';
+
+const AT_ONCE = 2;
+const RETRY_MS = 60_000;
+
+export interface StorageMigrationOptions {
+  readonly crds: CrdPort;
+  /** Of all namespaces: an object anywhere that is stored in an old version keeps that version needed. */
+  readonly shadows: Pick<ShadowPort, 'list'>;
+  /** The operator's own shadows, which it may write. */
+  readonly own: Pick<ShadowPort, 'patch'>;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Brings every stored shadow to the present version and says so in the CRD's status, so that the older one can go some day. It changes
+ * nothing about the shadows: the API server stores whatever is written to it in the present version.
+ */
+export async function migrateStorage(options: StorageMigrationOptions, signal: AbortSignal): Promise<void> {
+  const { clock, logger } = options;
+  while (!signal.aborted) {
+    try {
+      return await migrateOnce(options, signal);
+    } catch (error) {
+      if (!signal.aborted) logger.warn('stored shadows not migrated yet', { error, retryMs: RETRY_MS });
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+  }
+}
+
+async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal): Promise<void> {
+  const { crds, shadows, namespace, logger } = options;
+  const crd = await crds.get(CRD_NAME, signal);
+  if (!crd || !isDue(crd)) return;
+  const all = await shadows.list(signal);
+  const foreign = all.filter(({ metadata }) => metadata.namespace !== namespace);
+  if (foreign.length > 0) {
+    logger.warn('shadows in another namespace keep an old version stored', { shadows: foreign.length });
+    return;
+  }
+  await inParallel(all, AT_ONCE, (shadow) => rewrite(options, shadow, signal));
+  await crds.setStoredVersions(crd, [STORAGE_VERSION], signal);
+  logger.info('stored shadows migrated', { shadows: all.length, to: STORAGE_VERSION });
+}
+
+/** Older versions are named, and what is written now is not stored in one. */
+function isDue({ spec, status }: CustomResourceDefinition): boolean {
+  const present = spec?.versions?.find(({ storage }) => storage)?.name;
+  return present === STORAGE_VERSION && status?.storedVersions?.some((version) => version !== STORAGE_VERSION) === true;
+}
+
+/** Whoever wrote or deleted it in the meantime has done the work. */
+async function rewrite(
+  { own }: StorageMigrationOptions,
+  { metadata: { name, resourceVersion } }: ShadowObject,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await own.patch(name, { metadata: { resourceVersion } }, signal);
+  } catch (error) {
+    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+  }
+}

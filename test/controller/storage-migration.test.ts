@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { crdPort } from '../../runtime/kube/crds.ts';
+import { UnreachableError } from '../../runtime/kube/errors.ts';
+import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { intercepted, Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const CRD_PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+const storedVersions = async (): Promise<readonly string[] | undefined> =>
+  (await crdPort(stage.transport).get(CRD_NAME))!.status?.storedVersions;
+
+/** As an installation is left that once stored v1. */
+async function storedAsV1(...names: readonly string[]): Promise<void> {
+  stage = await Stage.with(...names);
+  const crd = (await stage.transport.request({ method: 'GET', path: CRD_PATH })) as {
+    spec: { versions: { name: string; storage: boolean }[] };
+  };
+  const [v2] = crd.spec.versions;
+  await stage.patch(CRD_PATH, { spec: { versions: [v2, { ...v2, name: 'v1', storage: false }] } });
+  await stage.patch(`${CRD_PATH}/status`, { status: { storedVersions: ['v1', 'v2'] } });
+  expect(await storedVersions()).toEqual(['v1', 'v2']);
+}
+
+test('the leader writes every shadow once and then says that none is stored as v1', async () => {
+  await storedAsV1('a', 'b');
+  const order: string[] = [];
+  const transport = intercepted(stage.transport, (request, go) => {
+    const keys = Object.keys((request.body as { metadata?: object } | undefined)?.metadata ?? {});
+    const isRewrite =
+      request.method === 'PATCH' && keys.join() === 'resourceVersion' && !request.path.endsWith('/status');
+    if (isRewrite && !('spec' in (request.body as object))) order.push(request.path.split('/').at(-1)!);
+    if (request.path === `${CRD_PATH}/status`) order.push('storedVersions');
+    return go();
+  });
+  stage.start({ transport });
+  await stage.pass();
+  expect(await storedVersions()).toEqual(['v2']);
+  expect(order.toSorted()).toEqual(['brs-a', 'brs-b', 'storedVersions']);
+  expect(order.at(-1)).toBe('storedVersions');
+});
+
+test('v1 stays named until every shadow was written', async () => {
+  await storedAsV1('a', 'b');
+  let isOut = true;
+  const transport = intercepted(stage.transport, (request, go) => {
+    const isMigration = request.path.endsWith('/brs-b') && !('spec' in ((request.body as object | undefined) ?? {}));
+    return isOut && request.method === 'PATCH' && isMigration ? Promise.reject(new UnreachableError('out')) : go();
+  });
+  stage.start({ transport });
+  await stage.pass(10_000);
+  expect(await storedVersions()).toEqual(['v1', 'v2']);
+  isOut = false;
+  await stage.pass(60_000);
+  expect(await storedVersions()).toEqual(['v2']);
+});
+
+test('a shadow in another namespace keeps v1 named', async () => {
+  await storedAsV1('a');
+  await stage.create('/api/v1/namespaces', { metadata: { name: 'elsewhere' } });
+  await stage.create('/apis/brupop.bottlerocket.aws/v2/namespaces/elsewhere/bottlerocketshadows', {
+    apiVersion: 'brupop.bottlerocket.aws/v2',
+    kind: 'BottlerocketShadow',
+    metadata: { name: 'brs-x' },
+    spec: { state: 'Idle' },
+  });
+  stage.start();
+  await stage.pass(10_000);
+  expect(await storedVersions()).toEqual(['v1', 'v2']);
+});
