@@ -9,7 +9,6 @@ import type { Component } from './labels.ts';
 
 export const DAEMON_SET = 'brupop-agent';
 export const APISERVER_DEPLOYMENT = 'brupop-apiserver';
-export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 
 export const HIGH_PRIORITY = 'brupop-controller-high-priority';
 export const AGENT_PRIORITY = 'brupop-agent-priority';

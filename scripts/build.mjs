@@ -1,10 +1,16 @@
-// Bundles every program into build/: the three processes that the manifests deploy, and what `npm start`, `npm run synth` and `npm run bench` run.
+// Bundles every program into build/: the three processes that the manifests deploy and `why` beside them, and what `npm start`,
+// `npm run synth` and `npm run bench` run.
 // The processes are self-contained single files (an image needs Node and nothing else); the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named.
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-const PROCESSES = ['controller', 'agent', 'apiserver'];
+const PROCESSES = {
+  controller: 'runtime/controller/main.ts',
+  agent: 'runtime/agent/main.ts',
+  apiserver: 'runtime/apiserver/main.ts',
+  why: 'runtime/controller/why/main.ts',
+};
 const TOOLS = { synth: 'infra/main.ts', helm: 'infra/helm/main.ts', sim: 'sim/main.ts', bench: 'bench/main.ts' };
 
 const wanted = process.argv.slice(2);
@@ -21,10 +27,12 @@ const common = {
   logLevel: 'warning',
 };
 
-const processes = PROCESSES.filter(chosen).map((name) => ({ in: `runtime/${name}/main.ts`, out: name }));
-const tools = Object.entries(TOOLS)
-  .filter(([name]) => chosen(name))
-  .map(([out, file]) => ({ in: file, out }));
+const entries = (programs) =>
+  Object.entries(programs)
+    .filter(([name]) => chosen(name))
+    .map(([out, file]) => ({ in: file, out }));
+const processes = entries(PROCESSES);
+const tools = entries(TOOLS);
 
 // CommonJS packages inside an ES module bundle still call require for Node's own modules.
 const REQUIRE =

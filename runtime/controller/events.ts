@@ -1,5 +1,6 @@
 import type { EventRecord } from '../kube/events.ts';
 import type { ObjectReference } from '../kube/objects.ts';
+import { durationText } from '../lib/duration.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
@@ -51,14 +52,8 @@ function ended(
     regarding,
     type: 'Normal',
     reason: 'UpdateFinished',
-    message: `the node runs ${status?.current_version}${tookMs === undefined ? '' : `, after ${durationOf(tookMs)}`}`,
+    message: `the node runs ${status?.current_version}${tookMs === undefined ? '' : `, after ${durationText(tookMs)}`}`,
   };
-}
-
-/** e.g. `4 min 17 s`. */
-function durationOf(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** An agent that never came has no shadow to tell it of. */

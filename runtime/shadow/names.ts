@@ -19,6 +19,7 @@ export const MANAGED_LABEL_VALUE = '2.0.0';
 export const COMPONENT_LABEL = `${GROUP}/component`;
 export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 'brupop-controller' } as const;
 
+export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 export const CONTROLLER_LEASE = 'brupop-controller';
 export const APISERVER_SERVICE = 'brupop-apiserver';
 export const CONTROLLER_SERVICE = 'brupop-controller-server';

@@ -1,0 +1,63 @@
+import { durationText } from '../../lib/duration.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
+import { isActive } from '../plan/subject.ts';
+import type { NodeView, ShadowView } from '../plan/snapshot.ts';
+import type { Verdict } from '../plan/verdict.ts';
+import type { Look } from './look.ts';
+
+/** What concerns the fleet first, then a line for each managed node. */
+export function fleetLines({ snapshot, plan, now }: Look): readonly string[] {
+  const { paused } = snapshot;
+  return [
+    ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
+    ...plan.halted.map(({ version, family, failures }) => `halted: ${version} (${family}) failed on ${failures} nodes`),
+    ...plan.warnings.map(({ message }) => `warning: ${message}`),
+    ...table(plan.verdicts.map((verdict) => cells(verdict, now))),
+  ];
+}
+
+/** The line of one node; undefined where the cluster has no such node. */
+export function nodeLine({ snapshot, plan, now }: Look, name: string): string | undefined {
+  const verdict = plan.verdicts.find(({ node }) => node === name);
+  if (verdict) return table([cells(verdict, now)])[0];
+  const isThere = snapshot.nodes.some((node) => node.name === name);
+  return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
+}
+
+function cells({ node, reason, message, step, until, position }: Verdict, now: number): readonly string[] {
+  const details = [
+    step,
+    position === undefined ? undefined : `position ${position}`,
+    until === undefined ? undefined : `in ${durationText(until - now)}`,
+  ].filter((detail) => detail !== undefined);
+  return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];
+}
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+}
+
+/** What is on nodes although no update runs there: ours by the marks, or a cordon of which nobody can tell whose it is. */
+export function leftoverLines({ snapshot }: Look): readonly string[] {
+  const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+  const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
+  const atRest = snapshot.nodes.filter(
+    (node) => !slotted.has(node.uid) && !isUpdating(node, shadows.get(node.shadowName)),
+  );
+  return table(atRest.flatMap(leftoverOn));
+}
+
+function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
+  return shadow !== undefined && shadow.ownerUid === uid && isActive(shadow);
+}
+
+function leftoverOn({ name, marks, managed, unschedulable }: NodeView): readonly (readonly string[])[] {
+  if (marks) {
+    const since = marks.since === null ? '' : `, since ${marks.since}`;
+    return [[name, 'ours', `${marks.owns.length > 0 ? marks.owns.join(', ') : 'nothing but the marks'}${since}`]];
+  }
+  return managed && unschedulable
+    ? [[name, 'unknown', "cordoned without marks: an administrator's, or an older apiserver's"]]
+    : [];
+}

@@ -1,0 +1,123 @@
+import { Collection } from '../../kube/collection.ts';
+import { leasePort } from '../../kube/leases.ts';
+import { namespacePort } from '../../kube/namespaces.ts';
+import { nodePort } from '../../kube/nodes.ts';
+import type { KubeObject, Pod } from '../../kube/objects.ts';
+import { collectionPath } from '../../kube/paths.ts';
+import { podPort } from '../../kube/pods.ts';
+import { shadowPort } from '../../kube/shadows.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import {
+  COMPONENT_LABEL,
+  COMPONENTS,
+  CONTROLLER_DEPLOYMENT,
+  CONTROLLER_LEASE,
+  nodeNameOf,
+  PAUSED_ANNOTATION,
+} from '../../shadow/names.ts';
+import { type ControllerConfig, policyOf, readControllerConfig, scheduleOf } from '../config.ts';
+import { Observations } from '../observations.ts';
+import { upToDate } from '../plan/condition.ts';
+import { type Plan, plan } from '../plan/plan.ts';
+import type { Snapshot } from '../plan/snapshot.ts';
+import { parseEntries, SLOTS_ANNOTATION } from '../slots/entries.ts';
+import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
+
+export interface Look {
+  readonly snapshot: Snapshot;
+  readonly plan: Plan;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The controller's settings cannot be made out, so nobody can say what it would do. */
+export class UnknownPolicyError extends Error {
+  override readonly name = 'UnknownPolicyError';
+}
+
+export interface Cluster {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+}
+
+/**
+ * Plans as the controller does, on the cluster as it is now and by the settings of the controller's Deployment. Nothing is written, and no
+ * controller need run. @throws UnknownPolicyError, and as `KubeTransport.request`
+ */
+export async function look(cluster: Cluster, now: number): Promise<Look> {
+  const { transport, namespace } = cluster;
+  const pods = podsOf(cluster);
+  const [config, nodes, shadows, agents, lease, home] = await Promise.all([
+    configOf(cluster),
+    nodePort(transport).list(),
+    shadowPort(transport, namespace).list(),
+    pods(COMPONENTS.agent),
+    leasePort(transport, namespace).get(CONTROLLER_LEASE),
+    namespacePort(transport).get(namespace),
+  ]);
+  const facts = shadows.map(viewOfShadow);
+  const offers = new Observations().offers(facts, now);
+  const names = nodes.map(({ metadata }) => metadata.name);
+  const silence = new Observations().silence(names, agents.map(viewOfAgent), now);
+  const snapshot: Snapshot = {
+    nodes: nodes.map(viewOfNode),
+    shadows: facts.map((shadow) => Object.assign(shadow, { stale: false, offeredAt: offers.get(shadow.name) })),
+    slots: (parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? []).map(({ shadow, nodeUid, since }) => ({
+      shadow,
+      nodeUid,
+      since: since === undefined ? undefined : Date.parse(since),
+      writes: 'settled',
+    })),
+    silentSince: knownSilence(silence, facts),
+    paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
+    window: scheduleOf(config).at(now),
+  };
+  return { snapshot, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
+}
+
+type PodsOf = (component: string) => Promise<readonly Pod[]>;
+
+function podsOf({ transport, namespace }: Cluster): PodsOf {
+  return (component) => podPort(transport).list({ namespace, labelSelector: `${COMPONENT_LABEL}=${component}` });
+}
+
+/** How long an agent has been away is not written anywhere; that it is for too long, the controller has said. */
+function knownSilence(since: ReadonlyMap<string, number>, facts: readonly ShadowFacts[]): ReadonlyMap<string, number> {
+  const silent = new Set(
+    facts
+      .filter(({ status }) => upToDate(status)?.reason === 'AgentSilent')
+      .map(({ name }) => nodeNameOf(name) ?? name),
+  );
+  return new Map([...since].map(([name, at]) => [name, silent.has(name) ? 0 : at]));
+}
+
+interface Deployment extends KubeObject {
+  readonly spec?: {
+    readonly template?: {
+      readonly spec?: {
+        readonly containers?: readonly {
+          readonly env?: readonly { readonly name: string; readonly value?: string }[];
+        }[];
+      };
+    };
+  };
+}
+
+async function configOf(cluster: Cluster): Promise<ControllerConfig> {
+  const { transport, namespace } = cluster;
+  const path = collectionPath({ group: 'apps', version: 'v1', plural: 'deployments', namespace });
+  const deployments = new Collection<Deployment>(transport, path);
+  const [deployment, [pod]] = await Promise.all([
+    deployments.get(CONTROLLER_DEPLOYMENT),
+    podsOf(cluster)(COMPONENTS.controller),
+  ]);
+  if (!deployment) throw new UnknownPolicyError(`namespace ${namespace} has no Deployment ${CONTROLLER_DEPLOYMENT}`);
+  return readControllerConfig({ ...literalsOf(deployment), MY_NODE_NAME: pod?.spec?.nodeName ?? 'none' });
+}
+
+/** What a field of the pod fills in is left out. */
+function literalsOf({ spec }: Deployment): Record<string, string | undefined> {
+  const [container] = spec?.template?.spec?.containers ?? [];
+  return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]));
+}

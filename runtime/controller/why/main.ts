@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { connect } from '../../kube/access.ts';
+import { userAgent } from '../../kube/https.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { readEnv } from '../../lib/env.ts';
+import { processEnv } from '../../lib/process-env.ts';
+import { fleetLines, leftoverLines, nodeLine } from './lines.ts';
+import { look } from './look.ts';
+
+const HELP = `Says why each node is, or is not, being updated: from the cluster alone, no controller need run.
+
+Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE]
+
+  NODE               only this node
+  --leftovers        what the operator has left on nodes where no update runs
+  --namespace NAME   the operator's namespace; by default that of the kubeconfig's context, else brupop-bottlerocket-aws
+  --kubeconfig FILE  by default $KUBECONFIG, else ~/.kube/config, else the pod's service account
+`;
+
+interface Answer {
+  readonly lines: readonly string[];
+  readonly exitCode: 0 | 1 | 2;
+}
+
+async function answer(args: readonly string[]): Promise<Answer> {
+  const text = { type: 'string', default: '' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { leftovers: flag, namespace: text, kubeconfig: text, help: flag },
+    allowPositionals: true,
+  });
+  if (values.help) return { lines: [HELP.trimEnd()], exitCode: 0 };
+  const [node, ...more] = positionals;
+  if (more.length > 0) return { lines: ['expected one node at most, see --help'], exitCode: 2 };
+  const { transport, namespace } = await connect(settings(values.kubeconfig), userAgent('why'));
+  const seen = await look({ transport, namespace: values.namespace || namespace }, systemClock.now());
+  if (values.leftovers) return { lines: leftoverLines(seen), exitCode: 0 };
+  if (node === undefined) return { lines: fleetLines(seen), exitCode: 0 };
+  const line = nodeLine(seen, node);
+  return line === undefined
+    ? { lines: [`the cluster has no node ${node}`], exitCode: 1 }
+    : { lines: [line], exitCode: 0 };
+}
+
+function settings(kubeconfig: string) {
+  const env = readEnv(processEnv, process.env);
+  const usual = join(homedir(), '.kube', 'config');
+  return { ...env, KUBECONFIG: kubeconfig || env.KUBECONFIG || (existsSync(usual) ? usual : '') };
+}
+
+try {
+  const { lines, exitCode } = await answer(process.argv.slice(2));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  process.exitCode = exitCode;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : 'failed'}\n`);
+  process.exitCode = 1;
+}
