@@ -7,6 +7,7 @@ import { userAgent } from '../../kube/https.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { readEnv } from '../../lib/env.ts';
 import { processEnv } from '../../lib/process-env.ts';
+import { NAMESPACE } from '../../shadow/names.ts';
 import { fleetLines, leftoverLines, nodeLine } from './lines.ts';
 import { look } from './look.ts';
 
@@ -16,7 +17,7 @@ Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE]
 
   NODE               only this node
   --leftovers        what the operator has left on nodes where no update runs
-  --namespace NAME   the operator's namespace; by default that of the kubeconfig's context, else brupop-bottlerocket-aws
+  --namespace NAME   the operator's namespace; by default ${NAMESPACE}
   --kubeconfig FILE  by default $KUBECONFIG, else ~/.kube/config, else the pod's service account
 `;
 
@@ -30,14 +31,14 @@ async function answer(args: readonly string[]): Promise<Answer> {
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { leftovers: flag, namespace: text, kubeconfig: text, help: flag },
+    options: { leftovers: flag, namespace: { type: 'string', default: NAMESPACE }, kubeconfig: text, help: flag },
     allowPositionals: true,
   });
   if (values.help) return { lines: [HELP.trimEnd()], exitCode: 0 };
   const [node, ...more] = positionals;
   if (more.length > 0) return { lines: ['expected one node at most, see --help'], exitCode: 2 };
-  const { transport, namespace } = await connect(settings(values.kubeconfig), userAgent('why'));
-  const seen = await look({ transport, namespace: values.namespace || namespace }, systemClock.now());
+  const { transport } = await connect(settings(values.kubeconfig), userAgent('why'));
+  const seen = await look({ transport, namespace: values.namespace }, systemClock.now());
   if (values.leftovers) return { lines: leftoverLines(seen), exitCode: 0 };
   if (node === undefined) return { lines: fleetLines(seen), exitCode: 0 };
   const line = nodeLine(seen, node);
