@@ -5,7 +5,19 @@ import type { Start } from '../../../runtime/controller/plan/commands.ts';
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, minutes, moment, NOW, POLICY } from './fleet.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  monitoring,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  staging,
+  updated,
+} from './fleet.ts';
 import { after, amount, certainlyBusy, policy, world } from './worlds.ts';
 
 const RUNS = { numRuns: 1500 };
@@ -16,7 +28,7 @@ const capacityOf = ({ nodes }: Snapshot, { maxConcurrent }: Policy): number =>
 test('there is exactly one verdict for each managed node', () => {
   fc.assert(
     fc.property(world, policy, (snapshot, rules) => {
-      const names = plan(snapshot, rules, NOW).verdicts.map(({ node }) => node);
+      const names = plan(snapshot, rules, NOW).verdicts.map((verdict) => verdict.node);
       expect(names).toEqual(snapshot.nodes.filter(({ managed }) => managed).map(({ name }) => name));
     }),
     RUNS,
@@ -110,6 +122,89 @@ test('until wakeAt, time changes nothing', () => {
       const now = plan(snapshot, rules, NOW);
       const later = plan(snapshot, rules, (now.wakeAt ?? minutes(100_000)) - 1);
       expect(withoutTimes(JSON.stringify({ ...later }))).toBe(withoutTimes(JSON.stringify({ ...now })));
+    }),
+    RUNS,
+  );
+});
+
+test('at wakeAt the clock has been heeded: the next one lies ahead', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const { wakeAt } = plan(snapshot, rules, NOW);
+      if (wakeAt === undefined) return;
+      expect(wakeAt).toBeGreaterThan(NOW);
+      expect(plan(snapshot, rules, wakeAt).wakeAt ?? Infinity).toBeGreaterThan(wakeAt);
+    }),
+    RUNS,
+  );
+});
+
+/** One fleet for each thing that time alone ends, `left` milliseconds from now. */
+const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
+  backoff: (left) => {
+    const failedAt = new Date(NOW + left - 120_001).toISOString();
+    const status = { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: failedAt };
+    return fleet({ a: { status } });
+  },
+  'a window that becomes too short': (left) =>
+    fleet(
+      { a: { lastUpdateMs: 600_000 }, b: staging },
+      { window: { open: true, triggeredAt: undefined, changesAt: NOW + left + 599_999 } },
+    ),
+  'an agent that is silent': (left) => fleet({ a: updated }, { silentSince: new Map([['a', NOW + left - 900_000]]) }),
+  'a reboot that takes too long': (left) =>
+    fleet({ a: rebooting }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+  'a soak that passes': (left) =>
+    fleet({ a: monitoring(-600) }, { nodes: [node('a', { readyChangedAt: NOW + left - 300_000 })] }),
+  'a soak that fails': (left) =>
+    fleet({ a: monitoring(-600) }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+  'an outage that is no longer waited for': (left) =>
+    fleet(
+      { a: {}, b: {} },
+      { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 3_600_000 }), node('b')] },
+    ),
+};
+
+test.each(Object.entries(TIMED))('wakeAt is exact for %s: the same until then, and another at it', (_name, timed) => {
+  const rules = { ...POLICY, soakMs: 300_000, mustFit: true };
+  const said = (snapshot: Snapshot, now: number): unknown => {
+    const { commands, verdicts } = plan(snapshot, rules, now);
+    return { kinds: commands.map(({ kind }) => kind), verdicts };
+  };
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 100 }), (seconds) => {
+      const snapshot = timed(seconds * 1000);
+      const { wakeAt } = plan(snapshot, rules, NOW);
+      expect(wakeAt).toBe(NOW + seconds * 1000);
+      expect(said(snapshot, wakeAt! - 1)).toEqual(said(snapshot, NOW));
+      expect(said(snapshot, wakeAt!)).not.toEqual(said(snapshot, NOW));
+    }),
+  );
+});
+
+/** How a node can stand, and whether it then takes a place. */
+const STANDINGS = {
+  waiting: { parts: {}, busy: false },
+  done: { parts: updated, busy: false },
+  staging: { parts: staging, busy: true },
+  rebooting: { parts: rebooting, busy: true },
+  'has failed': { parts: { status: { current_state: 'ErrorReset', crash_count: 1, failed_versions: [] } }, busy: true },
+  'has just failed': {
+    parts: { status: { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: moment(0) } },
+    busy: false,
+  },
+} as const satisfies Record<string, { parts: Parts; busy: boolean }>;
+
+test('whenever a node may start and a place is free, as many start as there are', () => {
+  const standings = fc.array(fc.constantFrom(...Object.values(STANDINGS)), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(standings, amount, (members, maxConcurrent) => {
+      const all = [STANDINGS.done, ...members];
+      const snapshot = fleet(Object.fromEntries(all.map(({ parts }, index) => [`n${index}`, parts])));
+      const rules = { ...POLICY, maxConcurrent };
+      const waiting = members.filter((one) => one === STANDINGS.waiting).length;
+      const free = Math.max(0, capacityOf(snapshot, rules) - members.filter(({ busy }) => busy).length);
+      expect(startsOf(plan(snapshot, rules, NOW))).toHaveLength(Math.min(waiting, free));
     }),
     RUNS,
   );

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import { cronExpression } from '../../../runtime/controller/schedule/cron.ts';
+import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/daily.ts';
+import { fleet, moment, node, NOW, POLICY } from './fleet.ts';
+import { ACTIVE, BACKOFF_MINUTES, CRON_README, DAILY_WINDOWS, TRANSITIONS } from './reference.ts';
+
+test.each(TRANSITIONS)('%s', (_says, parts, next) => {
+  const { commands } = plan(fleet({ a: parts }), POLICY, NOW);
+  const specs = commands.flatMap((command) => ('spec' in command ? [command.spec] : []));
+  expect(specs.map(({ state, version }) => `${state} ${version ?? '-'}`)).toEqual(next === undefined ? [] : [next]);
+});
+
+test.each(BACKOFF_MINUTES)('after %i failures in a row a node waits for more than %i minutes', (crashes, minutes) => {
+  const after = (extraMs: number): number => {
+    const status = { crash_count: crashes, failed_versions: [], state_transition_failure_timestamp: moment(0) };
+    return plan(fleet({ a: { status } }), POLICY, NOW + minutes * 60_000 + extraMs).commands.length;
+  };
+  expect([after(0), after(1)]).toEqual([0, 1]);
+});
+
+test.each(ACTIVE)('%s: takes a place: %#', (_says, parts, active) => {
+  const nodes = [node('a', { held: true }), node('b')];
+  const { commands } = plan(fleet({ a: parts, b: {} }, { nodes }), POLICY, NOW);
+  const starts = commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
+  expect(starts).toEqual(active ? [] : ['b']);
+});
+
+test('the cron library’s own example fires at the moments of its README', () => {
+  const schedule = cronExpression(CRON_README.expression)!('UTC');
+  let at = Date.parse(CRON_README.after);
+  const upcoming = CRON_README.upcoming.map(() => {
+    at = schedule.at(at).changesAt!;
+    return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  });
+  expect(upcoming).toEqual(CRON_README.upcoming);
+});
+
+test.each(DAILY_WINDOWS)('the window from %s to %s is, at %s, open: %s', (start, stop, at, open) => {
+  const schedule = dailySchedule(timeOfDay(start)!, timeOfDay(stop)!);
+  expect(schedule.at(Date.parse(`2026-01-10T${at}Z`)).open).toBe(open);
+});
