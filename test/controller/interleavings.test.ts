@@ -82,7 +82,7 @@ class Duel {
 function sequences(base: number, length: number): readonly (readonly number[])[] {
   if (length === 0) return [[]];
   const shorter = sequences(base, length - 1);
-  return Array.from({ length: base }, (_, first) => shorter.map((rest) => [first, ...rest])).flat();
+  return Array.from({ length: base }, (_, first) => shorter.map((rest) => [first].concat(rest))).flat();
 }
 
 /** Sequences are this long from the moment at which the first controller is about to take a slot. */

@@ -2,7 +2,7 @@ import { type ControllerConfig, readControllerConfig } from '../../runtime/contr
 import { type Controller, createController } from '../../runtime/controller/controller.ts';
 import { leasePort } from '../../runtime/kube/leases.ts';
 import { nodePort } from '../../runtime/kube/nodes.ts';
-import type { Node } from '../../runtime/kube/objects.ts';
+import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
 import { shadowPort, type ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
@@ -36,18 +36,29 @@ export class Stage {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   #controllers = 0;
+  /** The DaemonSet of the agents, whose pods no drain evicts. */
+  #agents: KubeObject | undefined;
 
   /** With nodes of these names at rest, 1.1.0 on offer to each. */
   static with(...names: readonly string[]): Promise<Stage> {
     return Stage.#build(names, shadowCrd(crdSchema('v2')));
   }
 
+  /** With the CRD that an upstream installation has left, which drops all the newer fields. */
+  static upstream(...names: readonly string[]): Promise<Stage> {
+    return Stage.#without(names, ['conditions', 'reboot', 'drain', 'last_failure', 'failed_versions']);
+  }
+
   /** With a CRD that drops conditions, so that they change no resourceVersion. */
   static withoutConditions(...names: readonly string[]): Promise<Stage> {
+    return Stage.#without(names, ['conditions']);
+  }
+
+  static #without(names: readonly string[], dropped: readonly string[]): Promise<Stage> {
     const schema = structuredClone(crdSchema('v2')) as {
       properties: { status: { properties: Record<string, unknown> } };
     };
-    delete schema.properties.status.properties['conditions'];
+    for (const field of dropped) delete schema.properties.status.properties[field];
     return Stage.#build(names, shadowCrd(schema));
   }
 
@@ -55,6 +66,9 @@ export class Stage {
     const stage = new Stage();
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
     await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    stage.#agents = (await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {
+      metadata: { name: 'brupop-agent' },
+    })) as KubeObject;
     for (const name of names) await stage.join(name);
     return stage;
   }
@@ -100,7 +114,19 @@ export class Stage {
 
   async startAgent(node: string): Promise<void> {
     await this.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
-      metadata: { name: `agent-${node}`, labels: { [`${GROUP}/component`]: 'agent' } },
+      metadata: {
+        name: `agent-${node}`,
+        labels: { [`${GROUP}/component`]: 'agent' },
+        ownerReferences: [
+          {
+            apiVersion: 'apps/v1',
+            kind: 'DaemonSet',
+            name: 'brupop-agent',
+            uid: this.#agents?.metadata.uid,
+            controller: true,
+          },
+        ],
+      },
       spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
     });
     const containerStatuses = [{ name: 'agent', state: { running: { startedAt: rfc3339(this.clock.now()) } } }];
