@@ -1,8 +1,11 @@
 import type { Clock } from '../runtime/lib/clock.ts';
+import { Heap } from './heap.ts';
 
 interface Sleeper {
   readonly at: number;
   readonly order: number;
+  /** It was aborted: it stays where it is until its turn comes, and is then passed over. */
+  isGone: boolean;
   wake(): void;
 }
 
@@ -14,7 +17,7 @@ export class VirtualClock implements Clock {
   readonly #start: number;
   #elapsed = 0;
   #order = 0;
-  readonly #sleepers = new Set<Sleeper>();
+  readonly #sleepers = new Heap<Sleeper>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
 
   /** @param start wall clock at the beginning, milliseconds since the Unix epoch */
   constructor(start = Date.parse('2026-01-01T00:00:00Z')) {
@@ -32,10 +35,11 @@ export class VirtualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        this.#sleepers.delete(sleeper);
+        sleeper.isGone = true;
         reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason }));
       };
-      const sleeper = {
+      const sleeper: Sleeper = {
+        isGone: false,
         at: this.#elapsed + Math.max(0, ms),
         order: this.#order++,
         wake: () => {
@@ -45,7 +49,7 @@ export class VirtualClock implements Clock {
       };
       if (signal?.aborted) return onAbort();
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#sleepers.add(sleeper);
+      this.#sleepers.push(sleeper);
     });
   }
 
@@ -55,7 +59,7 @@ export class VirtualClock implements Clock {
     await settle();
     for (let next = this.#next(); next && next.at <= end; next = this.#next()) {
       this.#elapsed = Math.max(this.#elapsed, next.at);
-      this.#sleepers.delete(next);
+      this.#sleepers.pop();
       next.wake();
       await settle();
     }
@@ -81,11 +85,8 @@ export class VirtualClock implements Clock {
   }
 
   #next(): Sleeper | undefined {
-    let first: Sleeper | undefined;
-    for (const sleeper of this.#sleepers) {
-      if (!first || sleeper.at < first.at || (sleeper.at === first.at && sleeper.order < first.order)) first = sleeper;
-    }
-    return first;
+    while (this.#sleepers.first?.isGone) this.#sleepers.pop();
+    return this.#sleepers.first;
   }
 }
 
