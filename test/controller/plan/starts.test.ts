@@ -191,6 +191,12 @@ describe('the failure budget', () => {
     expect(started(next, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
   });
 
+  test('a node that runs the version after all no longer blames it', () => {
+    const recovered = { status: { current_version: '1.1.0', failed_versions: ['1.1.0'] } };
+    const world = fleet({ a: recovered, b: {} });
+    expect(started(world, { maxFailed: { kind: 'count', count: 1 } })).toEqual(['b']);
+  });
+
   test('a failure of the cluster blames no release', () => {
     const drainFailed = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: moment(-1) } as const;
     const parts = {

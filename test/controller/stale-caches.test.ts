@@ -1,0 +1,131 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { leasePort } from '../../runtime/kube/leases.ts';
+import { NODES_PATH } from '../../runtime/kube/nodes.ts';
+import { podsPath } from '../../runtime/kube/pods.ts';
+import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { SlotLedger, SlotsMovedError } from '../../runtime/controller/slots/ledger.ts';
+import { cordonPatch } from '../../runtime/marks/patches.ts';
+import { CONTROLLER_LEASE, GROUP, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { Stage } from './stage.ts';
+
+/** A cache can lag behind for as long as it likes: what undoes anything looks at the API server first. */
+let stage: Stage;
+afterEach(() => stage.end());
+
+/** The same cluster with a cache of `path` that was filled with `items` and then heard nothing more. */
+function frozen(path: string, items: readonly unknown[]): KubeTransport {
+  const list = { metadata: { resourceVersion: '1' }, items };
+  return {
+    request: (request) =>
+      request.method === 'GET' &&
+      request.path === path &&
+      request.query?.['limit'] !== undefined &&
+      !isLive(request.query)
+        ? Promise.resolve(list)
+        : stage.transport.request(request),
+    watch: (request) => (request.path === path ? silence(request.signal) : stage.transport.watch(request)),
+  };
+}
+
+/** A look at the pods of one node is no filling of a cache. */
+const isLive = (query: Readonly<Record<string, string>>): boolean => query['fieldSelector'] !== undefined;
+
+async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+  yield* [];
+}
+
+/** `a` has a slot and is wanted in its reboot; its controller is gone, and the next one sees `path` as it was. */
+async function succeeded(
+  path: string,
+  items: readonly unknown[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  stage.start({ transport: frozen(path, items), env });
+  await stage.pass(60_000);
+}
+
+async function rebooting(): Promise<void> {
+  stage = await Stage.withoutConditions('a', 'b');
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass();
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  first.abort();
+  await stage.pass();
+  expect(await stage.slots()).toEqual(['brs-a']);
+}
+
+const listed = async (path: string, without: string): Promise<readonly unknown[]> => {
+  const list = (await stage.transport.request({ method: 'GET', path })) as { items: { metadata: { name: string } }[] };
+  return list.items.filter(({ metadata }) => metadata.name !== without);
+};
+
+async function mark(name: string): Promise<void> {
+  const attempt = { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
+  const patch = cordonPatch((await stage.nodes.get(name))!, attempt)!;
+  await stage.nodes.patch(name, { ...patch, metadata: { ...patch.metadata } });
+}
+const isMarked = async (name: string): Promise<boolean> =>
+  (await stage.nodes.get(name))!.metadata.annotations?.[`${GROUP}/marks`] !== undefined;
+
+test('a slot whose node the cache does not show is kept while the Node is there', async () => {
+  await rebooting();
+  await succeeded(NODES_PATH, await listed(NODES_PATH, 'a'));
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
+test('a slot whose shadow the cache does not show is kept while the shadow is there', async () => {
+  await rebooting();
+  await stage.loseAgent('a');
+  await succeeded(shadowsPath(NAMESPACE), await listed(shadowsPath(NAMESPACE), 'brs-a'));
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
+test('a slot whose shadow is gone is kept while its agent runs, whatever the cache shows', async () => {
+  await rebooting();
+  await stage.shadows.delete(shadowName('a'), {});
+  await succeeded(podsPath(NAMESPACE), []);
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
+test('marks stay while the shadow is not at rest, whatever the cache shows', async () => {
+  await rebooting();
+  await mark('a');
+  const { status, ...now } = (await stage.shadows.get(shadowName('a')))!;
+  const atRest = { ...now, spec: { state: 'Idle' }, status: { ...status, current_state: 'Idle' } };
+  await succeeded(shadowsPath(NAMESPACE), [atRest]);
+  expect(await isMarked('a')).toBe(true);
+});
+
+test('marks without a shadow stay while the agent runs, whatever the cache shows', async () => {
+  await rebooting();
+  await mark('a');
+  await stage.shadows.delete(shadowName('a'), {});
+  await succeeded(podsPath(NAMESPACE), []);
+  expect(await isMarked('a')).toBe(true);
+});
+
+test('nobody is rescued whose agent runs, whatever the cache shows', async () => {
+  await rebooting();
+  await mark('a');
+  await succeeded(podsPath(NAMESPACE), [], { AGENT_TIMEOUT_IN_SEC: '20' });
+  expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  expect(await isMarked('a')).toBe(true);
+});
+
+test('a change of the slots is made only on those that the plan was made on', async () => {
+  stage = await Stage.with('a');
+  const leases = leasePort(stage.transport, NAMESPACE);
+  await leases.create({ metadata: { name: CONTROLLER_LEASE }, spec: { holderIdentity: 'me' } });
+  const ledger = new SlotLedger({ leases, identity: 'me', clock: stage.clock });
+  const { signal } = new AbortController();
+  await ledger.load(signal);
+  const other = new SlotLedger({ leases, identity: 'me', clock: stage.clock });
+  await other.take([{ shadow: 'brs-b', nodeUid: '2' }], signal);
+  await expect(ledger.take([{ shadow: 'brs-a', nodeUid: '1' }], signal)).rejects.toThrow(SlotsMovedError);
+  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(ledger.slots).toMatchObject([{ shadow: 'brs-b', writes: 'unknown' }]);
+});
