@@ -13,7 +13,15 @@ const partial = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(
 
 const time = fc.nat({ max: 86_399 }).map((at) => new Date(at * 1000).toISOString().slice(11, 19));
 const schedule = fc.oneof(
-  fc.constantFrom('* * * * * * *', '0 0 20 * * Fri *').map((expression) => ({ kind: 'cron' as const, expression })),
+  fc.record(
+    {
+      kind: fc.constant('cron' as const),
+      expression: fc.constantFrom('* * * * * * *', '0 0 20 * * Fri *'),
+      timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu'),
+      windowFit: fc.constantFrom('off' as const, 'strict' as const),
+    },
+    { requiredKeys: ['kind', 'expression'] },
+  ),
   fc
     .uniqueArray(time, { minLength: 2, maxLength: 2 })
     .map(([start = '', stop = '']) => ({ kind: 'window' as const, start, stop })),
@@ -80,6 +88,7 @@ export const anyProps = partial({
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,
+    labelNodes: fc.boolean(),
     monitoringTimeoutInSec: seconds,
     agentTimeoutInSec: seconds,
     nodeReturnTimeoutInSec: seconds,

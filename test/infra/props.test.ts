@@ -60,6 +60,10 @@ describe('faults of the props', () => {
       { controller: { schedule: { kind: 'window', start: '01:00:00', stop: '01:00:00' } } },
       'controller.schedule.stop:',
     ],
+    [
+      { controller: { schedule: { kind: 'cron', expression: '* * * * * * *', timeZone: 'Mars' } } },
+      'controller.schedule.timeZone: expected an IANA time zone like Europe/Berlin, got "Mars"',
+    ],
     [{ controller: { schedule: { kind: 'never' } } }, 'controller.schedule.kind: expected cron or window, got "never"'],
     [
       { certificates: { kind: 'self-signed', renewBefore: '2160h' } },

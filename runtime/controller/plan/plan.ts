@@ -31,15 +31,16 @@ export interface Plan {
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const alarm = new Alarm(now);
+  const timestamp = rfc3339(now);
   const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
   const managed = fleet.filter(({ subject }) => subject.node.managed);
   const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(managed) };
   const starts = chooseStarts(managed, busyNodes(fleet, snapshot), keeper);
-  const writes = [...upkeep(fleet, now), ...starts.commands];
+  const writes = [...upkeep(fleet, timestamp), ...starts.commands];
   const commands = [...writes, ...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
   const verdicts = verdictsFor(managed, starts);
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, now });
+  const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, timestamp });
   return {
     commands: [...commands, ...conditions],
     verdicts,
@@ -61,22 +62,22 @@ function busyNodes(fleet: readonly Assessed[], { slots, shadows }: Snapshot): Se
 }
 
 /** Writes that need no slot: an update goes on, or is cleaned up after. */
-function upkeep(fleet: readonly Assessed[], now: number): Command[] {
+function upkeep(fleet: readonly Assessed[], timestamp: string): Command[] {
   const commands: Command[] = [];
   for (const { subject, health } of fleet) {
     const recovery = recover(subject, health);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep({ subject, health }, now) : undefined;
+    const step = goesOn ? nextStep({ subject, health }, timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-function nextStep({ subject, health }: Assessed, now: number): SetSpec | undefined {
+function nextStep({ subject, health }: Assessed, timestamp: string): SetSpec | undefined {
   const { node, shadow, slot } = subject;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
-  const spec = progress(shadow, health.soak, rfc3339(now));
+  const spec = progress(shadow, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && slot?.since !== undefined && { beganAt: slot.since };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
@@ -120,7 +121,7 @@ interface ConditionInput {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
   readonly limit: number;
-  readonly now: number;
+  readonly timestamp: string;
 }
 
 /**
@@ -130,10 +131,9 @@ interface ConditionInput {
 function conditionCommands(
   managed: readonly Assessed[],
   verdicts: readonly Verdict[],
-  { written, limit, now }: ConditionInput,
+  { written, limit, timestamp }: ConditionInput,
 ): Command[] {
   const commands: Command[] = [];
-  const timestamp = rfc3339(now);
   for (const [
     index,
     {

@@ -13,13 +13,14 @@ export interface Warning {
 export function warningsFor(fleet: readonly Assessed[], policy: Policy): readonly Warning[] {
   // A cordon of our own is part of what is judged here.
   const serving = fleet.filter(({ subject: { node } }) => !node.unschedulable || node.marks);
-  const managed = serving.filter(({ subject }) => subject.node.managed);
-  const isPending = managed.some(({ subject: { shadow } }) => shadow && startable(shadow) !== undefined);
-  if (!isPending || managed.length < serving.length) return [];
+  if (!serving.every(({ subject }) => subject.node.managed) || !serving.some(isWaiting)) return [];
   if (serving.length === 1) return [ONLY_NODE];
-  return policy.excludesFromLb && concurrency(policy.maxConcurrent, managed.length) >= serving.length
-    ? [NO_TARGET]
-    : [];
+  const takesAll = concurrency(policy.maxConcurrent, serving.length) >= serving.length;
+  return policy.excludesFromLb && takesAll ? [NO_TARGET] : [];
+}
+
+function isWaiting({ subject: { shadow } }: Assessed): boolean {
+  return shadow !== undefined && startable(shadow) !== undefined;
 }
 
 const ONLY_NODE: Warning = {

@@ -191,6 +191,11 @@ describe('the failure budget', () => {
     expect(started(next, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
   });
 
+  test('a node that failed and tries again takes nothing of what the others may', () => {
+    const world = fleet({ a: { ...staging, ...failed }, b: {}, c: {} });
+    expect(started(world, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
+  });
+
   test('a node that runs the version after all no longer blames it', () => {
     const recovered = { status: { current_version: '1.1.0', failed_versions: ['1.1.0'] } };
     const world = fleet({ a: recovered, b: {} });
