@@ -62,6 +62,7 @@ describe('the package', () => {
       'build/controller.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
+      'build/why.mjs',
       'dist/brupop.k8s.yaml',
       'package.json',
     ]);

@@ -1,8 +1,18 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import { rules } from '../../infra/rules.ts';
+import type { KubeList, Pod } from '../../runtime/kube/objects.ts';
+import { podsPath } from '../../runtime/kube/pods.ts';
 import { shadowsPath } from '../../runtime/kube/shadows.ts';
-import { COMPONENTS, MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import {
+  COMPONENT_LABEL,
+  COMPONENTS,
+  CRD_NAME,
+  MANAGED_LABEL,
+  MANAGED_LABEL_VALUE,
+  NAMESPACE,
+} from '../../runtime/shadow/names.ts';
 import type { AuditEntry } from '../../sim/cluster/cluster.ts';
 import type { Rollout } from '../../sim/rollout.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
@@ -45,6 +55,21 @@ async function live(rollout: Rollout): Promise<void> {
   await transport.request(mergePatch('/api/v1/nodes/node-1', { metadata: { labels: { [MANAGED_LABEL]: null } } }));
   await transport.request({ method: 'POST', path: '/api/v1/nodes', body: NODE_WITHOUT_AGENT });
   await until(rollout, () => done('controller', 'create events', 'default'), '/api/v1/events');
+  await leaveStoredAsV1(rollout);
+}
+
+/** As an older installation left it; the controller that starts next sees to it. */
+async function leaveStoredAsV1({ world: { transport, cluster } }: Rollout): Promise<void> {
+  const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+  await transport.request(mergePatch(`${crd}/status`, { status: { storedVersions: ['v1', 'v2'] } }));
+  const query = { labelSelector: `${COMPONENT_LABEL}=${COMPONENTS.controller}` };
+  const { items } = (await transport.request({ method: 'GET', path: podsPath(NAMESPACE), query })) as KubeList<Pod>;
+  for (const { metadata } of items) {
+    await transport.request({ method: 'DELETE', path: `${podsPath(NAMESPACE)}/${metadata.name}` });
+  }
+  const moved = (): boolean =>
+    callsOf('controller', cluster.audit).some((entry) => textOf(entry).startsWith('patch apiextensions.k8s.io/'));
+  for (let second = 0; second < 40 && !moved(); second++) await systemClock.sleep(1000);
 }
 
 const NODE_WITHOUT_AGENT = {
