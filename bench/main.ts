@@ -4,8 +4,11 @@ import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
 import type { Bench, Figure } from './bench.ts';
+import { controllerFootprint } from './controller/footprint.ts';
+import { planCost } from './controller/plan-cost.ts';
+import { planRollout } from './controller/plan-rollout.ts';
 
-const BENCHES: readonly Bench[] = [agentMemory, agentReaction];
+const BENCHES: readonly Bench[] = [agentMemory, agentReaction, planCost, planRollout, controllerFootprint];
 /** This file is bundled into `build/`, one below the project. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
