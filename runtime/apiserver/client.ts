@@ -93,8 +93,7 @@ export function operatorClient(options: OperatorClientOptions): OperatorApi {
 async function answerOf(options: OperatorClientOptions, call: Ask): Promise<OperatorAnswer> {
   const { clock, timeoutMs: ms = TIMEOUT_MS } = options;
   try {
-    const limits = { clock, ms, ...(call.signal && { signal: call.signal }) };
-    return classify(await withDeadline(limits, (signal) => send(options, call, signal)));
+    return classify(await withDeadline({ clock, ms, signal: call.signal }, (signal) => send(options, call, signal)));
   } catch (error) {
     if (call.signal?.aborted) throw error;
     return { kind: 'again', message: plainReason(error) };

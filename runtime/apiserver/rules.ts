@@ -11,11 +11,6 @@ export interface Sight {
   readonly shadow: ShadowObject;
 }
 
-/** Whether `shadow` belongs to the Node with this UID, and not to an earlier node of the same name. */
-export function belongsTo(shadow: ShadowObject, nodeUid: string): boolean {
-  return shadow.metadata.ownerReferences?.some((owner) => owner.kind === 'Node' && owner.uid === nodeUid) ?? false;
-}
-
 /** Why the node must not be drained, or excluded from load balancers, now; undefined where it may. */
 export function whyNotDrain({ node, shadow: { spec, status } }: Sight): string | undefined {
   if (spec.state !== 'RebootedIntoUpdate') return `the node is wanted in ${spec.state}, not in RebootedIntoUpdate`;

@@ -1,10 +1,11 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import { shadowName } from '../shadow/names.ts';
+import { belongsTo } from '../shadow/owner.ts';
 import type { Agent } from './agent.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
-import { belongsTo, type Sight } from './rules.ts';
+import type { Sight } from './rules.ts';
 
 /**
  * The agent's node and then its shadow, live. In this order: a write with the node's resourceVersion then fails if anything that the

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
+import { withDeadline } from '../lib/abort.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import type { ClusterAccess, Credentials } from './credentials.ts';
-import { withDeadline } from './deadline.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from './transport.ts';
 import { readBody, refusal, translated, watchEvents } from './wire.ts';
 

@@ -1,7 +1,7 @@
+import { withDeadline } from '../lib/abort.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { jitter, type Random } from '../lib/random.ts';
-import { withDeadline } from './deadline.ts';
 import { ConflictError } from './errors.ts';
 import type { LeasePort } from './leases.ts';
 import type { Lease } from './objects.ts';

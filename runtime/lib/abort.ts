@@ -30,7 +30,7 @@ export class DeadlineError extends Error {
  * @throws what `work` throws; it gets a DeadlineError as the reason of its signal
  */
 export async function withDeadline<T>(
-  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal },
+  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limited = childAbort(signal);
