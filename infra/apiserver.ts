@@ -91,6 +91,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
       HTTP_PORT: apiserver.httpPort,
       TLS_DIR,
       DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
+      DRAIN_PREFLIGHT: apiserver.drainPreflight,
       MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
     }),
     httpPort: apiserver.httpPort,

@@ -33,6 +33,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       // What is to be drained, wherever it lives.
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+      // Looked at before a drain.
+      { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
       EVENTS,
     ],
     namespace: [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
-import { count, listenPort, portFrom, tunable } from './fields.ts';
+import { count, listenPort, portFrom, textOf, tunable } from './fields.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
@@ -15,6 +15,11 @@ export interface ApiserverProps extends WorkloadProps {
   readonly httpPort?: number;
   /** Seconds that a drain may take; 0 = no limit. @default 1800 */
   readonly drainTimeoutInSec?: number;
+  /**
+   * What to do before a drain about pods that no eviction can move as things are (a disruption budget without a spare pod, two budgets on
+   * one pod): `warn` drains and says so, `refuse` leaves the node in service until that has changed. @default warn
+   */
+  readonly drainPreflight?: string;
   /** Eviction requests in flight for one drain. @default 5 */
   readonly maxConcurrentEvictions?: number;
 }
@@ -29,6 +34,7 @@ export const apiserverProps = z
     servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),
     httpPort: listenPort(apiserverEnv.HTTP_PORT),
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
+    drainPreflight: textOf(apiserverEnv.DRAIN_PREFLIGHT),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),
   } satisfies Record<keyof ApiserverProps, z.ZodType>)
   .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {

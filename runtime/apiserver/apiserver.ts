@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { budgetPort } from '../kube/budgets.ts';
 import { eventRecorder } from '../kube/events.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { nodePort } from '../kube/nodes.ts';
@@ -21,7 +22,7 @@ export interface ApiserverOptions {
   readonly transport: KubeTransport;
   /** The operator's own namespace. */
   readonly namespace: string;
-  readonly config: Pick<ApiserverConfig, 'DRAIN_TIMEOUT_IN_SEC' | 'MAX_CONCURRENT_EVICTIONS'>;
+  readonly config: Pick<ApiserverConfig, 'DRAIN_TIMEOUT_IN_SEC' | 'DRAIN_PREFLIGHT' | 'MAX_CONCURRENT_EVICTIONS'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -52,6 +53,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     nodes,
     pods,
     shadows: shadowPort(transport, namespace),
+    budgets: budgetPort(transport),
     evictions: evictionPort(transport),
     events: nodeEvents(eventRecorder(transport, { component: COMPONENT, instance, clock, logger })),
     metrics,
@@ -62,6 +64,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   };
   const service = createService(ports, {
     timeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
+    preflight: config.DRAIN_PREFLIGHT,
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
   });
   const reviews = tokenReviewPort(transport);

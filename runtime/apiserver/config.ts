@@ -1,6 +1,9 @@
-import { type EnvValues, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { type EnvValues, oneOf, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
+
+const PREFLIGHTS = ['warn', 'refuse'] as const;
+export type Preflight = (typeof PREFLIGHTS)[number];
 
 /** Every environment variable of the apiserver. */
 export const apiserverEnv = {
@@ -10,6 +13,10 @@ export const apiserverEnv = {
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz and /readyz', default: '8080' }),
   TLS_DIR: text({ help: 'folder with tls.crt, tls.key and ca.crt', default: '/etc/brupop-tls-keys' }),
   DRAIN_TIMEOUT_IN_SEC: seconds({ help: 'how long a drain may take; 0 = no limit', default: '1800' }),
+  DRAIN_PREFLIGHT: oneOf(PREFLIGHTS, {
+    help: 'what to do about pods that no eviction can move as things are: drain and warn, or refuse to begin',
+    default: 'warn',
+  }),
   MAX_CONCURRENT_EVICTIONS: positiveInteger({ help: 'eviction requests in flight for one drain', default: '5' }),
 } as const;
 

@@ -4,6 +4,9 @@ import { REFUSAL_REASONS } from './refusal.ts';
 /** Seconds; a drain's request can last a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** Seconds; a drain may take half an hour and, by its settings, more. */
+const DRAIN_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
+
 /** What the apiserver counts. A registry of its own, so that several apiservers can live in one process. */
 export class Metrics {
   readonly registry = new Registry();
@@ -37,6 +40,26 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly drainsRunning = new Gauge({
+    name: 'brupop_apiserver_drains_running',
+    help: 'Drains that this replica works on.',
+    registers: [this.registry],
+  });
+
+  readonly drains = new Counter({
+    name: 'brupop_apiserver_drains_total',
+    help: 'Drains that ended here, by result: drained, timeout or superseded.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+
+  readonly drainDuration = new Histogram({
+    name: 'brupop_apiserver_drain_duration_seconds',
+    help: 'Time from the beginning of a drain, on whatever replica, until the node was proven empty.',
+    buckets: DRAIN_BUCKETS,
+    registers: [this.registry],
+  });
+
   readonly certificateExpiry = new Gauge({
     name: 'brupop_apiserver_certificate_expiry_timestamp_seconds',
     help: 'When the certificate that is served expires, in seconds since the Unix epoch.',
@@ -52,6 +75,7 @@ export class Metrics {
   /** Series begin at zero, or the first refusal of its kind would be no increase. */
   constructor() {
     for (const reason of REFUSAL_REASONS) this.refusals.inc({ reason }, 0);
+    for (const result of ['drained', 'timeout', 'superseded']) this.drains.inc({ result }, 0);
     for (const result of ['accepted', 'gone', 'blocked', 'refused']) this.evictions.inc({ result }, 0);
   }
 }

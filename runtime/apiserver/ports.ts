@@ -1,3 +1,4 @@
+import type { BudgetPort } from '../kube/budgets.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { NodePort } from '../kube/nodes.ts';
 import type { PodPort } from '../kube/pods.ts';
@@ -16,6 +17,7 @@ export interface Ports {
   readonly nodes: NodePort;
   readonly shadows: ShadowPort;
   readonly pods: PodPort;
+  readonly budgets: BudgetPort;
   readonly evictions: EvictionPort;
   readonly events: NodeEvents;
   readonly metrics: Metrics;

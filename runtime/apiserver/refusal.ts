@@ -25,6 +25,8 @@ export const REFUSAL_REASONS = [
   'NotAllowed',
   /** The object changed since it was read: look again. */
   'Conflict',
+  /** Pods on the node cannot be evicted as things are; the message names them. */
+  'Undrainable',
   /** A drain was superseded by another attempt, or its marks were released. */
   'Superseded',
   /** This replica ends; another one will take over. */

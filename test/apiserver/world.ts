@@ -1,5 +1,6 @@
 import type { Agent } from '../../runtime/apiserver/agent.ts';
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import type { Preflight } from '../../runtime/apiserver/config.ts';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
@@ -17,6 +18,12 @@ export const SHADOWS = `/apis/${GROUP}/v2/namespaces/${NAMESPACE}/${PLURAL}`;
 /** One replica of the apiserver, with a hand on its wire to the Kubernetes API. */
 export interface Replica extends Apiserver {
   readonly tap: Tapped;
+}
+
+export interface ReplicaSettings {
+  readonly timeoutSec?: number;
+  readonly maxEvictions?: number;
+  readonly preflight?: Preflight;
 }
 
 /** A cluster with a node in the middle of its update, and as many replicas of the apiserver as a test wants. */
@@ -46,13 +53,14 @@ export class World {
     return world;
   }
 
-  replica(settings: { readonly timeoutSec?: number; readonly maxEvictions?: number } = {}): Replica {
+  replica(settings: ReplicaSettings = {}): Replica {
     const tap = new Tapped(this.cluster.transport(ADMIN));
     const apiserver = createApiserver({
       transport: tap,
       namespace: NAMESPACE,
       config: {
         DRAIN_TIMEOUT_IN_SEC: settings.timeoutSec ?? 1800,
+        DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
         MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
       },
       clock: this.clock,

@@ -89,7 +89,7 @@ test('the Service, the webhook and the agents agree on the port of the apiserver
 test('every tunable arrives at its process', () => {
   const tuned = manifests({
     agent: { excludeFromLbWaitTimeInSec: 1, updateCheckIntervalInSec: 2 },
-    apiserver: { drainTimeoutInSec: 3, maxConcurrentEvictions: 4 },
+    apiserver: { drainTimeoutInSec: 3, drainPreflight: 'refuse', maxConcurrentEvictions: 4 },
     controller: {
       maxConcurrentUpdate: '5%',
       maxFailedUpdate: 6,
@@ -109,7 +109,11 @@ test('every tunable arrives at its process', () => {
     LOGGING_ANSI_ENABLED: 'true',
     TRACING_FILTER_DIRECTIVE: 'debug',
   });
-  expect(literalEnv(tuned, 'apiserver')).toMatchObject({ DRAIN_TIMEOUT_IN_SEC: '3', MAX_CONCURRENT_EVICTIONS: '4' });
+  expect(literalEnv(tuned, 'apiserver')).toMatchObject({
+    DRAIN_TIMEOUT_IN_SEC: '3',
+    DRAIN_PREFLIGHT: 'refuse',
+    MAX_CONCURRENT_EVICTIONS: '4',
+  });
   const controller = literalEnv(tuned, 'controller');
   expect(controller).toMatchObject({
     MAX_CONCURRENT_UPDATE: '5%',

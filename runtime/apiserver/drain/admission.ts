@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Node } from '../../kube/objects.ts';
 import { cordonPatch, drainOn } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Agent } from '../agent.ts';
+import type { Preflight } from '../config.ts';
 import { randomId } from '../ids.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
-import { whyNotDrain } from '../rules.ts';
+import { type Sight, whyNotDrain } from '../rules.ts';
 import { fromTheStart, look } from '../sight.ts';
 
 /** A node that may be drained and is cordoned for it. */
@@ -30,15 +32,26 @@ export interface Admission {
   readonly agent: Agent;
   /** Identity of the drain that the caller takes part in already; undefined = any. */
   readonly id: string | undefined;
-  /** Progress to state; undefined = what stands there, or for a new drain what `countPods` says. */
+  /** Progress to state; undefined = what stands there, or what `survey` says. */
   readonly progress: DrainProgress | undefined;
-  countPods(since: string): Promise<number>;
+  /** What to do with a new drain that could not end as things are. */
+  readonly preflight: Preflight;
+  readonly survey: (beginning: Beginning) => Promise<DrainProgress>;
+}
+
+export interface Beginning {
+  /** As it was read. */
+  readonly node: Node;
+  /** When the drain began (RFC 3339). */
+  readonly since: string;
+  /** Whether this is a drain that nobody has begun yet. */
+  readonly begun: boolean;
 }
 
 /**
  * Admits a drain and cordons the node. The shadow's status is written with the version that was looked at, then marks and cordon with the
  * node's: whoever changed either in between has this begin anew, so that a caller who slept cannot cordon on what was true long ago.
- * @throws RefusedError 409 where the update's state does not allow a drain, 503 where the caller's drain is over
+ * @throws RefusedError 409 where the update's state, or the preflight, does not allow a drain, 503 where the caller's drain is over
  */
 export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
   return fromTheStart(async () => {
@@ -49,21 +62,39 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
     const { id, since } = drainOn(sight.node, attempt);
     if (admission.id !== undefined && admission.id !== id) throw superseded();
-    const stated = sight.shadow.status?.drain;
-    const progress =
-      admission.progress ??
-      (stated?.started_at === since
-        ? stated
-        : { started_at: since, pods_left: await admission.countPods(since), blocked_by: [] });
+    const begun = id === attempt.id;
+    const progress = await progressOf(admission, sight, { since, begun });
+    const refusal = begun ? refusalOf(admission.preflight, progress) : undefined;
+    if (refusal && isStated(progress, sight)) throw refusal;
     const shadow = await ports.shadows.patchStatus(shadowName(agent.nodeName), {
       metadata: { resourceVersion: sight.shadow.metadata.resourceVersion },
       status: { drain: progress },
     });
+    if (refusal) throw refusal;
     const patch = cordonPatch(sight.node, attempt);
     const node = patch ? await ports.nodes.patch(agent.nodeName, { ...patch }) : sight.node;
-    const begun = id === attempt.id;
     return { node, id, since, progress, shadowVersion: shadow.metadata.resourceVersion, begun };
   });
+}
+
+async function progressOf(
+  { progress, survey }: Admission,
+  { node, shadow }: Sight,
+  { since, begun }: Omit<Beginning, 'node'>,
+): Promise<DrainProgress> {
+  const stated = shadow.status?.drain;
+  if (progress) return progress;
+  return !begun && stated?.started_at === since ? stated : survey({ node, since, begun });
+}
+
+/** An agent that is refused asks again and again: what has not changed since is not written anew. */
+function isStated({ blocked_by }: DrainProgress, { shadow }: Sight): boolean {
+  return isDeepStrictEqual(shadow.status?.drain?.blocked_by, blocked_by);
+}
+
+function refusalOf(preflight: Preflight, { blocked_by }: DrainProgress): RefusedError | undefined {
+  if (preflight === 'warn' || blocked_by.length === 0) return undefined;
+  return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${blocked_by.join(', ')}`);
 }
 
 /** 503: the marks are gone or another drain's, so that this one is over; the agent looks again and asks again. */

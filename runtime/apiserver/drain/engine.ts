@@ -7,16 +7,20 @@ import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { Agent } from '../agent.ts';
+import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
-import { type Admitted, admit, superseded } from './admission.ts';
-import { drainFailed, drainFinished, drainStarted } from './events.ts';
+import { type Admitted, admit, type Beginning, superseded } from './admission.ts';
+import { drainBlocked, drainFailed, drainFinished, drainStarted } from './events.ts';
 import { drainSet, toEvict } from './drain-set.ts';
 import { otherNodeTakesPods } from './elsewhere.ts';
 import { DrainRun, type RunEnd } from './run.ts';
-import { type Blocked, describeLeft, nameOf } from './words.ts';
+import { unevictable } from './unevictable.ts';
+import { type Blocked, describeLeft, nameOf, progressOf } from './words.ts';
 
 export interface DrainSettings {
+  /** What to do with a drain that could not end as things are. */
+  readonly preflight: Preflight;
   /** How long a drain may take from its beginning, milliseconds; 0 = for ever. */
   readonly timeoutMs: number;
   /** Most eviction requests in flight for one drain. */
@@ -83,10 +87,31 @@ export class DrainEngine {
   }
 
   async #admit(agent: Agent, { id, progress }: Joined): Promise<Admitted> {
-    const countPods = async (since: string): Promise<number> => (await this.#survey(agent.nodeName, since)).left.length;
-    const admitted = await admit(this.#ports, { agent, id, progress, countPods });
+    const { preflight } = this.#settings;
+    const survey = (beginning: Beginning): Promise<DrainProgress> => this.#firstProgress(beginning);
+    const admitted = await admit(this.#ports, { agent, id, progress, preflight, survey });
     if (admitted.begun) void this.#ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
     return admitted;
+  }
+
+  async #firstProgress({ node, since, begun }: Beginning): Promise<DrainProgress> {
+    const { left } = await this.#survey(node.metadata.name, since);
+    const blocked = begun && left.length > 0 ? await this.#preflight(left) : new Map<string, string>();
+    const progress = progressOf(since, { pods: left, own: [] }, blocked);
+    if (blocked.size > 0) void this.#ports.events.record(node, drainBlocked(this.#settings.preflight, progress));
+    return progress;
+  }
+
+  /** A warning is not worth a drain: where budgets cannot be read, there is none. */
+  async #preflight(pods: readonly Pod[]): Promise<Blocked> {
+    const { budgets, logger } = this.#ports;
+    try {
+      return unevictable(pods, await budgets.list());
+    } catch (error) {
+      if (this.#settings.preflight === 'refuse') throw error;
+      logger.warn('disruption budgets not read before a drain', { error });
+      return new Map();
+    }
   }
 
   /** The pods by a live list, read after the node was seen cordoned: those of the drain set, and those that will not be waited for. */
@@ -102,7 +127,7 @@ export class DrainEngine {
    * between, even for a moment, the write would fail.
    */
   async #proveEmpty({ node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
-    const { nodes, events, clock, logger } = this.#ports;
+    const { nodes, events, metrics, clock, logger } = this.#ports;
     const patch = drainedPatch(node, id, rfc3339(clock.now()));
     if (!patch) return false;
     try {
@@ -111,8 +136,12 @@ export class DrainEngine {
       if (error instanceof ConflictError) return false;
       throw error;
     }
-    const finished = drainFinished({ since, now: clock.now(), tolerating });
-    if (readMarks(node)?.drained === undefined) void events.record(node, finished);
+    if (readMarks(node)?.drained === undefined) {
+      const now = clock.now();
+      metrics.drains.inc({ result: 'drained' });
+      metrics.drainDuration.observe(Math.max(0, now - Date.parse(since)) / 1000);
+      void events.record(node, drainFinished({ since, now, tolerating }));
+    }
     logger.info('node drained', { node: node.metadata.name, drain: id, tolerating: tolerating.map(nameOf) });
     return true;
   }
@@ -141,18 +170,27 @@ export class DrainEngine {
     const run = new DrainRun(this.#ports, { nodeName, admitted, deadline, maxInFlight, signal: this.#closing.signal });
     const running = { id: admitted.id, run, ended: run.run() };
     this.#running.set(nodeName, running);
-    const over = (): void => {
+    this.#observe(nodeName, running);
+    return running;
+  }
+
+  #observe(nodeName: string, running: Running): void {
+    const { metrics } = this.#ports;
+    metrics.drainsRunning.inc();
+    const over = (end?: RunEnd): void => {
+      metrics.drainsRunning.dec();
+      if (end === 'superseded') metrics.drains.inc({ result: end });
       if (this.#running.get(nodeName) === running) this.#running.delete(nodeName);
     };
     // A run fails where its waiters see it; with no waiters, the next request begins another.
-    running.ended.then(over, over);
-    return running;
+    running.ended.then(over, () => over());
   }
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
   #timedOut(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
     const pods = describeLeft(left, joined.blocked);
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; left: ${pods}`;
+    this.#ports.metrics.drains.inc({ result: 'timeout' });
     void this.#ports.events.record(admitted.node, drainFailed(message));
     return new RefusedError(504, 'DrainTimeout', message);
   }

@@ -1,9 +1,22 @@
 import type { Pod } from '../../kube/objects.ts';
+import type { DrainProgress } from '../../shadow/model.ts';
+import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../node-events.ts';
 import { nameOf } from './words.ts';
 
 export function drainStarted(pods: number): NodeEvent {
   return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
+}
+
+/** What stands in the way of a drain before it begins, in the words of its progress. */
+export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainProgress, 'blocked_by'>): NodeEvent {
+  const [reason, what] =
+    preflight === 'refuse' ? ['DrainRefused', 'Not drained'] : ['DrainBlocked', 'The drain will not end by itself'];
+  return {
+    type: 'Warning',
+    reason,
+    message: `${what}; no eviction can be granted as things are: ${blocked_by.join(', ')}`,
+  };
 }
 
 export interface Finished {

@@ -1,4 +1,4 @@
-import type { Pod } from '../../kube/objects.ts';
+import type { KubeObject, Pod } from '../../kube/objects.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { DrainSet } from './drain-set.ts';
 
@@ -31,6 +31,6 @@ function whyLeft({ metadata }: Pod, blocked: Blocked): string {
 }
 
 /** e.g. `shop/web-1`. */
-export function nameOf({ metadata: { namespace, name } }: Pod): string {
+export function nameOf({ metadata: { namespace, name } }: Pick<KubeObject, 'metadata'>): string {
   return `${namespace}/${name}`;
 }

@@ -264,6 +264,25 @@ describe('a drain', () => {
     expect(await world.events()).toEqual(['DrainStarted', 'DrainFinished']);
   });
 
+  test('is counted by how it ended, with its duration from its beginning', async () => {
+    await world.addPod('web-1');
+    const first = world.replica({ timeoutSec: 60 });
+    const late = started(first.service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(await first.metrics.registry.metrics()).toContain('brupop_apiserver_drains_running 1');
+    await world.clock.advance(60_000);
+    expect(await outcome(late)).toBe('504 DrainTimeout');
+    await endTerminating();
+    const second = world.replica({ timeoutSec: 60 });
+    await second.service.cordonAndDrain(await world.agent());
+    await second.service.cordonAndDrain(await world.agent());
+    const metrics = await Promise.all([first, second].map((replica) => replica.metrics.registry.metrics()));
+    expect(metrics[0]).toContain('brupop_apiserver_drains_total{result="timeout"} 1');
+    expect(metrics[0]).toContain('brupop_apiserver_drains_running 0');
+    expect(metrics[1]).toContain('brupop_apiserver_drains_total{result="drained"} 1');
+    expect(metrics[1]).toContain('brupop_apiserver_drain_duration_seconds_sum 60');
+  });
+
   test('again after it is done costs five requests', async () => {
     const { service, tap } = world.replica();
     await service.cordonAndDrain(await world.agent());

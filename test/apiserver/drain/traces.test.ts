@@ -192,6 +192,34 @@ describe('traces that broke earlier versions', () => {
     expect(await isCordoned()).toBe(false);
   });
 
+  test('16: nor one that slept through an unplanned reboot into the new version', async () => {
+    const { service, tap } = world.replica();
+    const asleep = hold(tap, cordons);
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await asleep.reached();
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.setStatus('n1', { current_state: 'RebootedIntoUpdate', current_version: '1.39.0' });
+    await world.setSpec('n1', { state: 'Idle' });
+    await world.setStatus('n1', { current_state: 'Idle' });
+    await bumpNode();
+    await asleep.release();
+    expect(await outcome(drain)).toBe('409 NotAllowed');
+    expect(await isCordoned()).toBe(false);
+  });
+
+  test('16: nor one that slept while its label was taken away', async () => {
+    const { service, tap } = world.replica();
+    const asleep = hold(tap, cordons);
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await asleep.reached();
+    await world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
+    await bumpNode();
+    await asleep.release();
+    expect(await outcome(drain)).toBe('409 NotAllowed');
+    expect(await isCordoned()).toBe(false);
+    expect(await world.marks()).toBeUndefined();
+  });
+
   test('16: nor one that slept before it wrote the status', async () => {
     const { service, tap } = world.replica();
     const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));

@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { unevictable } from '../../../runtime/apiserver/drain/unevictable.ts';
+import type { PodDisruptionBudget } from '../../../runtime/kube/budgets.ts';
+import { apiStatusError } from '../../../runtime/kube/errors.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
+import { settle } from '../../../sim/clock.ts';
+import { outcome, started, World } from '../world.ts';
+
+const BUDGETS = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets';
+const NEVER = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+async function addBudget(name: string, status: object = NEVER): Promise<void> {
+  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
+  await world.post(BUDGETS, { metadata: { name }, spec });
+  await world.patch(`${BUDGETS}/${name}/status`, { status });
+}
+
+const addWeb = (): Promise<unknown> => world.addPod('web-1', { labels: { app: 'web' } });
+
+async function messages(): Promise<string[]> {
+  const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; message: string }[] };
+  return items.map(({ reason, message }) => `${reason}: ${message}`);
+}
+
+const evictions = (): Promise<boolean> =>
+  world.pods().then((pods) => pods.some((pod) => pod.metadata.deletionTimestamp !== undefined));
+
+describe('before a drain that cannot end as things are', () => {
+  test('people are told and the node is drained as far as it goes', async () => {
+    await addWeb();
+    await addBudget('web');
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    expect(await outcome(drain)).toBe('pending');
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual(['PodDisruptionBudget shop/web (pod shop/web-1)']);
+    expect(await messages()).toContain(
+      'DrainBlocked: The drain will not end by itself; no eviction can be granted as things are: ' +
+        'PodDisruptionBudget shop/web (pod shop/web-1)',
+    );
+  });
+
+  test('with "refuse" the node stays in service, and is drained once things have changed', async () => {
+    await addWeb();
+    await addBudget('web');
+    const { service, tap } = world.replica({ preflight: 'refuse' });
+    const agent = await world.agent();
+    const refused = started(service.cordonAndDrain(agent));
+    expect(await outcome(refused)).toBe('409 Undrainable');
+    await expect(refused).rejects.toThrow('PodDisruptionBudget shop/web (pod shop/web-1)');
+    expect((await world.node()).spec?.unschedulable).toBeUndefined();
+    expect(await world.marks()).toBeUndefined();
+    expect((await world.shadow()).status?.drain).toMatchObject({ pods_left: 1, blocked_by: [expect.any(String)] });
+    tap.requests.length = 0;
+    expect(await outcome(service.cordonAndDrain(agent))).toBe('409 Undrainable');
+    expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
+    await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 1, expectedPods: 2 } });
+    const drain = started(service.cordonAndDrain(agent));
+    await settle();
+    expect(await evictions()).toBe(true);
+    await world.endPod('web-1');
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('a drain that has begun is not refused, whatever comes in its way', async () => {
+    await addWeb();
+    const { service } = world.replica({ preflight: 'refuse' });
+    const first = new AbortController();
+    void started(service.cordonAndDrain(await world.agent(), first.signal));
+    await settle();
+    await addBudget('web');
+    first.abort(new Error('gone'));
+    const second = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
+    expect(await outcome(second)).toBe('pending');
+  });
+
+  test('budgets that cannot be read cost the warning, and with "refuse" the drain', async () => {
+    await addWeb();
+    const deny = ({ path }: { path: string }): void => {
+      if (path.endsWith('/poddisruptionbudgets')) throw apiStatusError('GET', { code: 403, message: 'no' });
+    };
+    const strict = world.replica({ preflight: 'refuse' });
+    strict.tap.before = deny;
+    await expect(strict.service.cordonAndDrain(await world.agent())).rejects.toThrow('403');
+    expect((await world.node()).spec?.unschedulable).toBeUndefined();
+    const lenient = world.replica();
+    lenient.tap.before = deny;
+    void started(lenient.service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(await evictions()).toBe(true);
+  });
+});
+
+describe('a pod can never be evicted', () => {
+  const budget = (name: string, more: Partial<PodDisruptionBudget> = {}): PodDisruptionBudget => ({
+    metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1' },
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: NEVER,
+    ...more,
+  });
+  const pod = (more: Partial<Pod> = {}, labels = { app: 'web' }): Pod => ({
+    metadata: { name: 'web-1', namespace: 'shop', uid: 'u', resourceVersion: '1', labels },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    ...more,
+  });
+  const why = (subject: Pod, ...budgets: PodDisruptionBudget[]): string | undefined =>
+    unevictable([subject], budgets).get('u');
+  const unready: Partial<Pod> = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } };
+
+  test('under a budget without a spare, and under two at once', () => {
+    expect(why(pod(), budget('web'))).toBe('PodDisruptionBudget shop/web');
+    const spare = { status: { ...NEVER, disruptionsAllowed: 1 } };
+    expect(why(pod(), budget('a', spare), budget('b', spare))).toBe('2 PodDisruptionBudgets at once: shop/a, shop/b');
+  });
+
+  test('not where the budget is used up for the moment, not counted yet, or for other pods', () => {
+    expect(why(pod(), budget('web', { status: { ...NEVER, expectedPods: 2 } }))).toBeUndefined();
+    expect(why(pod(), budget('web', { status: {} }))).toBeUndefined();
+    expect(why(pod({}, { app: 'db' }), budget('web'))).toBeUndefined();
+    const elsewhere = { name: 'web', namespace: 'other', uid: 'x', resourceVersion: '1' };
+    expect(why(pod(), budget('web', { metadata: elsewhere }))).toBeUndefined();
+  });
+
+  test('not where it provides nothing: it has not started, has ended or is ending', () => {
+    for (const phase of ['Pending', 'Succeeded', 'Failed']) {
+      expect(why(pod({ status: { phase } }), budget('web'), budget('other'))).toBeUndefined();
+    }
+    const ending = { ...pod().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    expect(why(pod({ metadata: ending }), budget('web'))).toBeUndefined();
+  });
+
+  test('not where it is unhealthy and its budget lets such pods go', () => {
+    expect(why(pod(unready), budget('web'))).toBeUndefined();
+    const short = { ...NEVER, currentHealthy: 0 };
+    expect(why(pod(unready), budget('web', { status: short }))).toBe('PodDisruptionBudget shop/web');
+    const spec = { ...budget('web').spec, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const };
+    expect(why(pod(unready), budget('web', { status: short, spec }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { selects } from '../../runtime/kube/selector.ts';
+import { labelSelector } from '../../sim/cluster/selector.ts';
+
+const word = fc.constantFrom('a', 'b', 'c');
+const values = fc.array(word, { minLength: 1, maxLength: 2 });
+const requirement = fc.oneof(
+  fc.record({ key: word, operator: fc.constantFrom('In' as const, 'NotIn' as const), values }),
+  fc.record({ key: word, operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const) }),
+);
+const selector = fc.option(
+  fc.record(
+    { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(requirement, { maxLength: 3 }) },
+    { requiredKeys: [] },
+  ),
+  { nil: undefined },
+);
+
+test('a selector selects what the API server would', () => {
+  fc.assert(
+    fc.property(selector, fc.dictionary(word, word), (wanted, labels) => {
+      expect(selects(wanted, labels)).toBe(labelSelector(wanted)(labels));
+    }),
+    { numRuns: 2000 },
+  );
+});
