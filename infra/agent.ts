@@ -94,12 +94,15 @@ function agentEnvironment(settings: Settings): k8s.EnvVar[] {
     BOTTLEROCKET_API_SOCKET: agent.apiSocket,
     BOOT_ID_PATH: undefined,
     TLS_DIR,
+    PRESENT_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
     AGENT_TOKEN_PATH: TOKEN_PATH,
     HTTP_PORT: agent.httpPort,
   });
 }
 
-function agentVolumes({ agent, certificates }: Settings): k8s.Volume[] {
+function agentVolumes({ agent, apiserver, certificates }: Settings): k8s.Volume[] {
+  // A key has no business on every node, unless it is asked for.
+  const files = apiserver.requireClientCertificate ? ['ca.crt', 'tls.crt', 'tls.key'] : ['ca.crt'];
   return [
     // The file, not its folder: /run holds the container runtime's socket too.
     { name: SOCKET_VOLUME, hostPath: { path: agent.apiSocket, type: 'Socket' } },
@@ -120,12 +123,11 @@ function agentVolumes({ agent, certificates }: Settings): k8s.Volume[] {
     },
     {
       name: TLS_VOLUME,
-      // The agent trusts the CA and shows no certificate of its own: a key has no business on every node.
       secret: {
         secretName: caSecret(certificates),
         optional: false,
         defaultMode: 0o440,
-        items: [{ key: 'ca.crt', path: 'ca.crt' }],
+        items: files.map((name) => ({ key: name, path: name })),
       },
     },
   ];

@@ -83,17 +83,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
   const { apiserver, certificates } = settings;
   return podTemplate(settings, {
     component: 'apiserver',
-    env: environment<typeof apiserverEnv>({
-      ...IN_CLUSTER,
-      KUBECONFIG: undefined,
-      ...loggingEnv(settings),
-      APISERVER_INTERNAL_PORT: apiserver.internalPort,
-      HTTP_PORT: apiserver.httpPort,
-      TLS_DIR,
-      DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
-      DRAIN_PREFLIGHT: apiserver.drainPreflight,
-      MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
-    }),
+    env: apiserverEnvironment(settings),
     httpPort: apiserver.httpPort,
     ports: [{ name: API_PORT_NAME, containerPort: apiserver.internalPort, protocol: 'TCP' }],
     probePeriod: 5,
@@ -117,5 +107,21 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
         },
       ],
     },
+  });
+}
+
+function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
+  const { apiserver } = settings;
+  return environment<typeof apiserverEnv>({
+    ...IN_CLUSTER,
+    KUBECONFIG: undefined,
+    ...loggingEnv(settings),
+    APISERVER_INTERNAL_PORT: apiserver.internalPort,
+    HTTP_PORT: apiserver.httpPort,
+    TLS_DIR,
+    REQUIRE_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
+    DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
+    DRAIN_PREFLIGHT: apiserver.drainPreflight,
+    MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
   });
 }

@@ -109,6 +109,14 @@ const ALERTS: readonly Alert[] = [
     summary: 'The certificate of the apiserver expires in {{ $value | humanizeDuration }}.',
     description: 'It should have been renewed by now. Once it is void, agents and conversions fail.',
   },
+  {
+    name: 'BrupopCertificateUnusable',
+    severity: 'warning',
+    expression: 'sum(increase(brupop_apiserver_certificate_reload_failures_total[1h])) > 0',
+    during: '0m',
+    summary: 'New certificate files of the apiserver cannot be used; it serves the old ones.',
+    description: 'The log of the apiserver says why: "certificate files cannot be used". See docs/security.md.',
+  },
 ];
 
 function toRule({ name, severity, expression, during, summary, description }: Alert) {

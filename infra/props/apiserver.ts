@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
-import { count, listenPort, portFrom, textOf, tunable } from './fields.ts';
+import { count, flag, listenPort, portFrom, textOf, tunable } from './fields.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
@@ -13,6 +13,11 @@ export interface ApiserverProps extends WorkloadProps {
   readonly servicePort?: number;
   /** Plain port of /metrics, /healthz and /readyz. @default 8080 */
   readonly httpPort?: number;
+  /**
+   * Whether agents must show a certificate besides their token. It lies, with its key, on every node; with `certificates.kind` `secret` it is
+   * tls.crt and tls.key of `caSecret`. @default false
+   */
+  readonly requireClientCertificate?: boolean;
   /** Seconds that a drain may take; 0 = no limit. @default 1800 */
   readonly drainTimeoutInSec?: number;
   /**
@@ -33,6 +38,7 @@ export const apiserverProps = z
     internalPort: listenPort(apiserverEnv.APISERVER_INTERNAL_PORT),
     servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),
     httpPort: listenPort(apiserverEnv.HTTP_PORT),
+    requireClientCertificate: flag.default(false),
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
     drainPreflight: textOf(apiserverEnv.DRAIN_PREFLIGHT),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),

@@ -3,9 +3,9 @@ import { agentEnv } from '../../runtime/agent/config.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type AgentProps, agentProps } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
-import { type CertificateProps, certificateProps } from './certificates.ts';
+import { type CertificateProps, certificateProps, type CertificateSettings } from './certificates.ts';
 import { type ControllerProps, controllerProps } from './controller.ts';
-import { annotationMap, namespaceName, portFrom, someText, textOf } from './fields.ts';
+import { annotationMap, flag, namespaceName, portFrom, someText, textOf } from './fields.ts';
 import { type ImageProps, imageProps } from './image.ts';
 import { freeLabels } from './workload.ts';
 
@@ -57,8 +57,6 @@ export interface NetworkPolicyProps {
 /** The props, complete: every value stated. */
 export type Settings = z.output<typeof brupopProps>;
 
-const flag = z.boolean('expected true or false');
-
 const loggingProps = z.strictObject({
   format: textOf(agentEnv.LOGGING_FORMATTER),
   ansi: flag.default(agentEnv.LOGGING_ANSI_ENABLED.default === 'true'),
@@ -70,17 +68,33 @@ const networkPolicyProps = z.strictObject({
   kubernetesApiPorts: z.array(portFrom(1)).min(1, 'expected at least one port').readonly().default([443, 6443]),
 } satisfies Record<keyof NetworkPolicyProps, z.ZodType>);
 
-export const brupopProps = z.strictObject({
-  cluster: someText.default('default'),
-  namespace: namespaceName.default(NAMESPACE),
-  createNamespace: flag.default(true),
-  image: imageProps,
-  logging: loggingProps.prefault({}),
-  labels: freeLabels,
-  annotations: annotationMap.default({}),
-  agent: agentProps.prefault({}),
-  apiserver: apiserverProps.prefault({}),
-  controller: controllerProps.prefault({}),
-  certificates: certificateProps,
-  networkPolicies: networkPolicyProps.prefault({}),
-} satisfies Record<keyof BrupopProps, z.ZodType>);
+/** The key of the server in the hands of every node would be worse than no certificates of agents at all. */
+const agentsHaveTheirOwn = ({ apiserver, certificates }: CertificateUse): boolean =>
+  !apiserver.requireClientCertificate ||
+  certificates.kind !== 'secret' ||
+  (certificates.caSecret !== undefined && certificates.caSecret !== certificates.serverSecret);
+
+interface CertificateUse {
+  readonly apiserver: { readonly requireClientCertificate: boolean };
+  readonly certificates: CertificateSettings;
+}
+
+export const brupopProps = z
+  .strictObject({
+    cluster: someText.default('default'),
+    namespace: namespaceName.default(NAMESPACE),
+    createNamespace: flag.default(true),
+    image: imageProps,
+    logging: loggingProps.prefault({}),
+    labels: freeLabels,
+    annotations: annotationMap.default({}),
+    agent: agentProps.prefault({}),
+    apiserver: apiserverProps.prefault({}),
+    controller: controllerProps.prefault({}),
+    certificates: certificateProps,
+    networkPolicies: networkPolicyProps.prefault({}),
+  } satisfies Record<keyof BrupopProps, z.ZodType>)
+  .refine(agentsHaveTheirOwn, {
+    path: ['certificates', 'caSecret'],
+    message: "expected a Secret other than the server's, with a certificate for agents",
+  });

@@ -52,6 +52,8 @@ export function portFrom(least: number) {
   return z.int(message).min(least, message).max(65535, message);
 }
 
+export const flag = z.boolean('expected true or false');
+
 export const count = (least: number) => {
   const message = `expected a whole number, ${least} or more`;
   return z.int(message).min(least, message);

@@ -1,4 +1,4 @@
-import { type EnvValues, type EnvVar, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { bool, type EnvValues, type EnvVar, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 import { APISERVER_SERVICE } from '../shadow/names.ts';
@@ -52,8 +52,12 @@ export const agentEnv = {
   BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
   BOOT_ID_PATH: text({ help: "file with the host's boot id", default: '/proc/sys/kernel/random/boot_id' }),
   TLS_DIR: text({
-    help: "folder with the ca.crt that signed the apiserver's certificate",
+    help: "folder with the ca.crt that signed the apiserver's certificate, and with a certificate of the agent's own",
     default: '/etc/brupop-tls-keys',
+  }),
+  PRESENT_CLIENT_CERTIFICATE: bool({
+    help: 'whether to show tls.crt to the apiserver, with tls.key',
+    default: 'false',
   }),
   AGENT_TOKEN_PATH: text({
     help: 'projected token with the audience brupop-apiserver',
@@ -73,4 +77,14 @@ export function readAgentConfig(source: Readonly<Record<string, string | undefin
 export function operatorAddress(config: AgentConfig, namespace: string): Address & { readonly servername: string } {
   const servername = `${APISERVER_SERVICE}.${namespace}.svc.cluster.local`;
   return { servername, ...(config.APISERVER_ADDRESS ?? { host: servername, port: config.APISERVER_SERVICE_PORT }) };
+}
+
+/** What the agent trusts of the apiserver, and by what it is known there. */
+export function operatorFiles({ TLS_DIR, AGENT_TOKEN_PATH, PRESENT_CLIENT_CERTIFICATE }: AgentConfig) {
+  const certificate = { certPath: `${TLS_DIR}/tls.crt`, keyPath: `${TLS_DIR}/tls.key` };
+  return {
+    caPath: `${TLS_DIR}/ca.crt`,
+    tokenPath: AGENT_TOKEN_PATH,
+    ...(PRESENT_CLIENT_CERTIFICATE && { certificate }),
+  };
 }

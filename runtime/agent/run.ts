@@ -5,7 +5,7 @@ import { probeRoutes, serveHttp } from '../lib/http.ts';
 import type { ProcessContext } from '../lib/process.ts';
 import { createAgent } from './agent.ts';
 import { clusterView } from './cluster.ts';
-import { type AgentConfig, operatorAddress } from './config.ts';
+import { type AgentConfig, operatorAddress, operatorFiles } from './config.ts';
 import { readBootId } from './host/boot-id.ts';
 import { Bottlerocket } from './host/bottlerocket.ts';
 import { UnixSocketTransport } from './host/unix-socket.ts';
@@ -28,8 +28,7 @@ export async function runAgent(
     }),
     api: operatorClient({
       ...operatorAddress(config, namespace),
-      caPath: `${config.TLS_DIR}/ca.crt`,
-      tokenPath: config.AGENT_TOKEN_PATH,
+      ...operatorFiles(config),
       clock,
     }),
     clock,

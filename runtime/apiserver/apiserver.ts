@@ -22,7 +22,10 @@ export interface ApiserverOptions {
   readonly transport: KubeTransport;
   /** The operator's own namespace. */
   readonly namespace: string;
-  readonly config: Pick<ApiserverConfig, 'DRAIN_TIMEOUT_IN_SEC' | 'DRAIN_PREFLIGHT' | 'MAX_CONCURRENT_EVICTIONS'>;
+  readonly config: Pick<
+    ApiserverConfig,
+    'DRAIN_TIMEOUT_IN_SEC' | 'DRAIN_PREFLIGHT' | 'MAX_CONCURRENT_EVICTIONS' | 'REQUIRE_CLIENT_CERTIFICATE'
+  >;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -69,6 +72,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   });
   const reviews = tokenReviewPort(transport);
   const authenticator = new Authenticator({ reviews, pods, nodes, clock, namespace });
-  const app = createApp({ service, authenticator, metrics, clock, random, logger });
+  const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
+  const app = createApp({ service, authenticator, requireCertificate, metrics, clock, random, logger });
   return { service, authenticator, metrics, handle: app.callback() };
 }

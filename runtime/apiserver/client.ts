@@ -54,6 +54,8 @@ export interface OperatorClientOptions {
   readonly servername: string;
   readonly caPath: string;
   readonly tokenPath: string;
+  /** The caller's own certificate; undefined where the apiserver wants none. */
+  readonly certificate?: { readonly certPath: string; readonly keyPath: string } | undefined;
   readonly clock: Clock;
   /** How long one request may take, milliseconds; 60,000 by default. A drain goes on when its request has ended. */
   readonly timeoutMs?: number;
@@ -101,7 +103,7 @@ async function answerOf(options: OperatorClientOptions, call: Ask): Promise<Oper
 }
 
 async function send(options: OperatorClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
-  const [ca, token] = await Promise.all([readFile(options.caPath), readFile(options.tokenPath, 'utf8')]);
+  const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
   const { host, port, servername } = options;
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -109,7 +111,7 @@ async function send(options: OperatorClientOptions, call: Ask, signal: AbortSign
         host,
         port,
         servername,
-        ca,
+        ...tls,
         signal,
         agent: false,
         method: call.method,
@@ -131,6 +133,13 @@ async function send(options: OperatorClientOptions, call: Ask, signal: AbortSign
     outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     outgoing.end(call.body);
   });
+}
+
+async function tlsFiles({ caPath, certificate }: OperatorClientOptions): Promise<Record<string, Buffer>> {
+  const ca = await readFile(caPath);
+  if (!certificate) return { ca };
+  const [cert, key] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)]);
+  return { ca, cert, key };
 }
 
 function headers({ caller, shadowVersion, body }: Ask, token: string): Record<string, string> {

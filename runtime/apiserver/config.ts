@@ -1,4 +1,4 @@
-import { type EnvValues, oneOf, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { bool, type EnvValues, oneOf, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 
@@ -12,6 +12,10 @@ export const apiserverEnv = {
   APISERVER_INTERNAL_PORT: port({ help: 'TLS port of the API', default: '8443' }),
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz and /readyz', default: '8080' }),
   TLS_DIR: text({ help: 'folder with tls.crt, tls.key and ca.crt', default: '/etc/brupop-tls-keys' }),
+  REQUIRE_CLIENT_CERTIFICATE: bool({
+    help: 'whether agents must show a certificate that ca.crt has signed, besides their token',
+    default: 'false',
+  }),
   DRAIN_TIMEOUT_IN_SEC: seconds({ help: 'how long a drain may take; 0 = no limit', default: '1800' }),
   DRAIN_PREFLIGHT: oneOf(PREFLIGHTS, {
     help: 'what to do about pods that no eviction can move as things are: drain and warn, or refuse to begin',

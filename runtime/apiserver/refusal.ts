@@ -37,6 +37,8 @@ export const REFUSAL_REASONS = [
   'KubernetesUnavailable',
   /** The Kubernetes API refuses what the apiserver wants, e.g. for a missing permission. */
   'KubernetesRefused',
+  /** Others have sent more than can be kept in memory at once. */
+  'Busy',
   /** Nobody waits for the answer any more. */
   'ClientGone',
   'NotFound',

@@ -51,10 +51,14 @@ class Serving {
   }
 
   async run(host: string): Promise<void> {
-    const { TLS_DIR: dir, APISERVER_INTERNAL_PORT: port } = this.#config;
+    const {
+      TLS_DIR: dir,
+      APISERVER_INTERNAL_PORT: port,
+      REQUIRE_CLIENT_CERTIFICATE: clientCertificates,
+    } = this.#config;
     const { clock, logger, signal } = this.#context;
     const { metrics, handle, service } = this.#apiserver;
-    for await (const certificate of servingCertificates({ dir, clock, logger, metrics, signal })) {
+    for await (const certificate of servingCertificates({ dir, clientCertificates, clock, logger, metrics, signal })) {
       this.#certificate = certificate;
       if (this.#server) this.#server.use(certificate);
       else {

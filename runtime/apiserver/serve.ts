@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions, SecureVersion } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Apiserver } from './apiserver.ts';
 import type { ServingCertificate } from './tls.ts';
@@ -10,6 +11,8 @@ export interface ServeOptions {
   /** Address to listen on. */
   readonly host: string;
   readonly certificate: ServingCertificate;
+  /** Bounds on what a client may cost. @default LIMITS */
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
 export interface TlsServer {
@@ -20,21 +23,36 @@ export interface TlsServer {
   close(clock: Clock, graceMs: number): Promise<void>;
 }
 
-/** Bounds on what a client may cost: slow headers, slow bodies, large headers. An answer may take as long as a drain. */
-const LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, maxHeaderSize: 16 * 1024 };
-const MIN_VERSION = 'TLSv1.2';
+/** What a client may cost, in milliseconds and bytes: slow handshakes, headers and bodies, large headers. An answer may take as long as a drain. */
+const LIMITS = {
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  /** How often the two above are looked at. */
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+};
+const MIN_VERSION: SecureVersion = 'TLSv1.2';
 
-/** Serves the API over TLS. @throws the system's error when the port cannot be had */
-export async function serveTls({ handle, port, host, certificate }: ServeOptions): Promise<TlsServer> {
-  const { cert, key } = certificate;
-  const server = createServer({ ...LIMITS, cert, key, minVersion: MIN_VERSION }, (request, response) => {
+function context({ cert, key, clientCa }: ServingCertificate): SecureContextOptions {
+  return { cert, key, minVersion: MIN_VERSION, ...(clientCa && { ca: clientCa }) };
+}
+
+/**
+ * Serves the API over TLS. Where the certificate comes with a CA of clients, they are asked for theirs, and the routes decide who needs one:
+ * the Kubernetes API has none when it asks for conversions.
+ * @throws the system's error when the port cannot be had
+ */
+export async function serveTls({ handle, port, host, certificate, limits }: ServeOptions): Promise<TlsServer> {
+  const asking = { requestCert: certificate.clientCa !== undefined, rejectUnauthorized: false };
+  const server = createServer({ ...LIMITS, ...limits, ...asking, ...context(certificate) }, (request, response) => {
     void handle(request, response);
   });
   await listen(server, port, host);
   return {
     port: (server.address() as AddressInfo).port,
-    use: ({ cert: newCert, key: newKey }) =>
-      server.setSecureContext({ cert: newCert, key: newKey, minVersion: MIN_VERSION }),
+    use: (next) => server.setSecureContext(context(next)),
     close: (clock, graceMs) => close(server, clock, graceMs),
   };
 }

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
@@ -9,6 +10,8 @@ import type { Metrics } from './metrics.ts';
 export interface ServingCertificate {
   readonly cert: string;
   readonly key: string;
+  /** Who signs the certificates of clients; undefined where none are asked for. */
+  readonly clientCa?: string | undefined;
   readonly expires: number;
 }
 
@@ -24,8 +27,10 @@ export class CertificateError extends Error {
 const INTERVAL_MS = 5_000;
 
 export interface CertificateOptions {
-  /** Folder with tls.crt and tls.key. */
+  /** Folder with tls.crt, tls.key and, for clients' certificates, ca.crt. */
   readonly dir: string;
+  /** Whether clients show certificates. */
+  readonly clientCertificates: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'certificateExpiry' | 'certificateFailures'>;
@@ -37,18 +42,18 @@ export interface CertificateOptions {
  * the certificate before stays.
  */
 export async function* servingCertificates(options: CertificateOptions): AsyncGenerator<ServingCertificate> {
-  const { dir, clock, logger, metrics, signal } = options;
+  const { dir, clientCertificates, clock, logger, metrics, signal } = options;
   let served: ServingCertificate | undefined;
   let fault: string | undefined;
   while (!signal.aborted) {
-    const read = await readCertificate(dir).catch((error: unknown) => error as Error);
+    const read = await readCertificate(dir, clientCertificates).catch((error: unknown) => error as Error);
     if (read instanceof Error) {
       if (read.message !== fault) metrics.certificateFailures.inc();
       if (read.message !== fault) logger.error('certificate files cannot be used', { dir, error: read });
       fault = read.message;
     } else {
       fault = undefined;
-      if (read.cert !== served?.cert || read.key !== served.key) {
+      if (!isDeepStrictEqual(read, served)) {
         served = read;
         metrics.certificateExpiry.set(read.expires / 1000);
         logger.info('certificate loaded', { expires: new Date(read.expires).toISOString() });
@@ -59,17 +64,23 @@ export async function* servingCertificates(options: CertificateOptions): AsyncGe
   }
 }
 
-/** @throws CertificateError when a file is missing, malformed, or the two do not belong together, as in the middle of a replacement */
-export async function readCertificate(dir: string): Promise<ServingCertificate> {
+/** @throws CertificateError when a file is missing, malformed, or key and certificate do not belong together, as in the middle of a replacement */
+export async function readCertificate(dir: string, clientCertificates = false): Promise<ServingCertificate> {
   try {
-    const [cert, key] = await Promise.all([
-      readFile(join(dir, 'tls.crt'), 'utf8'),
-      readFile(join(dir, 'tls.key'), 'utf8'),
-    ]);
+    const read = (name: string): Promise<string> => readFile(join(dir, name), 'utf8');
+    const [cert, key] = await Promise.all([read('tls.crt'), read('tls.key')]);
+    const clientCa = clientCertificates ? await read('ca.crt') : undefined;
+    if (clientCa !== undefined && !holdsCertificates(clientCa)) throw new Error('ca.crt holds no certificate');
     const leaf = new X509Certificate(cert);
     if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error('tls.key is not the key of tls.crt');
-    return { cert, key, expires: Date.parse(leaf.validTo) };
+    return { cert, key, clientCa, expires: Date.parse(leaf.validTo) };
   } catch (error) {
     throw new CertificateError(error instanceof Error ? error.message : 'unreadable', { cause: error });
   }
+}
+
+/** In the middle of a CA's replacement there can be several. */
+function holdsCertificates(pem: string): boolean {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.length > 0 && blocks.every((block) => new X509Certificate(block).ca);
 }

@@ -1,80 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { request } from 'node:https';
 import { connect } from 'node:tls';
-import type { Agent } from '../../runtime/apiserver/agent.ts';
-import { serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { systemClock } from '../../runtime/lib/clock.ts';
-import { createCa } from '../../sim/cluster/pki.ts';
-import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
-import { type Replica, World } from './world.ts';
+import { type Ask, ca, HttpsWorld, refusal, type Reply, RESOURCE, SERVICE, servingCertificate } from './https-world.ts';
+import type { Replica, World } from './world.ts';
 
-const ca = await createCa(systemClock);
-const { certPem, keyPem } = await ca.issue({ commonName: 'apiserver', dnsNames: ['brupop-apiserver.ns.svc'] });
-const certificate = { cert: certPem, key: keyPem, expires: Infinity };
-
+let https: HttpsWorld;
 let world: World;
 let replica: Replica;
-let server: TlsServer;
-let agent: Agent;
-let token: string;
 
 beforeEach(async () => {
-  world = await World.create();
-  replica = world.replica();
-  server = await serveTls({ handle: replica.handle, host: '127.0.0.1', port: 0, certificate });
-  agent = await world.agent();
-  await addAccounts(world);
-  await addAgentPod(world, 'agent-1');
-  token = await projectedToken(world);
+  https = await HttpsWorld.create();
+  ({ world, replica } = https);
 });
 
-afterEach(() => server.close(systemClock, 0));
+afterEach(() => https.close());
 
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-interface Ask {
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string | string[]>>;
-  readonly tls?: object;
-}
-
-function send(method: string, path: string, { body, headers = {}, tls }: Ask = {}): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        host: '127.0.0.1',
-        port: server.port,
-        servername: 'brupop-apiserver.ns.svc',
-        ca: ca.certPem,
-        agent: false,
-        method,
-        path,
-        headers,
-        ...tls,
-      },
-      (incoming) => {
-        let text = '';
-        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: text, headers: incoming.headers }));
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
-}
-
-const identity = (): Record<string, string> => ({
-  BrupopNodeName: agent.nodeName,
-  BrupopNodeUid: agent.nodeUid,
-  BrupopK8sAuthToken: token,
-});
-
-const RESOURCE = '/bottlerocket-node-resource';
+const send = (method: string, path: string, ask?: Ask): Promise<Reply> => https.send(method, path, ask);
+const identity = (): Record<string, string> => https.identity();
 
 describe('an agent over TLS', () => {
   test('creates its shadow, reports, is drained and uncordoned', async () => {
@@ -130,25 +72,19 @@ describe('an agent over TLS', () => {
 });
 
 describe('a refusal', () => {
-  const refusal = async (reply: Promise<Reply>): Promise<[number, string]> => {
-    const { status, body } = await reply;
-    return [status, (JSON.parse(body) as { reason: string }).reason];
-  };
-
   test('is JSON with a reason, whoever asks for what', async () => {
-    expect(await refusal(send('POST', RESOURCE))).toEqual([401, 'Unauthorized']);
-    expect(await refusal(send('POST', RESOURCE, { headers: { ...identity(), BrupopNodeUid: 'x' } }))).toEqual([
-      403,
-      'Forbidden',
-    ]);
+    expect(await refusal(send('POST', RESOURCE))).toBe('401 Unauthorized');
+    expect(await refusal(send('POST', RESOURCE, { headers: { ...identity(), BrupopNodeUid: 'x' } }))).toBe(
+      '403 Forbidden',
+    );
     const twice = { ...identity(), BrupopNodeName: ['n1', 'n2'] };
-    expect(await refusal(send('POST', RESOURCE, { headers: twice }))).toEqual([400, 'BadRequest']);
-    expect(await refusal(send('GET', '/nothing'))).toEqual([404, 'NotFound']);
-    expect(await refusal(send('DELETE', RESOURCE))).toEqual([405, 'BadRequest']);
-    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{' }))).toEqual([400, 'BadRequest']);
-    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{}' }))).toEqual([400, 'InvalidStatus']);
+    expect(await refusal(send('POST', RESOURCE, { headers: twice }))).toBe('400 BadRequest');
+    expect(await refusal(send('GET', '/nothing'))).toBe('404 NotFound');
+    expect(await refusal(send('DELETE', RESOURCE))).toBe('405 BadRequest');
+    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{' }))).toBe('400 BadRequest');
+    expect(await refusal(send('PUT', RESOURCE, { headers: identity(), body: '{}' }))).toBe('400 InvalidStatus');
     const huge = send('PUT', RESOURCE, { headers: identity(), body: ' '.repeat(70_000) });
-    expect(await refusal(huge)).toEqual([413, 'TooLarge']);
+    expect(await refusal(huge)).toBe('413 TooLarge');
   });
 
   test('of the Kubernetes API is passed on in its words, an outage asks to come again', async () => {
@@ -214,9 +150,9 @@ test('a new certificate is served to new connections, those that there are go on
     new Promise((resolve, reject) => {
       const socket = connect({
         host: '127.0.0.1',
-        port: server.port,
+        port: https.server.port,
         ca: ca.certPem,
-        servername: 'brupop-apiserver.ns.svc',
+        servername: SERVICE,
       });
       socket.once('error', reject).once('secureConnect', () => {
         resolve(socket.getPeerCertificate().fingerprint256);
@@ -227,8 +163,7 @@ test('a new certificate is served to new connections, those that there are go on
   const waiting = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
   while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
   const before = await served();
-  const next = await ca.issue({ commonName: 'apiserver', dnsNames: ['brupop-apiserver.ns.svc'] });
-  server.use({ cert: next.certPem, key: next.keyPem, expires: Infinity });
+  https.server.use(await servingCertificate());
   expect(await served()).not.toBe(before);
   await world.endPod('web-1');
   expect(await waiting).toMatchObject({ status: 200 });

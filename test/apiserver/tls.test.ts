@@ -30,28 +30,32 @@ afterEach(async () => {
 });
 
 /** As a mounted secret: the files are links through one link, which is swapped as a whole. */
-async function mount(version: string, { certPem, keyPem }: KeyPair): Promise<void> {
+async function mount(version: string, { certPem, keyPem }: KeyPair, caPem = ca.certPem): Promise<void> {
   await mkdir(join(dir, version));
+  await writeFile(join(dir, version, 'ca.crt'), caPem);
   await writeFile(join(dir, version, 'tls.crt'), certPem);
   await writeFile(join(dir, version, 'tls.key'), keyPem);
   await symlink(version, join(dir, 'new'));
   await rename(join(dir, 'new'), join(dir, '..data'));
-  for (const name of ['tls.crt', 'tls.key']) {
+  for (const name of ['tls.crt', 'tls.key', 'ca.crt']) {
     await symlink(join('..data', name), join(dir, name)).catch(() => undefined);
   }
 }
 
-const follow = (): AsyncGenerator<ServingCertificate> =>
-  servingCertificates({ dir, clock, logger: silentLogger, metrics, signal: stop.signal });
+const follow = (clientCertificates = false): AsyncGenerator<ServingCertificate> =>
+  servingCertificates({ dir, clientCertificates, clock, logger: silentLogger, metrics, signal: stop.signal });
 
 /** The next certificate; file reads take real time, so the clock is moved until it has come. */
-async function next(certificates: AsyncGenerator<ServingCertificate>): Promise<string | undefined> {
+async function nextOf(certificates: AsyncGenerator<ServingCertificate>): Promise<ServingCertificate> {
   const found = certificates.next();
   for (;;) {
     const result = await Promise.race([found, clock.advance(1_000)]);
-    if (result) return (result.value as ServingCertificate | undefined)?.cert;
+    if (result) return result.value as ServingCertificate;
   }
 }
+
+const next = async (certificates: AsyncGenerator<ServingCertificate>): Promise<string> =>
+  (await nextOf(certificates)).cert;
 
 test('a certificate is served anew when its secret is swapped', async () => {
   const [first, second] = [await issue(), await issue()];
@@ -83,4 +87,29 @@ test('a folder that is still empty is waited for', async () => {
   const first = await issue();
   await mount('1', first);
   expect(await waiting).toBe(first.certPem);
+});
+
+test('where clients show certificates, their CA is read as well, and again when it changes', async () => {
+  const leaf = await issue();
+  await mount('1', leaf);
+  const certificates = follow(true);
+  expect(await nextOf(certificates)).toMatchObject({ cert: leaf.certPem, clientCa: ca.certPem });
+  const both = `${ca.certPem}\n${(await createCa(systemClock)).certPem}`;
+  await mount('2', leaf, both);
+  expect(await nextOf(certificates)).toMatchObject({ cert: leaf.certPem, clientCa: both });
+});
+
+test('a CA of clients that is none is passed over', async () => {
+  const leaf = await issue();
+  await mount('1', leaf);
+  const certificates = follow(true);
+  await nextOf(certificates);
+  for (const [version, broken] of ['', 'no PEM', leaf.certPem].entries()) {
+    await mount(`broken-${version}`, leaf, broken);
+    const waiting = nextOf(certificates);
+    while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+    metrics.certificateFailures.reset();
+    await mount(`good-${version}`, leaf, `${ca.certPem}\n${' '.repeat(version)}`);
+    await waiting;
+  }
 });

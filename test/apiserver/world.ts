@@ -4,7 +4,7 @@ import type { Preflight } from '../../runtime/apiserver/config.ts';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { silentLogger } from '../../runtime/lib/log.ts';
+import { type Logger, silentLogger } from '../../runtime/lib/log.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
 import { CRD_NAME, GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
@@ -24,6 +24,8 @@ export interface ReplicaSettings {
   readonly timeoutSec?: number;
   readonly maxEvictions?: number;
   readonly preflight?: Preflight;
+  readonly requireCertificate?: boolean;
+  readonly logger?: Logger;
 }
 
 /** A cluster with a node in the middle of its update, and as many replicas of the apiserver as a test wants. */
@@ -60,12 +62,13 @@ export class World {
       namespace: NAMESPACE,
       config: {
         DRAIN_TIMEOUT_IN_SEC: settings.timeoutSec ?? 1800,
+        REQUIRE_CLIENT_CERTIFICATE: settings.requireCertificate ?? false,
         DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
         MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
       },
       clock: this.clock,
       random: this.random,
-      logger: silentLogger,
+      logger: settings.logger ?? silentLogger,
       instance: 'replica',
     });
     return { ...apiserver, tap };

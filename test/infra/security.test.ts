@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { container, find, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
+import { container, find, literalEnv, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
 
 const objects = manifests();
 
@@ -44,6 +44,24 @@ describe('pod security', () => {
   test('no private key lies on every node', () => {
     const { secret } = podSpec(objects, 'agent').volumes.find((volume: object) => 'secret' in volume);
     expect(secret.items).toEqual([{ key: 'ca.crt', path: 'ca.crt' }]);
+  });
+
+  test('where agents must show a certificate they have theirs, never the key of the server', () => {
+    const strict = manifests({ apiserver: { requireClientCertificate: true } });
+    const { secret } = podSpec(strict, 'agent').volumes.find((volume: object) => 'secret' in volume);
+    expect(secret).toMatchObject({
+      secretName: 'brupop-apiserver-client-certificate',
+      items: ['ca.crt', 'tls.crt', 'tls.key'].map((name) => ({ key: name, path: name })),
+    });
+    expect(literalEnv(strict, 'apiserver')).toMatchObject({ REQUIRE_CLIENT_CERTIFICATE: 'true' });
+    expect(literalEnv(strict, 'agent')).toMatchObject({ PRESENT_CLIENT_CERTIFICATE: 'true' });
+    const caBundle = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+    const own = { kind: 'secret', serverSecret: 'server', caBundle } as const;
+    const apiserver = { requireClientCertificate: true };
+    expect(() => manifests({ apiserver, certificates: own })).toThrow(
+      "certificates.caSecret: expected a Secret other than the server's, with a certificate for agents",
+    );
+    expect(() => manifests({ apiserver, certificates: { ...own, caSecret: 'agents' } })).not.toThrow();
   });
 
   test('the namespace admits the agent', () => {

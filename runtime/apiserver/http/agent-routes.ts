@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Agent } from '../agent.ts';
@@ -12,10 +14,21 @@ import { readJson } from './body.ts';
 const STATUS_LIMIT = 64 * 1024;
 const RESOURCE_VERSION = /^[\w-]{1,64}$/;
 
+export interface AgentRouteOptions {
+  readonly service: Service;
+  readonly authenticator: Authenticator;
+  /** Whether agents must show a certificate besides their token. */
+  readonly requireCertificate: boolean;
+}
+
 /** The routes of agents. Who asks is found out before anything of the body is read. */
-export function addAgentRoutes(router: Router, service: Service, authenticator: Authenticator): void {
+export function addAgentRoutes(
+  router: Router,
+  { service, authenticator, requireCertificate }: AgentRouteOptions,
+): void {
   const forAgent = (act: (agent: Agent, context: Context) => Promise<object | void>): Middleware => {
     return async (context) => {
+      if (requireCertificate) expectCertificate(context.req.socket);
       const agent = await authenticator.authenticate(readCredentials(context.req.headersDistinct));
       const body = await act(agent, context);
       context.status = 200;
@@ -43,6 +56,12 @@ export function addAgentRoutes(router: Router, service: Service, authenticator: 
       forAgent((agent) => service[action](agent)),
     );
   }
+}
+
+/** @throws RefusedError 401 for a client without a certificate, or with one that the CA of clients has not signed */
+function expectCertificate(socket: Socket): void {
+  if (!(socket instanceof TLSSocket && socket.authorized))
+    throw new RefusedError(401, 'Unauthorized', 'expected a certificate of an agent');
 }
 
 /** Aborts when the client goes away, or has been answered. */

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
-import Koa, { type Context } from 'koa';
+import type { IncomingMessage } from 'node:http';
+import Koa from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
@@ -7,14 +8,18 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { convert } from '../conversion.ts';
 import type { Metrics } from '../metrics.ts';
 import { PATHS } from '../protocol.ts';
+import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { readBody } from './body.ts';
+import { MemoryBound } from './memory-bound.ts';
 import { answerErrors, countRequests, identify } from './middleware.ts';
 
 export interface AppOptions {
   readonly service: Service;
   readonly authenticator: Authenticator;
+  /** Whether agents must show a certificate besides their token. */
+  readonly requireCertificate: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,12 +28,14 @@ export interface AppOptions {
 
 /** The API server sends a whole list in one review. */
 const REVIEW_LIMIT = 32 * 1024 * 1024;
+/** All reviews together: anybody who reaches the port can send one. */
+const REVIEWS_LIMIT = 2 * REVIEW_LIMIT;
 
 /** The HTTP API: who asks is found out, the service acts, errors become answers. */
 export function createApp(options: AppOptions): Koa {
-  const { service, authenticator, metrics, logger } = options;
+  const { metrics, logger } = options;
   const router = new Router();
-  addAgentRoutes(router, service, authenticator);
+  addAgentRoutes(router, options);
   addPublicRoutes(router, metrics);
   const app = new Koa();
   app.use(identify(options)).use(countRequests(options)).use(answerErrors(options));
@@ -38,9 +45,12 @@ export function createApp(options: AppOptions): Koa {
 }
 
 function addPublicRoutes(router: Router, { registry }: Metrics): void {
-  router.post(PATHS.crdConvert, async (context) => {
-    context.body = convert(await reviewIn(context));
-  });
+  const bound = new MemoryBound(REVIEWS_LIMIT);
+  router.post(PATHS.crdConvert, (context) =>
+    bound.run(async (keep) => {
+      context.body = convert(await reviewIn(context.req, keep));
+    }),
+  );
   router.get(PATHS.ping, (context) => {
     context.body = 'pong';
   });
@@ -51,10 +61,11 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
 }
 
 /** What cannot be read is left to the conversion to refuse: a review is always answered with a review. */
-async function reviewIn({ req }: Context): Promise<unknown> {
+async function reviewIn(request: IncomingMessage, keep: (bytes: number) => void): Promise<unknown> {
   try {
-    return JSON.parse(await readBody(req, REVIEW_LIMIT));
-  } catch {
+    return JSON.parse(await readBody(request, REVIEW_LIMIT, keep));
+  } catch (error) {
+    if (error instanceof RefusedError && error.reason === 'Busy') throw error;
     return undefined;
   }
 }

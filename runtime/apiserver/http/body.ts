@@ -1,17 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import { RefusedError } from '../refusal.ts';
 
-/** The whole body as text. @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off */
-export async function readBody(request: IncomingMessage, limit: number): Promise<string> {
+/**
+ * The whole body as text.
+ * @param keep told of the bytes as they come; throws to refuse them
+ * @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off, and what `keep` throws
+ */
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+  keep: (bytes: number) => void = () => undefined,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) break;
+      keep(chunk.length);
       chunks.push(chunk);
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof RefusedError) throw error;
     throw new RefusedError(400, 'BadRequest', `the body broke off after ${size} bytes`);
   }
   if (size > limit) throw new RefusedError(413, 'TooLarge', `the body is larger than ${limit} bytes`);

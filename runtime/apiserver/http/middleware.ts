@@ -42,7 +42,7 @@ export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; r
       context.status = status;
       context.body = { error: message, reason } satisfies Refusal;
       // What is left of a body that nobody will read must not be taken for the next request.
-      if (status === 413) context.set('Connection', 'close');
+      if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
       metrics.refusals.inc({ reason });
       const fields = { method: context.method, path: context.path, status, reason, error: message };
       const id = context.response.get(REQUEST_ID);

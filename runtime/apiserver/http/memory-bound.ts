@@ -1,0 +1,27 @@
+import { RefusedError } from '../refusal.ts';
+
+/** Bounds what all requests of a kind may keep in memory together, whoever sends them and however slowly. */
+export class MemoryBound {
+  readonly #maxBytes: number;
+  #held = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Runs `work`, which says what it keeps until its end. `keep` throws RefusedError 503 beyond the bound. */
+  async run<T>(work: (keep: (bytes: number) => void) => Promise<T>): Promise<T> {
+    let own = 0;
+    const keep = (bytes: number): void => {
+      if (this.#held + bytes > this.#maxBytes)
+        throw new RefusedError(503, 'Busy', 'too many large requests at once; ask again');
+      this.#held += bytes;
+      own += bytes;
+    };
+    try {
+      return await work(keep);
+    } finally {
+      this.#held -= own;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Agent } from '../../runtime/apiserver/agent.ts';
+import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
+import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
+import { type Replica, type ReplicaSettings, World } from './world.ts';
+
+export const SERVICE = 'brupop-apiserver.ns.svc';
+export const RESOURCE = '/bottlerocket-node-resource';
+
+export const ca = await createCa(systemClock);
+export const issue = (): Promise<KeyPair> => ca.issue({ commonName: 'apiserver', dnsNames: [SERVICE] });
+
+export async function servingCertificate(): Promise<ServingCertificate> {
+  const { certPem, keyPem } = await issue();
+  return { cert: certPem, key: keyPem, expires: Infinity };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface Ask {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Options of the request, of the connection above all. */
+  readonly tls?: object;
+}
+
+export interface HttpsSettings extends ReplicaSettings {
+  readonly limits?: NonNullable<ServeOptions['limits']>;
+}
+
+/** A replica behind real TLS on the loopback, with one agent and its token. */
+export class HttpsWorld {
+  readonly world: World;
+  readonly replica: Replica;
+  readonly server: TlsServer;
+  readonly agent: Agent;
+  readonly token: string;
+
+  private constructor(parts: Pick<HttpsWorld, 'world' | 'replica' | 'server' | 'agent' | 'token'>) {
+    ({ world: this.world, replica: this.replica, server: this.server, agent: this.agent, token: this.token } = parts);
+  }
+
+  static async create(settings: HttpsSettings = {}): Promise<HttpsWorld> {
+    const world = await World.create();
+    const replica = world.replica(settings);
+    const certificate = {
+      ...(await servingCertificate()),
+      ...(settings.requireCertificate && { clientCa: ca.certPem }),
+    };
+    const { limits = {} } = settings;
+    const server = await serveTls({ handle: replica.handle, host: '127.0.0.1', port: 0, certificate, limits });
+    const agent = await world.agent();
+    await addAccounts(world);
+    await addAgentPod(world, 'agent-1');
+    return new HttpsWorld({ world, replica, server, agent, token: await projectedToken(world) });
+  }
+
+  close(): Promise<void> {
+    return this.server.close(systemClock, 0);
+  }
+
+  identity(): Record<string, string> {
+    const { nodeName, nodeUid } = this.agent;
+    return { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: this.token };
+  }
+
+  send(method: string, path: string, { body, headers = {}, tls }: Ask = {}): Promise<Reply> {
+    const { port } = this.server;
+    const target = { host: '127.0.0.1', port, servername: SERVICE, ca: ca.certPem, agent: false, method, path };
+    return new Promise((resolve, reject) => {
+      const outgoing = request({ ...target, headers, ...tls }, (incoming) => {
+        let text = '';
+        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: text, headers: incoming.headers }));
+        incoming.on('error', reject);
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  }
+}
+
+/** Status and reason of a refusal. */
+export async function refusal(reply: Promise<Reply>): Promise<string> {
+  const { status, body } = await reply;
+  return `${status} ${(JSON.parse(body) as { reason: string }).reason}`;
+}
+
+/** Files by name in a folder of their own, for as long as `work` runs. */
+export async function withFiles<T>(
+  files: Readonly<Record<string, string>>,
+  work: (dir: string) => Promise<T>,
+): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'apiserver-'));
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+    return await work(dir);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}

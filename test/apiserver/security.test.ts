@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { request as plainRequest } from 'node:http';
+import { request } from 'node:https';
+import { connect as plainConnect } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
+import { MemoryBound } from '../../runtime/apiserver/http/memory-bound.ts';
+import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { createLogger } from '../../runtime/lib/log.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+import { ca, HttpsWorld, type HttpsSettings, refusal, RESOURCE, SERVICE } from './https-world.ts';
+
+let https: HttpsWorld | undefined;
+
+async function open(settings: HttpsSettings = {}): Promise<HttpsWorld> {
+  https = await HttpsWorld.create(settings);
+  return https;
+}
+
+afterEach(async () => {
+  await https?.close();
+  https = undefined;
+});
+
+async function socketTo({ server }: HttpsWorld): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port: server.port, ca: ca.certPem, servername: SERVICE });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** All that the server sends until it closes the connection. */
+async function answerOn(socket: TLSSocket): Promise<string> {
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  await once(socket, 'close');
+  return text;
+}
+
+const HEAD = `PUT ${RESOURCE} HTTP/1.1\r\nHost: a\r\n`;
+const IMPATIENT = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 };
+
+describe('a client that', () => {
+  test('sends its headers slowly is cut off', async () => {
+    const socket = await socketTo(await open({ limits: IMPATIENT }));
+    socket.write(HEAD);
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('sends its body slowly is cut off', async () => {
+    const world = await open({ limits: IMPATIENT });
+    const socket = await socketTo(world);
+    const headers = Object.entries(world.identity()).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`${HEAD}${headers.join('')}Content-Length: 100\r\n\r\n{`);
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('never finishes its handshake is cut off', async () => {
+    const { server } = await open({ limits: { handshakeTimeout: 50 } });
+    const socket = plainConnect({ host: '127.0.0.1', port: server.port });
+    socket.on('error', () => undefined);
+    await once(socket, 'close');
+  });
+
+  test('speaks no TLS gets nothing', async () => {
+    const { server } = await open();
+    const asked = plainRequest({ host: '127.0.0.1', port: server.port, path: '/ping' }).end();
+    const [error] = (await once(asked, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toMatch(/ECONNRESET|HPE_INVALID_CONSTANT/);
+  });
+
+  test('states the length of its body in two ways is refused', async () => {
+    const socket = await socketTo(await open());
+    socket.write(`${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('sends a huge body is answered 413, and 401 before anything of it is read where nobody knows it', async () => {
+    const world = await open();
+    const body = ' '.repeat(8 << 20);
+    const upload = (headers: Record<string, string>): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const target = {
+          host: '127.0.0.1',
+          port: world.server.port,
+          servername: SERVICE,
+          ca: ca.certPem,
+          agent: false,
+        };
+        const outgoing = request({ ...target, method: 'PUT', path: RESOURCE, headers }, (incoming) => {
+          resolve(incoming.resume().statusCode ?? 0);
+          outgoing.destroy();
+        });
+        outgoing.on('error', reject);
+        outgoing.end(body);
+      });
+    expect(await upload(world.identity())).toBe(413);
+    expect(await upload({ ...world.identity(), BrupopK8sAuthToken: 'x' })).toBe(401);
+  });
+
+  test('names a node as a path, or itself in headers that others believe, is not believed', async () => {
+    const world = await open();
+    const identity = world.identity();
+    const traversal = { ...identity, BrupopNodeName: '../pods/x' };
+    expect(await refusal(world.send('POST', RESOURCE, { headers: traversal }))).toBe('400 BadRequest');
+    const forged = { 'Impersonate-User': 'admin', 'Impersonate-Group': 'system:masters', 'X-Remote-User': 'admin' };
+    const { BrupopK8sAuthToken: _, ...nameless } = identity;
+    const headers = { ...nameless, ...forged, Authorization: `Bearer ${world.token}` };
+    expect(await refusal(world.send('POST', RESOURCE, { headers }))).toBe('401 Unauthorized');
+    expect(await world.send('POST', RESOURCE, { headers: { ...identity, ...forged } })).toMatchObject({ status: 200 });
+    expect(JSON.stringify(world.replica.tap.requests)).not.toMatch(/masters|admin/);
+  });
+});
+
+describe('while tokens cannot be reviewed', () => {
+  test.each([
+    ['no answer', new UnreachableError('out'), '503 KubernetesUnavailable'],
+    ['an internal error', apiStatusError('POST', { code: 500 }), '503 KubernetesUnavailable'],
+    ['too many requests', apiStatusError('POST', { code: 429 }), '503 KubernetesUnavailable'],
+    ['no permission', apiStatusError('POST', { code: 403 }), '502 KubernetesRefused'],
+  ])('with %s nobody is let in, also who was known ten seconds ago', async (_, error, expected) => {
+    const world = await open();
+    const ask = () => world.send('POST', RESOURCE, { headers: world.identity() });
+    expect(await ask()).toMatchObject({ status: 200 });
+    world.replica.tap.before = ({ path }) => {
+      if (path.endsWith('/tokenreviews')) throw error;
+    };
+    await world.world.clock.advance(10_000);
+    expect(await refusal(ask())).toBe(expected);
+  });
+});
+
+test('no token, and nothing of a body, is in any log line, whatever is refused', async () => {
+  const lines: string[] = [];
+  const write = (line: string): number => lines.push(line);
+  const logger = createLogger({ format: 'json', ansi: false, level: 'trace', clock: new VirtualClock(), write });
+  const world = await open({ logger });
+  const headers = world.identity();
+  await world.send('POST', RESOURCE, { headers: { ...headers, BrupopNodeUid: 'x' } });
+  await world.send('PUT', RESOURCE, { headers, body: '{"secret-body": 1}' });
+  await world.send('PUT', RESOURCE, { headers, body: '{"secret-body' });
+  world.replica.tap.before = () => {
+    throw new TypeError('unexpected');
+  };
+  await world.send('POST', `${RESOURCE}/cordon-and-drain`, { headers });
+  const text = lines.join('');
+  expect(lines.length).toBeGreaterThanOrEqual(4);
+  expect(text).not.toContain(world.token);
+  expect(text).not.toContain('secret-body');
+});
+
+describe('conversions, which anybody may ask for,', () => {
+  test('keep no more in memory than the bound, and give it back', async () => {
+    const bound = new MemoryBound(100);
+    const first = Promise.withResolvers<void>();
+    const holding = bound.run(async (keep) => {
+      keep(60);
+      await first.promise;
+    });
+    await expect(bound.run(async (keep) => keep(60))).rejects.toMatchObject({ status: 503, reason: 'Busy' });
+    await bound.run(async (keep) => keep(40));
+    first.resolve();
+    await holding;
+    await bound.run(async (keep) => keep(100));
+  });
+
+  test('are refused while others hold the memory, and answered once those are gone', async () => {
+    const world = await open();
+    const part = Buffer.alloc(31 << 20, ' ');
+    const holders = [0, 1].map(() => {
+      const target = { host: '127.0.0.1', port: world.server.port, servername: SERVICE, ca: ca.certPem, agent: false };
+      const outgoing = request({ ...target, method: 'POST', path: '/crdconvert' });
+      outgoing.on('error', () => undefined);
+      return new Promise<typeof outgoing>((resolve) => outgoing.write(part, () => resolve(outgoing)));
+    });
+    const held = await Promise.all(holders);
+    const body = ' '.repeat(4 << 20);
+    while ((await world.send('POST', '/crdconvert', { body })).status !== 503);
+    for (const outgoing of held) outgoing.destroy();
+    while ((await world.send('POST', '/crdconvert', { body })).status !== 200);
+  });
+});
