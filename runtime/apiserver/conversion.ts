@@ -20,17 +20,44 @@ export interface ConversionReview {
  */
 export function convert(body: unknown): ConversionReview {
   const request = field(body, 'request');
-  const uid = field(request, 'uid');
-  const answer = (convertedObjects: readonly unknown[], result: ConversionReview['response']['result']) => ({
-    apiVersion: API_VERSION,
-    kind: 'ConversionReview' as const,
-    response: { uid: typeof uid === 'string' ? uid : '', convertedObjects, result },
-  });
   try {
-    return answer(convertAll(request), { status: 'Success' });
+    return review(request, { status: 'Success' }, convertAll(request));
   } catch (error) {
-    return answer([], { status: 'Failed', message: error instanceof Error ? error.message : 'unknown fault' });
+    return failed(request, error);
   }
+}
+
+/** The same from the bytes of a request to those of its answer. What is no JSON, or cannot be written as such, fails the review too. */
+export function convertText(text: string): string {
+  const body = parsed(text);
+  try {
+    return JSON.stringify(convert(body));
+  } catch (error) {
+    // Reading is iterative and writing is not: thousands of brackets can be read and cannot be written.
+    return JSON.stringify(failed(field(body, 'request'), error));
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failed(request: unknown, error: unknown): ConversionReview {
+  return review(request, { status: 'Failed', message: error instanceof Error ? error.message : 'unknown fault' });
+}
+
+function review(
+  request: unknown,
+  result: ConversionReview['response']['result'],
+  convertedObjects: readonly unknown[] = [],
+): ConversionReview {
+  const uid = field(request, 'uid');
+  const response = { uid: typeof uid === 'string' ? uid : '', convertedObjects, result };
+  return { apiVersion: API_VERSION, kind: 'ConversionReview', response };
 }
 
 function convertAll(request: unknown): readonly unknown[] {

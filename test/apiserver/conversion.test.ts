@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { convert } from '../../runtime/apiserver/conversion.ts';
+import { convert, convertText } from '../../runtime/apiserver/conversion.ts';
+import { seeded } from '../sim/hosts/rig.ts';
+import { faultOf, mutated } from './fuzz.ts';
 
 const GROUP = 'brupop.bottlerocket.aws';
 
@@ -82,5 +84,29 @@ describe('a ConversionReview', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('the bytes of a request', () => {
+  test('always get a review, with every object or with none', () => {
+    const random = seeded(1);
+    const answers = Array.from({ length: 20_000 }, () => {
+      const body = mutated(random);
+      const answer = convertText(body.toString('utf8'));
+      return { fault: faultOf(body, answer), isSuccess: answer.includes('"Success"'), body: body.toString('latin1') };
+    });
+    expect(answers.filter(({ fault }) => fault !== undefined)).toEqual([]);
+    // Mutations that nothing survives would prove nothing.
+    expect(answers.filter(({ isSuccess }) => isSuccess).length).toBeGreaterThan(500);
+  });
+
+  test('may be nested deeper than an answer can be', () => {
+    const depth = 200_000;
+    const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    const body = JSON.stringify(review([{ ...shadow('v1', { state: 'Idle' }), metadata: 'HERE' }])).replace(
+      '"HERE"',
+      deep,
+    );
+    expect(JSON.parse(convertText(body))).toMatchObject({ response: { uid: 'r1', result: { status: 'Failed' } } });
   });
 });

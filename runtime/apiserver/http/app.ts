@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import { convert } from '../conversion.ts';
+import { convertText } from '../conversion.ts';
 import type { Metrics } from '../metrics.ts';
 import { PATHS } from '../protocol.ts';
 import { RefusedError } from '../refusal.ts';
@@ -48,7 +48,8 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
   const bound = new MemoryBound(REVIEWS_LIMIT);
   router.post(PATHS.crdConvert, (context) =>
     bound.run(async (keep) => {
-      context.body = convert(await reviewIn(context.req, keep));
+      context.type = 'application/json';
+      context.body = convertText(await reviewIn(context.req, keep));
     }),
   );
   router.get(PATHS.ping, (context) => {
@@ -61,11 +62,11 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
 }
 
 /** What cannot be read is left to the conversion to refuse: a review is always answered with a review. */
-async function reviewIn(request: IncomingMessage, keep: (bytes: number) => void): Promise<unknown> {
+async function reviewIn(request: IncomingMessage, keep: (bytes: number) => void): Promise<string> {
   try {
-    return JSON.parse(await readBody(request, REVIEW_LIMIT, keep));
+    return await readBody(request, REVIEW_LIMIT, keep);
   } catch (error) {
     if (error instanceof RefusedError && error.reason === 'Busy') throw error;
-    return undefined;
+    return '';
   }
 }
