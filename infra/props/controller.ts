@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { count, countOrText, flag, listenPort, tunable } from './fields.ts';
+import { count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
@@ -42,6 +42,6 @@ export const controllerProps = z.strictObject({
   agentTimeoutInSec: tunable(controllerEnv.AGENT_TIMEOUT_IN_SEC),
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
-  labelNodes: flag(controllerEnv.LABEL_NODES),
+  labelNodes: flagOf(controllerEnv.LABEL_NODES),
   httpPort: listenPort(controllerEnv.HTTP_PORT),
 } satisfies Record<keyof ControllerProps, z.ZodType>);

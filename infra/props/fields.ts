@@ -21,7 +21,7 @@ export function countOrText(variable: EnvVar<unknown>) {
 }
 
 /** Yes or no, with the default of an environment variable. */
-export function flag(variable: EnvVar<boolean>) {
+export function flagOf(variable: EnvVar<boolean>) {
   return z.boolean(`expected ${variable.expected}`).default(variable.default === 'true');
 }
 

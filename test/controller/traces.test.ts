@@ -27,7 +27,12 @@ beforeEach(async () => {
     }
     return go();
   });
-  const config = { DRAIN_TIMEOUT_IN_SEC: 1800, MAX_CONCURRENT_EVICTIONS: 5 };
+  const config = {
+    DRAIN_TIMEOUT_IN_SEC: 1800,
+    MAX_CONCURRENT_EVICTIONS: 5,
+    DRAIN_PREFLIGHT: 'warn' as const,
+    REQUIRE_CLIENT_CERTIFICATE: false,
+  };
   const common = { namespace: NAMESPACE, clock: stage.clock, random: seeded(3), logger: silentLogger };
   apiserver = createApiserver({ ...common, transport, config, instance: 'replica' });
   agent = { nodeName: 'a', nodeUid: (await stage.nodes.get('a'))!.metadata.uid, bootId: 'boot-1' };
