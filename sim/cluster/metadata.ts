@@ -3,7 +3,7 @@ import type { Core } from './core.ts';
 import { nameSuffix, uuid } from './ids.ts';
 import { fields, type Fields, isFields, type KubeJson, list, type Meta, text, without } from './object.ts';
 import type { ResourceType } from './resources.ts';
-import { badRequest, type Cause } from './status.ts';
+import { badRequest, type Cause, internal } from './status.ts';
 import type { Ref } from './store.ts';
 
 /** What a client may not change. */
@@ -50,9 +50,9 @@ function isEmpty(value: unknown): boolean {
   return isFields(value) ? Object.keys(value).length === 0 : list(value).length === 0;
 }
 
-/** The metadata of a new object: named, with its identity and its first generation. @throws StatusError 400 */
+/** The metadata of a new object: named, with its identity and its first generation. @throws StatusError 500 */
 export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta {
-  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  if (metadata.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
   const generated = metadata.generateName === undefined ? '' : `${metadata.generateName}${nameSuffix(core.random)}`;
   return {
     ...without(metadata, ...SERVER_OWNED, 'resourceVersion'),
@@ -71,6 +71,14 @@ export function revisedMeta(current: Meta, next: Meta): Meta {
     ...Object.fromEntries(kept),
     resourceVersion: current.resourceVersion,
   };
+}
+
+/** What is wrong with an update that names what belongs to the server; most of that is silently kept as it is. */
+export function immutableFaults(current: Meta, next: Meta): readonly Cause[] {
+  const held = current.deletionTimestamp === undefined ? (['uid', 'deletionTimestamp'] as const) : (['uid'] as const);
+  return held
+    .filter((key) => next[key] && next[key] !== current[key])
+    .map((key) => invalidValue(`metadata.${key}`, next[key], 'field is immutable'));
 }
 
 const GENERATION_GROUPS = new Set(['apps', 'policy', 'networking.k8s.io', 'apiextensions.k8s.io']);

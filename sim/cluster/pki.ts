@@ -11,6 +11,8 @@ export interface KeyPair {
 
 export interface Subject {
   readonly commonName: string;
+  /** The group of a user who shows this certificate. */
+  readonly organization?: string;
   readonly dnsNames?: readonly string[];
   readonly ips?: readonly string[];
 }
@@ -49,7 +51,7 @@ export async function createCa(
 }
 
 async function issueLeaf(
-  { commonName, dnsNames = [], ips = [] }: Subject,
+  { commonName, organization, dnsNames = [], ips = [] }: Subject,
   ca: { clock: Pick<Clock, 'now'>; issuer: string; key: webcrypto.CryptoKey },
 ): Promise<KeyPair> {
   const keys = await generateKeys();
@@ -59,7 +61,7 @@ async function issueLeaf(
   ];
   const certificate = await x509.X509CertificateGenerator.create({
     ...validity(ca.clock, 90),
-    subject: `CN=${commonName}`,
+    subject: organization === undefined ? `CN=${commonName}` : `O=${organization},CN=${commonName}`,
     issuer: ca.issuer,
     publicKey: keys.publicKey,
     signingKey: ca.key,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { admit, type WriteOptions } from './admission.ts';
 import { type Core, inStorage, mustGet, NAMESPACES, oneInVersion } from './core.ts';
-import { envelope, freshMeta, revisedMeta } from './metadata.ts';
-import { at, type KubeJson, list, without } from './object.ts';
+import { envelope, freshMeta, immutableFaults, revisedMeta } from './metadata.ts';
+import { at, fields, type KubeJson, list, without } from './object.ts';
 import type { ResourceType } from './resources.ts';
-import { alreadyExists, conflict, forbidden, invalid, notFound } from './status.ts';
+import { alreadyExists, badRequest, conflict, forbidden, invalid, notFound, type StatusError } from './status.ts';
 import type { Ref } from './store.ts';
 
 export interface Target extends Ref {
@@ -19,6 +19,7 @@ export interface Creation {
 /** Creates an object. @throws StatusError 400, 403, 404 (its namespace), 409, 422 */
 export async function create(core: Core, target: Target, { body, options }: Creation): Promise<KubeJson> {
   const { type, namespace } = target;
+  requireKind(core, type, body);
   const draft = envelope({ ...target, name: '' }, body);
   const metadata = freshMeta(core, type, draft.metadata);
   const ref = { type, namespace, name: metadata.name };
@@ -29,6 +30,15 @@ export async function create(core: Core, target: Target, { body, options }: Crea
   const stored = converted instanceof Promise ? await converted : converted;
   if (core.store.get(ref)) throw alreadyExists(ref);
   return options.dryRun ? object : oneInVersion(core, type, core.store.put(type, stored));
+}
+
+/** Only types that the server has structures for may leave their kind to the path. */
+function requireKind(core: Core, type: ResourceType, body: unknown): void {
+  if (fields(body)['kind'] !== undefined || !core.registry.crd(type)) return;
+  const found = JSON.stringify(body);
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${found}'`,
+  );
 }
 
 function hasStatus(type: ResourceType): boolean {
@@ -44,6 +54,8 @@ function requireNamespace(core: Core, ref: Ref): void {
 
 export interface Edit {
   readonly options: WriteOptions;
+  /** UID of the object that is meant, where the request as a whole names one. */
+  readonly meant?: string | undefined;
   /** The object that is wanted, from the one that is. May be called again when somebody else wrote in between. */
   change(current: KubeJson): unknown;
 }
@@ -70,16 +82,17 @@ export async function update(core: Core, target: Target, edit: Edit): Promise<Ku
 
 function revise(core: Core, target: Target, { shown, edit }: { shown: KubeJson; edit: Edit }): KubeJson {
   const next = envelope(target, edit.change(shown));
-  const { uid, resourceVersion } = next.metadata;
-  if (uid && uid !== shown.metadata.uid) {
-    throw conflict(
-      target,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${shown.metadata.uid}`,
-    );
-  }
+  const { resourceVersion } = next.metadata;
+  if (edit.meant && edit.meant !== shown.metadata.uid) throw anotherUid(target, edit.meant, shown.metadata.uid);
   if (resourceVersion && resourceVersion !== shown.metadata.resourceVersion) throw conflict(target);
+  const faults = immutableFaults(shown.metadata, next.metadata);
+  if (faults.length > 0) throw invalid(target, faults);
   const object = { ...scoped(target, { shown, next }), metadata: metadataOf(core, target, { shown, next }) };
   return admit(core, { type: target.type, object, before: shown }, edit.options);
+}
+
+function anotherUid(target: Target, meant: string, found: string): StatusError {
+  return conflict(target, `Precondition failed: UID in precondition: ${meant}, UID in object meta: ${found}`);
 }
 
 interface Step {
@@ -126,14 +139,15 @@ const VERSION_REQUIRED = new Set(['leases', 'poddisruptionbudgets', 'customresou
 
 /** PUT. Some types are created by it, and some insist on a resourceVersion. @throws StatusError */
 export async function replace(core: Core, target: Target, creation: Creation): Promise<KubeJson> {
+  requireKind(core, target.type, creation.body);
   const draft = envelope(target, creation.body);
+  const meant = draft.metadata.uid;
   if (!core.store.get(target)) {
-    const { uid } = draft.metadata;
-    if (uid) throw conflict(target, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
+    if (meant) throw anotherUid(target, meant, '');
     if (!CREATED_BY_UPDATE.has(target.type.plural)) throw notFound(target);
     return create(core, target, creation);
   }
-  return update(core, target, { options: creation.options, change: () => versioned(core, target, draft) });
+  return update(core, target, { options: creation.options, meant, change: () => versioned(core, target, draft) });
 }
 
 function versioned(core: Core, target: Target, draft: KubeJson): KubeJson {

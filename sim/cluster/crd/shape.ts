@@ -38,7 +38,7 @@ function pruned(schema: Schema, value: unknown, { path, unknown }: Context): unk
   return Object.fromEntries(kept);
 }
 
-/** Fills in the schema's defaults; a null that is not allowed counts as missing where there is a default. */
+/** Fills in the schema's defaults; a null that is not allowed counts as missing. */
 export function withDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -46,9 +46,10 @@ export function withDefaults(schema: Schema, value: unknown): unknown {
   }
   if (!isFields(value)) return value;
   const filled = { ...value, ...missingDefaults(schema, value) };
-  const entries = Object.entries(filled).map(([key, child]) => {
+  const entries = Object.entries(filled).flatMap(([key, child]) => {
     const inner = propertySchema(schema, key);
-    return [key, inner ? withDefaults(inner, child) : child] as const;
+    if (inner && child === null && inner.nullable !== true) return [];
+    return [[key, inner ? withDefaults(inner, child) : child] as const];
   });
   return Object.fromEntries(entries);
 }

@@ -15,7 +15,6 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   podIPs: ['ip'],
   ports: ['containerPort', 'port'],
   secrets: ['name'],
-  taints: ['key'],
   topologySpreadConstraints: ['topologyKey'],
   volumeDevices: ['devicePath'],
   volumeMounts: ['mountPath'],

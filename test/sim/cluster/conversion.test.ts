@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { WebhookCall } from '../../../sim/cluster/cluster.ts';
 import { at, fields, type KubeJson, list, withMeta } from '../../../sim/cluster/object.ts';
 import { mergePatch } from '../../../sim/cluster/patch/merge.ts';
-import { CRD, CRDS, definition, gadget, V1, V2, version } from './gadget.ts';
+import { CRD, CRDS, definition, gadget, gadgetV1, V1, V2, version } from './gadget.ts';
 import { type Client, listNames, refusal, settle, world } from './harness.ts';
 
 describe('conversion', () => {
@@ -40,7 +40,7 @@ describe('conversion', () => {
   test('without a webhook changes the version and nothing else', async () => {
     const { admin } = world();
     await admin.create(CRDS, definition());
-    await admin.create(V1, gadget('g'));
+    await admin.create(V1, gadgetV1('g'));
     const [first, second] = [await admin.get(`${V1}/g`), await admin.get(`${V2}/g`)];
     expect(second).toEqual({ ...first, apiVersion: 'example.com/v2' });
   });
@@ -54,7 +54,7 @@ describe('conversion', () => {
     expect(calls).toMatchObject([
       { service: { namespace: 'ns', name: 'hook', port: 443, path: '/convert' }, caBundle: 'Y2E=', timeoutMs: 30_000 },
     ]);
-    await admin.create(V1, gadget('h'));
+    await admin.create(V1, gadgetV1('h'));
     expect(await admin.get(`${V2}/h`)).toMatchObject({ spec: { version: '2' } });
   });
 
@@ -111,7 +111,7 @@ describe('conversion', () => {
   test('storedVersions grow with the storage version, and shrink by a status write', async () => {
     const { admin } = world();
     await admin.create(CRDS, definition({ versions: [version('v1', true), version('v2', false)] }));
-    await admin.create(V1, gadget('g'));
+    await admin.create(V1, gadgetV1('g'));
     const patched = await admin.patch(CRD, { spec: { versions: [version('v1', false), version('v2', true)] } });
     expect(at(patched, 'status', 'storedVersions')).toEqual(['v1', 'v2']);
     expect(await refusal(admin.patch(`${CRD}/status`, { status: { storedVersions: ['v9'] } }))).toMatchObject({

@@ -92,7 +92,7 @@ describe('an object', () => {
       { state: 'Idle', tags: [1] },
       'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
     ],
-    [{ state: null }, 'spec.state: Invalid value: "null": spec.state in body must be of type string: "null"'],
+    [{ state: null }, 'spec.state: Required value'],
   ])('with spec %j is invalid', async (spec, why) => {
     const { admin } = world();
     await admin.create(CRDS, definition());

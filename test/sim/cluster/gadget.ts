@@ -48,7 +48,11 @@ export const definition = (more: object = {}): object => ({
 });
 
 export const gadget = (name: string, spec: object = { state: 'Idle' }, more: object = {}): object => ({
+  apiVersion: 'example.com/v2',
+  kind: 'Gadget',
   metadata: { name },
   spec,
   ...more,
 });
+
+export const gadgetV1 = (name: string): object => gadget(name, { state: 'Idle' }, { apiVersion: 'example.com/v1' });

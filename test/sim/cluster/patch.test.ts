@@ -112,15 +112,15 @@ describe('a strategic merge patch', () => {
     ],
     [
       'deletes an element by its key',
-      { taints: [{ key: 'a' }, { key: 'b' }] },
-      { taints: [{ $patch: 'delete', key: 'a' }] },
-      { taints: [{ key: 'b' }] },
+      { env: [{ name: 'A' }, { name: 'B' }] },
+      { env: [{ $patch: 'delete', name: 'A' }] },
+      { env: [{ name: 'B' }] },
     ],
     [
-      'replaces tolerations as a whole',
-      { tolerations: [{ key: 'a' }] },
-      { tolerations: [{ key: 'b' }] },
-      { tolerations: [{ key: 'b' }] },
+      'replaces tolerations and taints as a whole',
+      { tolerations: [{ key: 'a' }], taints: [{ key: 'a' }] },
+      { tolerations: [{ key: 'b' }], taints: [{ key: 'b' }] },
+      { tolerations: [{ key: 'b' }], taints: [{ key: 'b' }] },
     ],
     [
       'replaces a list that says so',
