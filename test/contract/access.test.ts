@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { at } from '../../sim/cluster/object.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+}, 60_000);
+afterAll(() => cluster.stop());
+
+const AUDIENCE = 'brupop-apiserver';
+const REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
+const ACCESS_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+
+/** An agent's account and pod, the pod on a node. */
+interface Agent {
+  readonly namespace: string;
+  readonly accounts: string;
+  readonly pods: string;
+  readonly uid: string;
+  readonly username: string;
+}
+
+async function agent(): Promise<Agent> {
+  const namespace = await cluster.namespace();
+  const [accounts, pods] = [`/api/v1/namespaces/${namespace}/serviceaccounts`, `/api/v1/namespaces/${namespace}/pods`];
+  await cluster.admin.create(accounts, { metadata: { name: 'agent' } });
+  const spec = { nodeName: cluster.node, serviceAccountName: 'agent', containers: [{ name: 'main', image: 'agent' }] };
+  const { metadata } = await cluster.admin.create(pods, { metadata: { name: 'agent-1' }, spec });
+  return { namespace, accounts, pods, uid: metadata.uid, username: `system:serviceaccount:${namespace}:agent` };
+}
+
+async function issue(accounts: string, spec: object): Promise<string> {
+  return at(await cluster.admin.create(`${accounts}/agent/token`, { spec }), 'status', 'token') as string;
+}
+
+async function review(token: string, audiences?: readonly string[]): Promise<object> {
+  return (await cluster.admin.create(REVIEWS, { spec: { token, ...(audiences && { audiences }) } }))[
+    'status'
+  ] as object;
+}
+
+const bound = (uid: string): object => ({
+  audiences: [AUDIENCE],
+  boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'agent-1', uid },
+});
+
+describe('a service account token', () => {
+  test('is good for its audiences and for no other', async () => {
+    const { accounts, namespace, username } = await agent();
+    const token = await issue(accounts, { audiences: [AUDIENCE, 'other'] });
+    expect(await review(token, [AUDIENCE, 'third'])).toMatchObject({
+      authenticated: true,
+      audiences: [AUDIENCE],
+      user: {
+        username,
+        uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+      },
+    });
+    for (const audiences of [undefined, ['third']]) {
+      expect(await review(token, audiences)).not.toMatchObject({ authenticated: true });
+    }
+    expect(await refusal(cluster.as(token).get('/api/v1/nodes'))).toMatchObject({ code: 401, reason: 'Unauthorized' });
+  });
+
+  test('tells of the pod that it is bound to', async () => {
+    const { accounts, uid } = await agent();
+    expect(await review(await issue(accounts, bound(uid)), [AUDIENCE])).toMatchObject({
+      user: {
+        extra: {
+          'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^JTI=/)],
+          'authentication.kubernetes.io/node-name': [cluster.node],
+          'authentication.kubernetes.io/pod-name': ['agent-1'],
+          'authentication.kubernetes.io/pod-uid': [uid],
+        },
+      },
+    });
+  });
+
+  test('ends with its pod', async () => {
+    const { accounts, pods, uid } = await agent();
+    const token = await issue(accounts, bound(uid));
+    await cluster.admin.delete(`${pods}/agent-1`, { gracePeriodSeconds: 0 });
+    await eventually(async () => expect(await review(token, [AUDIENCE])).not.toMatchObject({ authenticated: true }));
+  });
+
+  test('ends with its account, one of the same name notwithstanding', async () => {
+    const { accounts } = await agent();
+    const token = await issue(accounts, { audiences: [AUDIENCE] });
+    await cluster.admin.delete(`${accounts}/agent`);
+    await cluster.admin.create(accounts, { metadata: { name: 'agent' } });
+    await eventually(async () => expect(await review(token, [AUDIENCE])).not.toMatchObject({ authenticated: true }));
+  });
+
+  test('that is none is nobody', async () => {
+    const status = await review('rubbish', [AUDIENCE]);
+    expect(status).not.toMatchObject({ authenticated: true });
+    expect(status).toMatchObject({ user: {}, error: expect.stringContaining('invalid bearer token') });
+  });
+
+  test('is made for the pod that was meant, and for at least ten minutes', async () => {
+    const { accounts } = await agent();
+    const make = (spec: object, name = 'agent'): Promise<unknown> =>
+      refusal(cluster.admin.create(`${accounts}/${name}/token`, { spec }));
+    expect(await make(bound('other'))).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(await make({ expirationSeconds: 60 })).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(await make({}, 'nobody')).toMatchObject({ code: 404 });
+    await cluster.admin.create(accounts, { metadata: { name: 'stranger' } });
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'agent-1' };
+    expect(await make({ boundObjectRef }, 'stranger')).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+});
+
+describe('a role', () => {
+  async function granted(): Promise<Agent> {
+    const made = await agent();
+    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${made.namespace}`;
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['mine'], verbs: ['get', 'patch'] }];
+    await cluster.admin.create(`${rbac}/roles`, { metadata: { name: 'agent' }, rules });
+    await cluster.admin.create(`${rbac}/rolebindings`, {
+      metadata: { name: 'agent' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'agent' },
+      subjects: [{ kind: 'ServiceAccount', name: 'agent', namespace: made.namespace }],
+    });
+    await cluster.admin.create(`/api/v1/namespaces/${made.namespace}/configmaps`, { metadata: { name: 'mine' } });
+    return made;
+  }
+
+  test('allows what it names, and the refusal of the rest says who asked for what', async () => {
+    const { accounts, namespace, username } = await granted();
+    const bearer = cluster.as(await issue(accounts, {}));
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+    await eventually(() => bearer.get(`${maps}/mine`));
+    expect(await refusal(bearer.list(maps))).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: `configmaps is forbidden: User "${username}" cannot list resource "configmaps" in API group "" in the namespace "${namespace}"`,
+      details: { kind: 'configmaps' },
+    });
+    expect(await refusal(bearer.get('/api/v1/nodes/n1'))).toMatchObject({
+      code: 403,
+      message: `nodes "n1" is forbidden: User "${username}" cannot get resource "nodes" in API group "" at the cluster scope`,
+      details: { name: 'n1', kind: 'nodes' },
+    });
+  });
+
+  test('is what a SubjectAccessReview answers by', async () => {
+    const { namespace, username: user } = await granted();
+    const ask = async (attributes: object): Promise<unknown> => {
+      const resourceAttributes = { namespace, verb: 'get', group: '', resource: 'configmaps', ...attributes };
+      return at(
+        await cluster.admin.create(ACCESS_REVIEWS, { spec: { user, resourceAttributes } }),
+        'status',
+        'allowed',
+      );
+    };
+    await eventually(async () => expect(await ask({ name: 'mine' })).toBe(true));
+    expect(await ask({ name: 'theirs' })).toBe(false);
+    expect(await ask({ name: 'mine', verb: 'delete' })).toBe(false);
+    expect(await ask({ name: 'mine', namespace: 'default' })).toBe(false);
+  });
+});

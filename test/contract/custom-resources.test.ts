@@ -1,0 +1,271 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer, type Server } from 'node:https';
+import { exchange } from '../e2e/controlplane/exchange.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { at, fields, list } from '../../sim/cluster/object.ts';
+import { mergePatch } from '../../sim/cluster/patch/merge.ts';
+import { createCa } from '../../sim/cluster/pki.ts';
+import { CRD, CRDS, definition, gadget, gadgetV1, version } from '../sim/cluster/gadget.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+}, 60_000);
+afterEach(async () => {
+  await cluster.admin.delete(CRD).catch(() => undefined);
+  await eventually(async () => expect(await refusal(cluster.admin.get(CRD))).toMatchObject({ code: 404 }));
+});
+afterAll(() => cluster.stop());
+
+interface Gadgets {
+  readonly v1: string;
+  readonly v2: string;
+}
+
+/** The definition, and where its objects are in a namespace of their own; once they are served. */
+async function served(more: object = {}): Promise<Gadgets> {
+  const namespace = await cluster.namespace();
+  await cluster.admin.create(CRDS, definition(more));
+  const path = (name: string): string => `/apis/example.com/${name}/namespaces/${namespace}/gadgets`;
+  await eventually(() => cluster.admin.create(path('v2'), gadget('probe'), { dryRun: 'All' }));
+  return { v1: path('v1'), v2: path('v2') };
+}
+
+describe('a definition', () => {
+  test('is established, and says what it stores', async () => {
+    await served();
+    expect((await cluster.admin.get(CRD))['status']).toMatchObject({
+      acceptedNames: { kind: 'Gadget', singular: 'gadget', listKind: 'GadgetList' },
+      storedVersions: ['v2'],
+      conditions: expect.arrayContaining([
+        expect.objectContaining({ type: 'NamesAccepted', status: 'True' }),
+        expect.objectContaining({ type: 'Established', status: 'True' }),
+      ]),
+    });
+  });
+
+  test.each([
+    ['another name', { names: { kind: 'Gadget', plural: 'gizmos' } }, 'metadata.name'],
+    ['no storage version', { versions: [version('v1', false)] }, 'spec.versions'],
+    [
+      'no schema',
+      { versions: [{ name: 'v1', served: true, storage: true }] },
+      'spec.versions[0].schema.openAPIV3Schema',
+    ],
+    ['no scope', { scope: 'Everywhere' }, 'spec.scope'],
+  ])('with %s is invalid', async (_, more, field) => {
+    const { code, details } = await refusal(cluster.admin.create(CRDS, definition(more)));
+    expect([code, details?.causes?.map((cause) => cause.field)]).toEqual([422, expect.arrayContaining([field])]);
+  });
+});
+
+describe('an object', () => {
+  test.each([
+    [{}, 'spec.state: Required value'],
+    [{ state: 'Lazy' }, 'spec.state: Unsupported value: "Lazy": supported values: "Idle", "Busy"'],
+    [{ state: 7 }, 'spec.state: Invalid value: "integer": spec.state in body must be of type string: "integer"'],
+    [{ state: 'Idle', version: 'x' }, 'spec.version: Invalid value: "x": spec.version in body should match \'^\\d+$\''],
+    [
+      { state: 'Idle', since: 'noon' },
+      'spec.since: Invalid value: "noon": spec.since in body must be of type date-time: "noon"',
+    ],
+    [
+      { state: 'Idle', size: -1 },
+      'spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
+    ],
+    [{ state: 'Idle', size: 11 }, 'spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
+    [
+      { state: 'Idle', size: 1.5 },
+      'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
+    ],
+    [{ state: 'Idle', tags: ['a', 'b', 'c'] }, 'spec.tags: Too many: 3: must have at most 2 items'],
+    [
+      { state: 'Idle', tags: [1] },
+      'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
+    ],
+    [{ state: null }, 'spec.state: Required value'],
+  ])('with spec %j is invalid', async (spec, why) => {
+    const { v2 } = await served();
+    const { code, reason, message } = await refusal(cluster.admin.create(v2, gadget('g', spec)));
+    expect([code, reason]).toEqual([422, 'Invalid']);
+    expect(message).toContain(`Gadget.example.com "g" is invalid: `);
+    expect(message).toContain(why);
+  });
+
+  test('says of what kind it is', async () => {
+    const { v2 } = await served();
+    const { code, message } = await refusal(
+      cluster.admin.create(v2, { metadata: { name: 'g' }, spec: { state: 'Idle' } }),
+    );
+    expect([code, message]).toEqual([
+      400,
+      expect.stringContaining("(must be of type Gadget): Object 'Kind' is missing"),
+    ]);
+  });
+
+  test('loses unknown fields, keeps free ones and nulls that are allowed, and gets its defaults', async () => {
+    const { v2 } = await served();
+    const spec = { state: 'Idle', version: null, size: null, colour: 'red', free: { any: 1 } };
+    expect((await cluster.admin.create(v2, gadget('g', spec)))['spec']).toEqual({
+      state: 'Idle',
+      version: null,
+      size: 3,
+      free: { any: 1 },
+    });
+  });
+
+  test('with unknown fields is refused where validation is strict', async () => {
+    const { v2 } = await served();
+    const odd = gadget('g', { state: 'Idle', colour: 'red' });
+    expect(await refusal(cluster.admin.create(v2, odd, { fieldValidation: 'Strict' }))).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      message: expect.stringContaining('unknown field "spec.colour"'),
+    });
+  });
+
+  test('has a status apart, and a generation that counts changes of the rest', async () => {
+    const { v2 } = await served();
+    const made = await cluster.admin.create(v2, gadget('g', { state: 'Idle' }, { status: { seen: 'ignored' } }));
+    expect(made).not.toHaveProperty('status');
+    const patch = { metadata: { labels: { a: 'b' } }, spec: { state: 'Busy' }, status: { seen: 'now' } };
+    const seen = await cluster.admin.patch(`${v2}/g/status`, patch);
+    expect(seen).toMatchObject({ spec: { state: 'Idle' }, status: { seen: 'now' }, metadata: { generation: 1 } });
+    const busy = await cluster.admin.patch(`${v2}/g`, { ...patch, status: { seen: 'never' } });
+    expect(busy).toMatchObject({
+      spec: { state: 'Busy' },
+      status: { seen: 'now' },
+      metadata: { generation: 2, labels: { a: 'b' } },
+    });
+    expect(await refusal(cluster.admin.patch(`${v2}/g/status`, { status: { seen: null } }))).toMatchObject({
+      code: 422,
+    });
+  });
+
+  test("'s status can be written alone with annotations of its own", async () => {
+    const { v2 } = await served();
+    await cluster.admin.create(v2, gadget('g'));
+    const patch = { metadata: { annotations: { a: 'b' }, labels: { a: 'b' } }, status: { seen: 'now' } };
+    const { metadata } = await cluster.admin.patch(`${v2}/g/status`, patch);
+    expect([metadata.annotations, metadata.labels]).toEqual([undefined, undefined]);
+  });
+
+  test('needs its resourceVersion in a PUT, and no strategic merge', async () => {
+    const { v2 } = await served();
+    await cluster.admin.create(v2, gadget('g'));
+    expect(await refusal(cluster.admin.put(`${v2}/g`, gadget('g')))).toMatchObject({ code: 422 });
+    const strategic = cluster.admin.patch(`${v2}/g`, {}, 'application/strategic-merge-patch+json');
+    expect(await refusal(strategic)).toMatchObject({ code: 415 });
+  });
+
+  test('is shown as a table with its printer columns', async () => {
+    const { v2 } = await served();
+    await cluster.admin.create(v2, gadget('g'));
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
+    const table = JSON.parse((await exchange(cluster.access, { path: v2, headers })).text) as unknown;
+    expect(table).toMatchObject({
+      kind: 'Table',
+      apiVersion: 'meta.k8s.io/v1',
+      columnDefinitions: [
+        { name: 'Name', type: 'string', format: 'name' },
+        { name: 'State', type: 'string' },
+      ],
+      rows: [{ cells: ['g', 'Idle'], object: { kind: 'PartialObjectMetadata', metadata: { name: 'g' } } }],
+    });
+  });
+});
+
+test('a watch from before what the server remembers is 410', async () => {
+  const { v2 } = await served();
+  await cluster.forget();
+  const watch = cluster.admin.transport.watch({ path: v2, query: { resourceVersion: '1' } });
+  const first = watch[Symbol.asyncIterator]().next();
+  expect(await refusal(first)).toMatchObject({ code: 410, reason: 'Expired' });
+});
+
+describe('conversion', () => {
+  test('without a webhook changes the version and nothing else', async () => {
+    const { v1, v2 } = await served();
+    await cluster.admin.create(v1, gadgetV1('g'));
+    const { managedFields: _, ...metadata } = (await cluster.admin.get(`${v1}/g`)).metadata as never as {
+      managedFields: unknown;
+    };
+    const second = await cluster.admin.get(`${v2}/g`);
+    expect(second).toMatchObject({ apiVersion: 'example.com/v2', metadata, spec: { state: 'Idle', size: 3 } });
+  });
+
+  /** Marks each object that it converts, and counts its calls. */
+  async function webhook(): Promise<{
+    readonly conversion: object;
+    readonly calls: unknown[];
+    readonly server: Server;
+  }> {
+    const namespace = await cluster.namespace();
+    const ca = await createCa(systemClock, 'webhook-ca');
+    const leaf = await ca.issue({ commonName: 'hook', dnsNames: [`hook.${namespace}.svc`] });
+    const calls: unknown[] = [];
+    const server = createServer({ cert: leaf.certPem, key: leaf.keyPem }, (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+        calls.push(body);
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(converted(body)));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, cluster.webhookHost, resolve));
+    await cluster.serve({ namespace, name: 'hook' }, (server.address() as { port: number }).port);
+    const clientConfig = {
+      caBundle: Buffer.from(ca.certPem).toString('base64'),
+      service: { namespace, name: 'hook', path: '/convert' },
+    };
+    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
+    return { conversion, calls, server };
+  }
+
+  function converted(review: unknown): unknown {
+    const request = fields(at(review, 'request'));
+    const apiVersion = request['desiredAPIVersion'];
+    const spec = { version: apiVersion === 'example.com/v1' ? '1' : '2' };
+    const convertedObjects = list(request['objects']).map((object) => mergePatch(object, { apiVersion, spec }));
+    const { apiVersion: reviewVersion, kind } = fields(review);
+    const response = { uid: request['uid'], result: { status: 'Success' }, convertedObjects };
+    return { apiVersion: reviewVersion, kind, response };
+  }
+
+  test('asks the webhook of a Service on the way in and on the way out', async () => {
+    const { conversion, calls, server } = await webhook();
+    try {
+      const { v1, v2 } = await served({ conversion });
+      await cluster.admin.create(v2, gadget('g'));
+      await eventually(async () =>
+        expect(await cluster.admin.get(`${v1}/g`)).toMatchObject({
+          apiVersion: 'example.com/v1',
+          spec: { version: '1' },
+        }),
+      );
+      await cluster.admin.create(v1, gadgetV1('h'));
+      expect(await cluster.admin.get(`${v2}/h`)).toMatchObject({ spec: { version: '2' } });
+      expect(calls[0]).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' });
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  test('whose webhook is away fails reads of the other version alone', async () => {
+    const { conversion, server } = await webhook();
+    server.close();
+    const { v1, v2 } = await served({ conversion });
+    await cluster.admin.create(v2, gadget('g'));
+    await cluster.admin.get(`${v2}/g`);
+    const { code, message } = await refusal(cluster.admin.get(`${v1}/g`));
+    expect([code, message]).toEqual([
+      500,
+      expect.stringContaining('conversion webhook for example.com/v2, Kind=Gadget failed'),
+    ]);
+  });
+});

@@ -1,0 +1,30 @@
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { serveCluster } from '../../sim/cluster/https.ts';
+import { startKubernetes } from '../../sim/kubernetes/main.ts';
+import { webhookDialer } from '../../sim/world/webhooks.ts';
+import type { ContractServer } from './cluster.ts';
+
+/** The embedded cluster with its controllers, behind HTTPS. */
+export async function embeddedCluster(): Promise<ContractServer> {
+  const cluster = new EmbeddedCluster({ clock: systemClock, random: Math.random });
+  const served = await serveCluster(cluster);
+  const ending = new AbortController();
+  const transport = cluster.transport(ADMIN);
+  const kubernetes = startKubernetes({ transport, clock: systemClock, random: Math.random, signal: ending.signal });
+  const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
+  const headers = { authorization: `Bearer ${users[0].user.token}` };
+  return {
+    access: { server: served.url, credentials: async () => ({ tls: { ca: served.caPem }, headers }) },
+    webhookHost: '127.0.0.1',
+    serve: async (_, port) => cluster.setWebhooks(webhookDialer(() => port)),
+    // Here pods need no account.
+    settled: async () => undefined,
+    forget: async () => cluster.compact(),
+    stop: async () => {
+      ending.abort(new Error('over'));
+      await kubernetes.stopped;
+      await served.close();
+    },
+  };
+}

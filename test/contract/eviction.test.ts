@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { exchange } from '../e2e/controlplane/exchange.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+}, 60_000);
+afterAll(() => cluster.stop());
+
+const pods = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+const budgets = (namespace: string): string => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+
+/** A pod that is ready on a node that nobody runs. */
+async function ready(namespace: string, name: string, status: object = {}): Promise<string> {
+  const spec = { nodeName: cluster.node, containers: [{ name: 'main', image: 'web' }] };
+  const { metadata } = await cluster.admin.create(pods(namespace), {
+    metadata: { name, labels: { app: 'web' } },
+    spec,
+  });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  await cluster.admin.patch(`${pods(namespace)}/${name}/status`, {
+    status: { phase: 'Running', conditions, ...status },
+  });
+  return metadata.uid;
+}
+
+/** A budget that its controller has counted. */
+async function budget(namespace: string, spec: object, counted: object, name = 'web'): Promise<void> {
+  const selector = { matchLabels: { app: 'web' } };
+  await cluster.admin.create(budgets(namespace), { metadata: { name }, spec: { selector, ...spec } });
+  await eventually(async () => {
+    const { metadata, status } = (await cluster.admin.get(`${budgets(namespace)}/${name}`)) as never as {
+      metadata: { generation: number };
+      status: object;
+    };
+    expect(status).toMatchObject({ observedGeneration: metadata.generation, ...counted });
+  });
+}
+
+const eviction = (namespace: string, name: string, deleteOptions: object = {}): object => ({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  metadata: { name, namespace },
+  deleteOptions,
+});
+
+function evict(namespace: string, name: string, deleteOptions: object = {}): Promise<unknown> {
+  return cluster.admin.create(`${pods(namespace)}/${name}/eviction`, eviction(namespace, name, deleteOptions));
+}
+
+describe('an eviction', () => {
+  test('deletes the pod with its grace, and charges the budget', async () => {
+    const namespace = await cluster.namespace();
+    for (const name of ['web-1', 'web-2']) await ready(namespace, name);
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 1 });
+    expect(await evict(namespace, 'web-1')).toMatchObject({ kind: 'Status', status: 'Success', code: 201 });
+    expect((await cluster.admin.get(`${pods(namespace)}/web-1`)).metadata).toMatchObject({
+      deletionGracePeriodSeconds: 30,
+      deletionTimestamp: expect.stringMatching(/Z$/),
+    });
+    expect(await refusal(evict(namespace, 'web-2'))).toMatchObject({ code: 429 });
+  });
+
+  test('that the budget does not allow is 429, names it, and says nothing of when', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1');
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 0, currentHealthy: 1 });
+    const answer = await exchange(cluster.access, {
+      method: 'POST',
+      path: `${pods(namespace)}/web-1/eviction`,
+      body: eviction(namespace, 'web-1'),
+    });
+    expect(answer.status).toBe(429);
+    expect(answer.headers['retry-after']).toBeUndefined();
+    expect(JSON.parse(answer.text)).toMatchObject({
+      kind: 'Status',
+      reason: 'TooManyRequests',
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      details: {
+        causes: [
+          { reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1 currently' },
+        ],
+      },
+    });
+  });
+
+  test('waits for a budget that nobody has counted yet, and says for how long', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1');
+    await budget(namespace, { minAvailable: 0 }, { disruptionsAllowed: 1 });
+    // A count of an older generation, as it stands between a change and its controller's next look.
+    await cluster.admin.patch(`${budgets(namespace)}/web/status`, { status: { observedGeneration: 0 } });
+    const answer = await exchange(cluster.access, {
+      method: 'POST',
+      path: `${pods(namespace)}/web-1/eviction`,
+      body: eviction(namespace, 'web-1'),
+    });
+    // The controller may have been faster; then the pod may go.
+    if (answer.status === 201) return;
+    expect(answer.status).toBe(429);
+    expect(answer.headers['retry-after']).toBe('10');
+    expect(JSON.parse(answer.text)).toMatchObject({ details: { retryAfterSeconds: 10 } });
+  });
+
+  test('of a pod under two budgets is an error', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1');
+    for (const name of ['one', 'two']) await budget(namespace, { minAvailable: 0 }, { disruptionsAllowed: 1 }, name);
+    expect(await refusal(evict(namespace, 'web-1'))).toMatchObject({ code: 500 });
+  });
+
+  test('of another pod of the same name is a conflict', async () => {
+    const namespace = await cluster.namespace();
+    const uid = await ready(namespace, 'web-1');
+    expect(await refusal(evict(namespace, 'web-1', { preconditions: { uid: 'old' } }))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+    });
+    await evict(namespace, 'web-1', { preconditions: { uid } });
+  });
+
+  test('of a pod that is gone is 404', async () => {
+    expect(await refusal(evict(await cluster.namespace(), 'web-1'))).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      message: 'pods "web-1" not found',
+    });
+  });
+
+  test('that is a dry run deletes nothing', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1');
+    await evict(namespace, 'web-1', { dryRun: ['All'] });
+    expect((await cluster.admin.get(`${pods(namespace)}/web-1`)).metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
+  test.each(['Pending', 'Succeeded', 'Failed'])('of a pod in phase %s asks no budget', async (phase) => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1', { phase });
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 0 });
+    await evict(namespace, 'web-1');
+  });
+
+  test('of a pod that is not ready is free where the budget says so', async () => {
+    const namespace = await cluster.namespace();
+    for (const name of ['web-1', 'web-2']) await ready(namespace, name, { conditions: [] });
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 0, currentHealthy: 0 });
+    expect(await refusal(evict(namespace, 'web-1'))).toMatchObject({ code: 429 });
+    const { metadata } = await cluster.admin.patch(`${budgets(namespace)}/web`, {
+      spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    });
+    await eventually(async () =>
+      expect((await cluster.admin.get(`${budgets(namespace)}/web`))['status']).toMatchObject({
+        observedGeneration: metadata.generation,
+      }),
+    );
+    await evict(namespace, 'web-1');
+  });
+});

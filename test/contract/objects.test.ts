@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+}, 60_000);
+afterAll(() => cluster.stop());
+
+const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
+
+describe('creating', () => {
+  test('gives an identity that the client has no say in', async () => {
+    const path = maps(await cluster.namespace());
+    const made = await cluster.admin.create(path, { metadata: { name: 'm', uid: 'mine', resourceVersion: '' } });
+    expect(made.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+    expect(made.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(await cluster.admin.get(`${path}/m`)).toEqual(made);
+  });
+
+  test('refuses a resourceVersion', async () => {
+    const path = maps(await cluster.namespace());
+    const metadata = { name: 'm', resourceVersion: '1' };
+    expect(await refusal(cluster.admin.create(path, { metadata }))).toMatchObject({ code: 500 });
+  });
+
+  test('completes generateName', async () => {
+    const made = await cluster.admin.create(maps(await cluster.namespace()), { metadata: { generateName: 'web-' } });
+    expect(made.metadata.name).toMatch(/^web-[a-z0-9]{5}$/);
+  });
+
+  test('of a name that is taken is AlreadyExists', async () => {
+    const path = maps(await cluster.namespace());
+    await cluster.admin.create(path, { metadata: { name: 'm' } });
+    expect(await refusal(cluster.admin.create(path, { metadata: { name: 'm' } }))).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      message: 'configmaps "m" already exists',
+      details: { name: 'm', kind: 'configmaps' },
+    });
+  });
+
+  test('in a namespace that is not there is 404', async () => {
+    expect(await refusal(cluster.admin.create(maps('nowhere'), { metadata: { name: 'm' } }))).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      message: 'namespaces "nowhere" not found',
+      details: { name: 'nowhere', kind: 'namespaces' },
+    });
+  });
+
+  test('of a name or a label that cannot be is Invalid and says where', async () => {
+    const path = maps(await cluster.namespace());
+    for (const [metadata, field] of [
+      [{ name: 'N 1' }, 'metadata.name'],
+      [{ name: 'm', labels: { a: 'b c' } }, 'metadata.labels'],
+    ] as const) {
+      expect(await refusal(cluster.admin.create(path, { metadata }))).toMatchObject({
+        code: 422,
+        reason: 'Invalid',
+        details: { causes: [{ field }] },
+      });
+    }
+  });
+
+  test('as a dry run answers as if, and stores nothing', async () => {
+    const path = maps(await cluster.namespace());
+    const made = await cluster.admin.create(path, { metadata: { name: 'm' } }, { dryRun: 'All' });
+    expect(made.metadata.uid).toBeDefined();
+    expect(await refusal(cluster.admin.get(`${path}/m`))).toMatchObject({ code: 404, reason: 'NotFound' });
+  });
+});
+
+describe('updating', () => {
+  test('with an old resourceVersion is a conflict', async () => {
+    const path = maps(await cluster.namespace());
+    const old = await cluster.admin.create(path, { metadata: { name: 'm' } });
+    await cluster.admin.patch(`${path}/m`, { data: { a: '1' } });
+    expect(await refusal(cluster.admin.put(`${path}/m`, old))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on configmaps "m": the object has been modified; please apply your changes to the latest version and try again',
+      details: { name: 'm', kind: 'configmaps' },
+    });
+  });
+
+  test('what was replaced under its name is a conflict, and in a patch invalid', async () => {
+    const path = maps(await cluster.namespace());
+    const old = await cluster.admin.create(path, { metadata: { name: 'm' } });
+    await cluster.admin.delete(`${path}/m`);
+    await cluster.admin.create(path, { metadata: { name: 'm' } });
+    const { resourceVersion: _, ...metadata } = old.metadata;
+    expect(await refusal(cluster.admin.put(`${path}/m`, { ...old, metadata }))).toMatchObject({ code: 409 });
+    const swap = { metadata: { uid: old.metadata.uid }, data: { a: '1' } };
+    expect(await refusal(cluster.admin.patch(`${path}/m`, swap))).toMatchObject({ code: 422, reason: 'Invalid' });
+  });
+
+  test('without changing anything makes no new resourceVersion', async () => {
+    const path = maps(await cluster.namespace());
+    const made = await cluster.admin.create(path, { metadata: { name: 'm' }, data: { a: '1' } });
+    expect((await cluster.admin.patch(`${path}/m`, { data: { a: '1' } })).metadata.resourceVersion).toBe(
+      made.metadata.resourceVersion,
+    );
+  });
+
+  test('leaves what belongs to the server as it is', async () => {
+    const path = maps(await cluster.namespace());
+    const made = await cluster.admin.create(path, { metadata: { name: 'm' } });
+    const changes = { creationTimestamp: '1999-01-01T00:00:00Z', generation: 9 };
+    expect((await cluster.admin.patch(`${path}/m`, { metadata: changes })).metadata).toMatchObject({
+      creationTimestamp: made.metadata.creationTimestamp,
+      resourceVersion: made.metadata.resourceVersion,
+    });
+    expect(await refusal(cluster.admin.patch(`${path}/m`, { metadata: { name: 'n' } }))).toMatchObject({ code: 400 });
+    const ending = { metadata: { deletionTimestamp: '1999-01-01T00:00:00Z' } };
+    expect(await refusal(cluster.admin.patch(`${path}/m`, ending))).toMatchObject({ code: 422 });
+  });
+
+  test('a Lease needs its resourceVersion, and changes hands by it', async () => {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${await cluster.namespace()}/leases`;
+    const metadata = { name: 'l', annotations: { slots: '[]' } };
+    const spec = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.123456Z' };
+    const lease = await cluster.admin.create(path, { metadata, spec });
+    expect(lease['spec']).toEqual(spec);
+    expect(await refusal(cluster.admin.put(`${path}/l`, { metadata, spec }))).toMatchObject({ code: 422 });
+    const taken = await cluster.admin.put(`${path}/l`, { ...lease, spec: { ...spec, holderIdentity: 'b' } });
+    expect(await refusal(cluster.admin.put(`${path}/l`, lease))).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(taken.metadata.annotations).toEqual({ slots: '[]' });
+  });
+});
+
+describe('a node', () => {
+  test('that is uncordoned looks like one that never was cordoned', async () => {
+    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
+    const path = `/api/v1/nodes/${metadata.name}`;
+    expect((await cluster.admin.patch(path, { spec: { unschedulable: true } }))['spec']).toMatchObject({
+      unschedulable: true,
+    });
+    expect((await cluster.admin.patch(path, { spec: { unschedulable: false } }))['spec']).not.toHaveProperty(
+      'unschedulable',
+    );
+    await cluster.admin.delete(path);
+  });
+
+  test('has its status apart from the rest', async () => {
+    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
+    const path = `/api/v1/nodes/${metadata.name}`;
+    const status = { nodeInfo: { bootID: 'b1', osImage: 'Bottlerocket OS 1.39.0' } };
+    await cluster.admin.patch(path, { status });
+    expect((await cluster.admin.get(path))['status'] ?? {}).not.toMatchObject({ nodeInfo: { bootID: 'b1' } });
+    await cluster.admin.patch(`${path}/status`, {
+      metadata: { labels: { a: 'b' } },
+      spec: { podCIDR: '10.0.0.0/24' },
+      status,
+    });
+    const seen = await cluster.admin.get(path);
+    expect(seen['status']).toMatchObject(status);
+    expect(seen['spec'] ?? {}).not.toHaveProperty('podCIDR');
+    await cluster.admin.delete(path);
+  });
+});
+
+test('an Event is kept as it was sent', async () => {
+  const namespace = await cluster.namespace();
+  const event = {
+    metadata: { generateName: 'e-' },
+    involvedObject: { kind: 'Node', name: 'n1', uid: 'u', apiVersion: 'v1', namespace },
+    reason: 'UpdateStarted',
+    message: 'the update begins',
+    type: 'Normal',
+    source: { component: 'brupop-controller' },
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+    count: 1,
+  };
+  const { metadata: _, ...content } = event;
+  expect(await cluster.admin.create(`/api/v1/namespaces/${namespace}/events`, event)).toMatchObject(content);
+});
+
+test('an unknown object, resource and group are 404', async () => {
+  expect(await refusal(cluster.admin.get('/api/v1/nodes/none'))).toMatchObject({
+    code: 404,
+    reason: 'NotFound',
+    message: 'nodes "none" not found',
+    details: { name: 'none', kind: 'nodes' },
+  });
+  for (const path of ['/api/v1/gadgets', '/apis/nowhere.example.com/v1/gadgets']) {
+    expect(await refusal(cluster.admin.get(path))).toMatchObject({ code: 404 });
+  }
+});

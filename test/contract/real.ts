@@ -1,0 +1,42 @@
+import { httpsTransport } from '../../runtime/kube/https.ts';
+import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
+import { Client } from '../sim/cluster/harness.ts';
+import type { ContractServer } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+/** The address that the script `isolated` adds. */
+const WEBHOOK_HOST = '10.255.255.1';
+
+/** The control plane that `npm run controlplane -- exec` has started around this process. */
+export async function realCluster(env: Readonly<Record<string, string | undefined>>): Promise<ContractServer> {
+  const { access } = await kubeconfigAccess(env['CONTRACT_KUBECONFIG'] ?? '');
+  const client = new Client(httpsTransport(access, { userAgent: 'contract' }));
+  return {
+    access,
+    webhookHost: WEBHOOK_HOST,
+    serve: ({ namespace, name }, port) => serve(client, { namespace, name }, port),
+    settled: async (namespace) => {
+      await eventually(() => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`));
+    },
+    // It begins to remember when a definition is established, which is long past the first resourceVersion.
+    forget: async () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+async function serve(
+  client: Client,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  port: number,
+): Promise<void> {
+  await client.create(`/api/v1/namespaces/${namespace}/services`, {
+    metadata: { name },
+    spec: { ports: [{ port: 443 }] },
+  });
+  await client.create(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, {
+    metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    ports: [{ name: '', port }],
+    endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
+  });
+}

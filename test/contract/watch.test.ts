@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listNames, refusal, told } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+}, 60_000);
+afterAll(() => cluster.stop());
+
+/** Secrets: of every other kind with labels a namespace has some of its own. */
+const secrets = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
+const named = (name: string, labels: object = {}): object => ({ metadata: { name, labels } });
+
+async function filled(...names: string[]): Promise<string> {
+  const path = secrets(await cluster.namespace());
+  for (const name of names) await cluster.admin.create(path, named(name));
+  return path;
+}
+
+describe('a list', () => {
+  test('in pages shows the moment of its first page, in order', async () => {
+    const path = await filled('e', 'd', 'c', 'b', 'a');
+    const first = await cluster.admin.list(path, { limit: '2' });
+    await cluster.admin.delete(`${path}/d`);
+    const second = await cluster.admin.list(path, { limit: '2', continue: first.metadata.continue ?? '' });
+    const third = await cluster.admin.list(path, { limit: '2', continue: second.metadata.continue ?? '' });
+    expect([first, second, third].map(listNames)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    expect(first.metadata.remainingItemCount).toBe(3);
+    expect(third.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    expect(third.metadata.continue).toBeUndefined();
+  });
+
+  test('that goes on from nonsense is a bad request', async () => {
+    expect(await refusal(cluster.admin.list(await filled(), { continue: 'rubbish' }))).toMatchObject({ code: 400 });
+  });
+
+  test.each([
+    ['role=web', ['a']],
+    ['role!=web', ['b', 'c']],
+    ['role in (web,db)', ['a', 'b']],
+    ['role notin (web)', ['b', 'c']],
+    ['role', ['a', 'b']],
+    ['!role', ['c']],
+    ['role=web,tier=2', []],
+  ])('selects by label %s', async (labelSelector, names) => {
+    const path = secrets(await cluster.namespace());
+    await cluster.admin.create(path, named('a', { role: 'web' }));
+    await cluster.admin.create(path, named('b', { role: 'db', tier: '2' }));
+    await cluster.admin.create(path, named('c'));
+    expect(listNames(await cluster.admin.list(path, { labelSelector }))).toEqual(names);
+  });
+
+  test('selects by field, and refuses fields that nobody keeps', async () => {
+    const path = await filled('a', 'b');
+    expect(listNames(await cluster.admin.list(path, { fieldSelector: 'metadata.name=b' }))).toEqual(['b']);
+    expect(await refusal(cluster.admin.list(path, { fieldSelector: 'spec.colour=red' }))).toMatchObject({ code: 400 });
+    expect(await refusal(cluster.admin.list(path, { labelSelector: '=,' }))).toMatchObject({ code: 400 });
+  });
+});
+
+describe('a watch', () => {
+  test('begins with all objects where it names no resourceVersion', async () => {
+    const path = await filled('b', 'a');
+    const watch = cluster.admin.watch(path);
+    await eventually(() => expect(told(watch.events).toSorted()).toEqual(['ADDED a', 'ADDED b']));
+    await cluster.admin.patch(`${path}/a`, { metadata: { labels: { x: 'y' } } });
+    await cluster.admin.delete(`${path}/b`);
+    await eventually(() => expect(told(watch.events.slice(2))).toEqual(['MODIFIED a', 'DELETED b']));
+    watch.stop();
+  });
+
+  test('goes on from a resourceVersion without a gap, deletions with a version of their own', async () => {
+    const path = await filled('a');
+    const { metadata } = await cluster.admin.get(`${path}/a`);
+    await cluster.admin.patch(`${path}/a`, { metadata: { labels: { x: 'y' } } });
+    await cluster.admin.delete(`${path}/a`);
+    const watch = cluster.admin.watch(path, { resourceVersion: metadata.resourceVersion });
+    await eventually(() => expect(told(watch.events)).toEqual(['MODIFIED a', 'DELETED a']));
+    const [modified, deleted] = watch.events.map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(deleted).toBeGreaterThan(modified ?? 0);
+    watch.stop();
+  });
+
+  test('shows what enters and leaves a selection as added and deleted', async () => {
+    const path = await filled('a');
+    const { metadata } = await cluster.admin.list(path);
+    const query = { labelSelector: 'role=web', resourceVersion: metadata.resourceVersion };
+    const watch = cluster.admin.watch(path, query);
+    for (const role of ['db', 'web', 'web', null])
+      await cluster.admin.patch(`${path}/a`, { metadata: { labels: { role } } });
+    await eventually(() => expect(told(watch.events)).toEqual(['ADDED a', 'DELETED a']));
+    expect(watch.events[1]?.object.metadata.labels).toEqual({ role: 'web' });
+    watch.stop();
+  });
+
+  test('marks the end of the initial events where that is asked for', async () => {
+    const path = await filled('a');
+    const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
+    const watch = cluster.admin.watch(path, query);
+    await eventually(() => expect(told(watch.events)).toEqual(['ADDED a', 'BOOKMARK']));
+    expect(watch.events[1]?.object.metadata.annotations).toMatchObject({ 'k8s.io/initial-events-end': 'true' });
+    watch.stop();
+  });
+
+  test('ends in time, with a bookmark for a client that asked for them', async () => {
+    const path = await filled('a');
+    const watch = cluster.admin.watch(path, { timeoutSeconds: '3', allowWatchBookmarks: 'true' });
+    const { metadata } = await cluster.admin.create(secrets(await cluster.namespace()), named('elsewhere'));
+    await eventually(() => expect(watch.ended).toBe(true));
+    expect(new Set(told(watch.events))).toEqual(new Set(['ADDED a', 'BOOKMARK']));
+    const bookmark = Number(watch.events.at(-1)?.object.metadata.resourceVersion);
+    expect(bookmark).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
+  });
+});

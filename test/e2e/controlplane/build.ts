@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Program, PROGRAMS } from './programs.ts';
+
+const MODULES = fileURLToPath(new URL('modules', import.meta.url));
+const run = promisify(execFile);
+
+export interface BuildOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Hears a line before and after each program that has to be built. */
+  readonly progress: (line: string) => void;
+}
+
+/** Where each program of the control plane is on this machine, by its name. */
+export type Binaries = Readonly<Record<string, string>>;
+
+/**
+ * Finds every program, and builds what is missing. Programs in `KUBEBUILDER_ASSETS` are used as they are; the rest is built from its
+ * Go module into the user's cache, once for each state of the module's go.mod and go.sum.
+ * @throws Error with the compiler's words when a program cannot be built
+ */
+export async function binaries({ env, progress }: BuildOptions): Promise<Binaries> {
+  const found: Record<string, string> = {};
+  for (const program of PROGRAMS)
+    found[program.name] = asset(program, env) ?? (await built(program, { env, progress }));
+  return found;
+}
+
+/**
+ * A file with cert-manager's own CRDs. They lie in its module as Helm templates, of which only labels are templated: those lines are
+ * left out.
+ */
+export async function certManagerCrds({ env }: Pick<BuildOptions, 'env'>): Promise<string> {
+  const folder = moduleCache('cert-manager', env);
+  const file = join(folder, 'crds.yaml');
+  if (existsSync(file)) return file;
+  const question = ['list', '-m', '-f', '{{.Dir}}', 'github.com/cert-manager/cert-manager'];
+  const { stdout } = await go(question, join(MODULES, 'cert-manager'), env);
+  const source = join(stdout.trim(), 'deploy', 'crds');
+  const names = (await readdir(source)).filter((name) => name.endsWith('.yaml')).toSorted();
+  const texts = await Promise.all(names.map((name) => readFile(join(source, name), 'utf8')));
+  const plain = texts.map((text) => text.replaceAll(/^.*\{\{.*\n/gm, ''));
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${file}.${process.pid}`, plain.join('---\n'));
+  await rename(`${file}.${process.pid}`, file);
+  return file;
+}
+
+function asset({ name }: Program, env: BuildOptions['env']): string | undefined {
+  const folder = env['KUBEBUILDER_ASSETS'];
+  const file = folder && join(folder, name);
+  return file && existsSync(file) ? file : undefined;
+}
+
+async function built(program: Program, { env, progress }: BuildOptions): Promise<string> {
+  const folder = moduleCache(program.module, env);
+  const file = join(folder, program.name);
+  if (existsSync(file)) return file;
+  await mkdir(folder, { recursive: true });
+  progress(`building ${program.name} (once; minutes on two cores)`);
+  const begun = performance.now();
+  // Moved into place when whole: a build that was interrupted leaves nothing that looks like a program.
+  const partial = `${file}.${process.pid}`;
+  await go(
+    ['build', '-trimpath', '-ldflags', linkerFlags(program), '-o', partial, program.package],
+    join(MODULES, program.module),
+    env,
+  );
+  await rename(partial, file);
+  progress(`built ${program.name} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  return file;
+}
+
+function linkerFlags({ variables = {} }: Program): string {
+  return ['-s', '-w', ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)].join(' ');
+}
+
+/** Where what comes out of a module is kept; another state of the module, another folder. */
+function moduleCache(module: string, env: BuildOptions['env']): string {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULES, module, file)));
+  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  return join(cache, 'brupop-controlplane', `${module}-${hash.digest('hex').slice(0, 16)}`);
+}
+
+async function go(args: readonly string[], cwd: string, env: BuildOptions['env']): Promise<{ stdout: string }> {
+  const path = [env['PATH'], '/usr/local/go/bin'].join(delimiter);
+  return run('go', args, { cwd, env: { ...env, PATH: path, CGO_ENABLED: '0' }, maxBuffer: 16 * 1024 * 1024 });
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+import { systemClock } from '../../../runtime/lib/clock.ts';
+import { bridge } from './bridge.ts';
+import { type Binaries, binaries } from './build.ts';
+import { type ControlPlane, startControlPlane } from './controlplane.ts';
+
+/** The half of `npm run controlplane` that runs in the namespaces: starts the control plane, runs the command, stops it. */
+async function main([program, ...args]: readonly string[]): Promise<number> {
+  const stop = stopSignal();
+  const found = await binaries({ env: process.env, progress: () => undefined });
+  const controlPlane = await startControlPlane({ binaries: found, clock: systemClock });
+  try {
+    if (program !== undefined) return await run([program, ...args], environment(controlPlane, found), stop);
+    await present(controlPlane, process.env);
+    if (!stop.aborted) await once(stop, 'abort');
+    return 0;
+  } finally {
+    await controlPlane.stop();
+  }
+}
+
+/** Aborts when the outer half ends or says so; a signal from the terminal reaches both and is left to it. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+  const channel = new Socket({ fd: 3 });
+  channel.on('error', () => undefined);
+  channel.on('close', () => stop.abort());
+  channel.resume();
+  channel.unref();
+  return stop.signal;
+}
+
+function environment({ kubeconfig }: ControlPlane, { kubectl = '' }: Binaries): NodeJS.ProcessEnv {
+  const PATH = [dirname(kubectl), process.env['PATH']].join(delimiter);
+  return { ...process.env, PATH, KUBECONFIG: kubeconfig, CONTRACT_KUBECONFIG: kubeconfig };
+}
+
+async function run(
+  [program = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  stop: AbortSignal,
+): Promise<number> {
+  const child = spawn(program, args, { env, stdio: 'inherit' });
+  stop.addEventListener('abort', () => child.kill('SIGTERM'));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+/** Makes the API server reachable from outside of the namespaces and says how. */
+async function present({ url, kubeconfig }: ControlPlane, env: NodeJS.ProcessEnv): Promise<void> {
+  const { BRIDGE_SOCKET: path = '', BRIDGE_PORT: port = '' } = env;
+  const { port: apiPort } = new URL(url);
+  const server = await bridge({ path }, { host: '127.0.0.1', port: Number(apiPort) });
+  server.unref();
+  const file = join(dirname(path), 'kubeconfig');
+  const text = (await readFile(kubeconfig, 'utf8')).replace(url, `https://127.0.0.1:${port}`);
+  await writeFile(file, text, { mode: 0o600 });
+  process.stdout.write(`The control plane is ready; Ctrl-C ends it.\n\n  export KUBECONFIG=${file}\n`);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,42 @@
+/** One program of the control plane, and where its source is. */
+export interface Program {
+  readonly name: string;
+  /** Folder below `modules/` whose go.mod pins it. */
+  readonly module: string;
+  readonly package: string;
+  /** What the linker writes into variables of the program. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+const VERSION = 'k8s.io/component-base/version';
+/** A build from a module has no git behind it, and clients refuse to talk to a server of version 0. */
+const KUBERNETES_VERSION = {
+  [`${VERSION}.gitVersion`]: 'v1.36.3',
+  [`${VERSION}.gitMajor`]: '1',
+  [`${VERSION}.gitMinor`]: '36',
+};
+
+const kubernetes = (name: string): Program => ({
+  name,
+  module: 'kubernetes',
+  package: `k8s.io/kubernetes/cmd/${name}`,
+  variables: KUBERNETES_VERSION,
+});
+
+const certManager = (name: string, command: string): Program => ({
+  name,
+  module: 'cert-manager',
+  package: `github.com/cert-manager/cert-manager/cmd/${command}`,
+});
+
+/** In the order in which they are built. */
+export const PROGRAMS: readonly Program[] = [
+  kubernetes('kube-apiserver'),
+  { name: 'etcd', module: 'kubernetes', package: 'go.etcd.io/etcd/server/v3' },
+  kubernetes('kubectl'),
+  kubernetes('kube-controller-manager'),
+  kubernetes('kube-scheduler'),
+  certManager('cert-manager', 'controller'),
+  certManager('cainjector', 'cainjector'),
+  { name: 'kwok', module: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok' },
+];
