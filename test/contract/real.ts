@@ -5,7 +5,7 @@ import type { ContractServer } from './cluster.ts';
 import { eventually } from './eventually.ts';
 
 /** The address that the script `isolated` adds. */
-const WEBHOOK_HOST = '10.255.255.1';
+export const WEBHOOK_HOST = '10.255.255.1';
 
 /** The control plane that `npm run controlplane -- exec` has started around this process. */
 export async function realCluster(env: Readonly<Record<string, string | undefined>>): Promise<ContractServer> {

@@ -35,9 +35,9 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-function environment({ kubeconfig }: ControlPlane, { kubectl = '' }: Binaries): NodeJS.ProcessEnv {
+function environment({ kubeconfig, dir }: ControlPlane, { kubectl = '' }: Binaries): NodeJS.ProcessEnv {
   const PATH = [dirname(kubectl), process.env['PATH']].join(delimiter);
-  return { ...process.env, PATH, KUBECONFIG: kubeconfig, CONTRACT_KUBECONFIG: kubeconfig };
+  return { ...process.env, PATH, KUBECONFIG: kubeconfig, CONTRACT_KUBECONFIG: kubeconfig, CONTROLPLANE_DIR: dir };
 }
 
 async function run(
