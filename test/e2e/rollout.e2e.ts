@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import type { SimOptions } from '../../sim/options.ts';
-import { isOver } from '../../sim/view/outcome.ts';
+import { outcomeOf } from '../../sim/view/outcome.ts';
 import { Recorder } from '../../sim/view/recorder.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
 import { observe } from '../../sim/world/observer.ts';
@@ -77,13 +79,14 @@ test('five nodes roll over one at a time, each empty when it goes down, and a co
   const shutdowns = watchShutdowns(fleet, transport);
   await eventually(() => kubectl('cordon', 'node-5'));
 
-  await rolledOver(fleet);
+  const nodes = await rolledOver(fleet);
   const alive = await shutdowns.stop();
   const writes = nodeWrites(await readAudit(join(dir, 'audit.log')));
   const ours = writes.filter(({ metadata }) => metadata.name !== 'node-5');
   const theirs = writes.filter(({ metadata }) => metadata.name === 'node-5');
   const cordoned = theirs.findIndex(({ spec }) => spec?.unschedulable);
 
+  expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(5).fill(OPTIONS.to));
   expect(alive.map(({ pods }) => pods)).toEqual([[], [], [], [], []]);
   expect(new Set(alive.map(({ node }) => node)).size).toBe(5);
   expect(mostMarked(writes)).toBe(1);
@@ -92,17 +95,18 @@ test('five nodes roll over one at a time, each empty when it goes down, and a co
   expect(theirs.slice(cordoned).every(({ spec }) => spec?.unschedulable)).toBe(true);
 }, 240_000);
 
-/** Resolves when every node runs the new version and rests, by the cluster's watch streams. */
-async function rolledOver({ failed }: Fleet): Promise<void> {
+/** The nodes when nothing more will happen to them, by the cluster's watch streams. */
+async function rolledOver({ failed }: Fleet): Promise<readonly Node[]> {
   const recorder = new Recorder();
   const over = Promise.withResolvers<void>();
   const watching = new AbortController();
   const onChange = (): void => {
-    if (recorder.nodes.size === OPTIONS.nodes && isOver(recorder, OPTIONS.to)) over.resolve();
+    if (recorder.nodes.size === OPTIONS.nodes && outcomeOf(recorder, OPTIONS.to) === 'over') over.resolve();
   };
   const observed = observe({ transport, clock: systemClock, recorder, onChange }, watching.signal);
   try {
     await Promise.race([over.promise, failed, observed]);
+    return [...recorder.nodes.values()];
   } finally {
     watching.abort(new Error('seen'));
   }
