@@ -6,7 +6,7 @@ import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { outcomeOf } from '../../sim/view/outcome.ts';
@@ -70,7 +70,7 @@ test('cert-manager issues every certificate, and the injector gives the CRD the 
   await certificatesIssued();
 }, 90_000);
 
-test('five nodes roll over one at a time, each empty when it goes down, and a cordon that is not ours stays', async () => {
+test('five nodes roll over one at a time, each empty when it goes down, though controller and apiserver are killed meanwhile', async () => {
   await applyAll(transport, workload(OPTIONS));
   const { access } = await kubeconfigAccess(kubeconfig);
   const { tls } = await access.credentials();
@@ -78,6 +78,7 @@ test('five nodes roll over one at a time, each empty when it goes down, and a co
   fleet = await startFleet({ options: OPTIONS, transport, api });
   const shutdowns = watchShutdowns(fleet, transport);
   await eventually(() => kubectl('cordon', 'node-5'));
+  const killed = killWhileDown(fleet, { 'node-2': COMPONENTS.controller, 'node-3': COMPONENTS.apiserver });
 
   const nodes = await rolledOver(fleet);
   const alive = await shutdowns.stop();
@@ -89,11 +90,28 @@ test('five nodes roll over one at a time, each empty when it goes down, and a co
   expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(5).fill(OPTIONS.to));
   expect(alive.map(({ pods }) => pods)).toEqual([[], [], [], [], []]);
   expect(new Set(alive.map(({ node }) => node)).size).toBe(5);
+  expect(killed.length).toBeGreaterThanOrEqual(2);
   expect(mostMarked(writes)).toBe(1);
   expect(ours.some(({ spec }) => spec?.unschedulable)).toBe(true);
   expect(stillCordoned(ours)).toEqual([]);
+  // An administrator's cordon is never taken away.
   expect(theirs.slice(cordoned).every(({ spec }) => spec?.unschedulable)).toBe(true);
 }, 240_000);
+
+/** Ends every process of a component, as `kill -9`, when the node's host goes down for its reboot. Their process ids, as it happens. */
+function killWhileDown({ nodes, pods }: Fleet, victims: Readonly<Record<string, string>>): readonly number[] {
+  const killed: number[] = [];
+  for (const [node, component] of Object.entries(victims)) {
+    const onDown = (): void => {
+      for (const pid of pods.pids(component)) {
+        process.kill(pid, 'SIGKILL');
+        killed.push(pid);
+      }
+    };
+    nodes.get(node)?.host.observe({ onDown });
+  }
+  return killed;
+}
 
 /** The nodes when nothing more will happen to them, by the cluster's watch streams. */
 async function rolledOver({ failed }: Fleet): Promise<readonly Node[]> {

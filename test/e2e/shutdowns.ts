@@ -26,7 +26,7 @@ export function watchShutdowns({ nodes }: Fleet, transport: KubeTransport): { st
   const on = (node: string): string[] =>
     [...present.values()].filter(({ spec }) => spec?.nodeName === node).map(({ metadata }) => metadata.name);
   const unobserve = [...nodes].map(([node, { host }]) =>
-    host.observe({ onUp: () => undefined, onDown: () => void shutdowns.push({ node, pods: on(node) }) }),
+    host.observe({ onDown: () => void shutdowns.push({ node, pods: on(node) }) }),
   );
   return {
     stop: async () => {

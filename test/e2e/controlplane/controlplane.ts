@@ -27,16 +27,11 @@ export interface ControlPlaneOptions {
 /** A real Kubernetes control plane on free loopback ports: API server, etcd, controllers and scheduler, without any node. */
 export interface ControlPlane {
   readonly url: string;
-  /** Folder of everything that the control plane writes; gone after `stop`. */
+  /** Folder of everything that the control plane writes, `audit.log` (audit.k8s.io/v1, a line per request) among it; gone after `stop`. */
   readonly dir: string;
   /** File of a kubeconfig of a cluster administrator. */
   readonly kubeconfig: string;
-  readonly caPem: string;
-  /** One line of JSON per request (audit.k8s.io/v1). */
-  readonly auditLog: string;
   readonly apiserver: Daemon;
-  /** Writes a kubeconfig of a user of its own and answers with its file. */
-  kubeconfigFor(user: Subject): Promise<string>;
   /** Resolves when the API server says that it is ready. Rejects when it ended, or took more than a minute. */
   ready(): Promise<void>;
   /** Ends every process and removes every file. */
@@ -44,65 +39,111 @@ export interface ControlPlane {
 }
 
 const ADMIN: Subject = { commonName: 'controlplane-admin', organization: 'system:masters' };
+const CONTROLLER_MANAGER: Subject = { commonName: 'system:kube-controller-manager' };
+const SCHEDULER: Subject = { commonName: 'system:kube-scheduler' };
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 50;
 
 /** Starts everything and resolves when it is ready, the `default` namespace with its service account included. */
 export async function startControlPlane({ binaries, clock }: ControlPlaneOptions): Promise<ControlPlane> {
   const dir = await mkdtemp(join(tmpdir(), 'brupop-controlplane-'));
-  const layout = await prepare(dir, clock);
-  const { pki, ports } = layout;
-  const url = `https://127.0.0.1:${ports.api}`;
-  const kubeconfigFor = async (user: Subject): Promise<string> => {
-    const file = join(dir, `${user.commonName.replaceAll(':', '-')}.kubeconfig`);
-    await writeFile(file, await kubeconfig(pki.ca, url, user), { mode: 0o600 });
-    return file;
-  };
-  const daemon = (name: string, args: readonly string[]): Daemon =>
-    new Daemon({ file: binaries[name] ?? name, args, logFile: join(dir, 'logs', `${name}.log`) });
-
-  const manager = await kubeconfigFor({ commonName: 'system:kube-controller-manager' });
-  const etcd = daemon('etcd', etcdArguments(layout));
-  const apiserver = daemon('kube-apiserver', apiserverArguments(layout));
-  const others = [
-    daemon('kube-controller-manager', controllerManagerArguments(layout, manager)),
-    daemon('kube-scheduler', schedulerArguments(await kubeconfigFor({ commonName: 'system:kube-scheduler' }))),
-  ];
-  const admin = await kubeconfigFor(ADMIN);
-  const { access } = await kubeconfigAccess(admin);
-  const answers = (path: string) => (): Promise<boolean> => isOk(access, path);
-  const until = (condition: () => Promise<boolean>, watched: Daemon): Promise<void> =>
-    untilTrue(condition, { watched, clock });
-
-  const controlPlane: ControlPlane = {
-    url,
-    dir,
-    kubeconfig: admin,
-    caPem: pki.ca.certPem,
-    auditLog: layout.auditLogFile,
-    apiserver,
-    kubeconfigFor,
-    ready: () => until(answers('/readyz'), apiserver),
-    stop: async () => {
-      // What depends on something ends before it: nobody waits for a server that is gone.
-      await Promise.all(others.map((other) => other.stop('SIGKILL')));
-      await apiserver.stop('SIGKILL');
-      await etcd.stop('SIGKILL');
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
   try {
-    etcd.start();
-    apiserver.start();
-    await controlPlane.ready();
-    for (const other of others) other.start();
-    await until(answers('/api/v1/namespaces/default/serviceaccounts/default'), others[0] ?? apiserver);
-    await until(answers('/api/v1/namespaces/default/configmaps/kube-root-ca.crt'), others[0] ?? apiserver);
+    const layout = await prepare(dir, clock);
+    const controlPlane = new Running({ binaries, clock, dir, layout });
+    try {
+      await controlPlane.start();
+      return controlPlane;
+    } catch (error) {
+      await controlPlane.stop();
+      throw error;
+    }
   } catch (error) {
-    await controlPlane.stop();
+    await rm(dir, { recursive: true, force: true });
     throw error;
   }
-  return controlPlane;
+}
+
+interface Parts extends ControlPlaneOptions {
+  readonly dir: string;
+  readonly layout: Layout;
+}
+
+class Running implements ControlPlane {
+  readonly url: string;
+  readonly dir: string;
+  readonly kubeconfig: string;
+  readonly apiserver: Daemon;
+  readonly #parts: Parts;
+  readonly #etcd: Daemon;
+  /** What works on objects: controllers and scheduler. */
+  readonly #controllers: readonly Daemon[];
+
+  constructor(parts: Parts) {
+    const { dir, layout } = parts;
+    this.#parts = parts;
+    this.dir = dir;
+    this.url = `https://127.0.0.1:${layout.ports.api}`;
+    this.kubeconfig = this.#fileOf(ADMIN);
+    this.apiserver = this.#daemon('kube-apiserver', apiserverArguments(layout));
+    this.#etcd = this.#daemon('etcd', etcdArguments(layout));
+    this.#controllers = [
+      this.#daemon('kube-controller-manager', controllerManagerArguments(layout, this.#fileOf(CONTROLLER_MANAGER))),
+      this.#daemon('kube-scheduler', schedulerArguments(this.#fileOf(SCHEDULER))),
+    ];
+  }
+
+  async start(): Promise<void> {
+    for (const user of [ADMIN, CONTROLLER_MANAGER, SCHEDULER]) await this.#writeKubeconfig(user);
+    this.#etcd.start();
+    this.apiserver.start();
+    await this.ready();
+    for (const daemon of this.#controllers) daemon.start();
+    await this.#until('/api/v1/namespaces/default/serviceaccounts/default', this.#controllers[0]);
+    await this.#until('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', this.#controllers[0]);
+  }
+
+  ready(): Promise<void> {
+    return this.#until('/readyz', this.apiserver);
+  }
+
+  async stop(): Promise<void> {
+    // What depends on something ends before it: nobody waits for a server that is gone.
+    await Promise.all(this.#controllers.map((daemon) => daemon.stop('SIGKILL')));
+    await this.apiserver.stop('SIGKILL');
+    await this.#etcd.stop('SIGKILL');
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  #daemon(name: string, args: readonly string[]): Daemon {
+    return new Daemon({
+      file: this.#parts.binaries[name] ?? name,
+      args,
+      logFile: join(this.dir, 'logs', `${name}.log`),
+    });
+  }
+
+  #fileOf({ commonName }: Subject): string {
+    return join(this.dir, `${commonName.replaceAll(':', '-')}.kubeconfig`);
+  }
+
+  async #writeKubeconfig(user: Subject): Promise<void> {
+    const { ca } = this.#parts.layout.pki;
+    await writeFile(this.#fileOf(user), await kubeconfig(ca, this.url, user), { mode: 0o600 });
+  }
+
+  /** Resolves when `path` answers 200. Rejects when the program that it depends on has ended, or after a minute. */
+  async #until(path: string, watched: Daemon = this.apiserver): Promise<void> {
+    const { clock } = this.#parts;
+    const { access } = await kubeconfigAccess(this.kubeconfig);
+    const deadline = clock.monotonic() + READY_WITHIN_MS;
+    while (!(await isOk(access, path))) {
+      const late = clock.monotonic() > deadline;
+      if (late || !watched.running) {
+        throw new Error(`the control plane did not get ready (${path}):\n${await watched.lastWords()}`);
+      }
+      await clock.sleep(POLL_MS);
+    }
+  }
 }
 
 async function prepare(dir: string, clock: Clock): Promise<Layout> {
@@ -131,16 +172,4 @@ async function freePorts(count: number): Promise<number[]> {
 async function isOk(access: ClusterAccess, path: string): Promise<boolean> {
   const answer = await exchange(access, { path }).catch(() => undefined);
   return answer?.status === 200;
-}
-
-async function untilTrue(
-  condition: () => Promise<boolean>,
-  { watched, clock }: { watched: Daemon; clock: Clock },
-): Promise<void> {
-  const deadline = clock.monotonic() + READY_WITHIN_MS;
-  while (!(await condition())) {
-    if (!watched.running) throw new Error(`the control plane did not start:\n${await watched.lastWords()}`);
-    if (clock.monotonic() > deadline) throw new Error(`not ready in time:\n${await watched.lastWords()}`);
-    await clock.sleep(POLL_MS);
-  }
 }
