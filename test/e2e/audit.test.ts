@@ -18,8 +18,6 @@ function wrote(name: string, resourceVersion: number, marked: boolean, more: Par
   const annotations = marked ? { [MARKS_ANNOTATION]: JSON.stringify(MARKS) } : {};
   return {
     verb: 'patch',
-    user: { username: 'apiserver' },
-    requestReceivedTimestamp: '2026-01-01T00:00:00Z',
     objectRef: { resource: 'nodes', name },
     responseStatus: { code: 200 },
     responseObject: {

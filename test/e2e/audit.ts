@@ -5,8 +5,6 @@ import { readMarks } from '../../runtime/marks/marks.ts';
 /** A request as the API server's own audit log has it (audit.k8s.io/v1); the fields that are read here. */
 export interface AuditEvent {
   readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly requestReceivedTimestamp: string;
   readonly objectRef?: { readonly resource?: string; readonly name?: string; readonly subresource?: string };
   readonly responseStatus?: { readonly code?: number };
   readonly responseObject?: unknown;

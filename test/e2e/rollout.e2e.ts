@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
-import type { Node } from '../../runtime/kube/objects.ts';
+import type { KubeList, KubeObject, Node } from '../../runtime/kube/objects.ts';
+import { collectionPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { COMPONENTS, GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { outcomeOf } from '../../sim/view/outcome.ts';
@@ -97,6 +98,12 @@ test('five nodes roll over one at a time, each empty when it goes down, though c
   // An administrator's cordon is never taken away.
   expect(theirs.slice(cordoned).every(({ spec }) => spec?.unschedulable)).toBe(true);
 }, 240_000);
+
+test('who still reads v1 is answered through the conversion webhook, under the certificate that cert-manager issued', async () => {
+  const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace: NAMESPACE });
+  const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
+  expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill(`${GROUP}/v1`));
+});
 
 /** Ends every process of a component, as `kill -9`, when the node's host goes down for its reboot. Their process ids, as it happens. */
 function killWhileDown({ nodes, pods }: Fleet, victims: Readonly<Record<string, string>>): readonly number[] {
