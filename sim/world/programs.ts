@@ -22,7 +22,7 @@ export type StartProgram = (env: Readonly<Record<string, string>>, logFile: stri
  * Arguments with which a Node program ends when this process has, however that came about: nobody else closes its input. The program
  * itself knows nothing of it.
  */
-export const ENDS_WITH_US: readonly string[] = [
+const ENDS_WITH_US: readonly string[] = [
   '--import',
   `data:text/javascript,${encodeURIComponent("process.stdin.on('close', () => process.exit(1)).resume().unref()")}`,
 ];
@@ -41,6 +41,11 @@ export function childProcess(program: string, ...args: readonly string[]): Start
       kill: () => child.kill('SIGKILL'),
     };
   };
+}
+
+/** A Node program as a child process. @param flags of Node itself */
+export function nodeProgram(file: string, flags: readonly string[] = []): StartProgram {
+  return childProcess(process.execPath, ...ENDS_WITH_US, ...flags, file);
 }
 
 /** 'error' comes instead of 'close' when the program could not be started at all. */

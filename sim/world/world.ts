@@ -15,7 +15,7 @@ import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
 import { foreignCrds, operatorManifests } from './operator-manifests.ts';
 import { OperatorPods } from './operator-pods.ts';
-import { childProcess, ENDS_WITH_US, type StartProgram } from './programs.ts';
+import { nodeProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
 import { webhookDialer } from './webhooks.ts';
 import { workload } from './workload.ts';
@@ -101,7 +101,7 @@ async function install(transport: KubeTransport, { options, clock, root, edit }:
 
 function programs({ options, root, clock, random, agent }: WorldOptions): Readonly<Record<string, StartProgram>> {
   const built = (name: string, ...flags: readonly string[]): StartProgram =>
-    childProcess(process.execPath, ...ENDS_WITH_US, ...flags, join(root, 'build', `${name}.mjs`));
+    nodeProgram(join(root, 'build', `${name}.mjs`), flags);
   const few = options.nodes <= MOST_AGENT_PROCESSES;
   const usual = few ? built('agent', ...AGENT_NODE_FLAGS) : agentInProcess({ clock, random });
   return {

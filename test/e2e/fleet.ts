@@ -11,7 +11,7 @@ import type { SimOptions } from '../../sim/options.ts';
 import { createFleet } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods } from '../../sim/world/operator-pods.ts';
-import { childProcess } from '../../sim/world/programs.ts';
+import { nodeProgram, type StartProgram } from '../../sim/world/programs.ts';
 import { serveService } from '../../sim/world/service.ts';
 import { WEBHOOK_HOST } from '../contract/real.ts';
 import { bridge } from './controlplane/bridge.ts';
@@ -56,7 +56,7 @@ export async function startFleet({ options, transport, api }: FleetOptions): Pro
   await publish(transport, (webhook.address() as { port: number }).port);
   const common = { clock: systemClock, random: Math.random, transport };
   const nodes = new Map<string, SimulatedNode>();
-  const program = (name: string): ReturnType<typeof childProcess> => childProcess(join(BUILD, `${name}.mjs`));
+  const program = (name: string): StartProgram => nodeProgram(join(BUILD, `${name}.mjs`));
   const pods = new OperatorPods({
     transport,
     clock: systemClock,
