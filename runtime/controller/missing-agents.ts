@@ -21,5 +21,12 @@ export class MissingAgents {
       this.#told.add(node.uid);
       void this.#events.record(agentMissing(node));
     }
+    this.#forget(nodes);
+  }
+
+  #forget(nodes: Snapshot['nodes']): void {
+    if (this.#told.size === 0) return;
+    const present = new Set(nodes.map(({ uid }) => uid));
+    for (const uid of this.#told) if (!present.has(uid)) this.#told.delete(uid);
   }
 }

@@ -23,6 +23,11 @@ export class SlotsMovedError extends Error {
   override readonly name = 'SlotsMovedError';
 }
 
+/** The list of slots was overwritten with something else: nothing is started on a guess. */
+export class UnreadableSlotsError extends Error {
+  override readonly name = 'UnreadableSlotsError';
+}
+
 export interface LedgerOptions {
   readonly leases: LeasePort;
   /** The holder that this process is on the Lease. */
@@ -64,14 +69,15 @@ export class SlotLedger {
     this.#writes = new Map();
   }
 
-  /** Reads the slots as they stand. @throws NotLeadingError */
+  /** Reads the slots as they stand. @throws NotLeadingError, UnreadableSlotsError */
   async load(signal: AbortSignal): Promise<void> {
-    this.#learn(parseEntries((await this.#read(signal)).metadata.annotations?.[SLOTS_ANNOTATION]) ?? []);
+    this.#learn(entriesOf(await this.#read(signal)));
   }
 
   /**
    * Takes slots: their shadows' specs may be written after this and not before (rule L1).
-   * @throws NotLeadingError, SlotsMovedError, ConflictError: nothing was taken, plan again; UnreachableError: load before the next plan
+   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again; UnreachableError: load
+   * before the next plan
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);
@@ -98,7 +104,7 @@ export class SlotLedger {
 
   async #swap(change: (entries: readonly Entry[]) => readonly Entry[], signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
-    const found = parseEntries(lease.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
+    const found = entriesOf(lease);
     if (formatEntries(found) !== formatEntries(this.#entries)) {
       this.#learn(found);
       throw new SlotsMovedError('the slots are not those that were planned on');
@@ -126,4 +132,12 @@ export class SlotLedger {
     this.#lease = { name, uid, ...(namespace !== undefined && { namespace }) };
     return lease;
   }
+}
+
+function entriesOf({ metadata: { name, annotations } }: Lease): readonly Entry[] {
+  const entries = parseEntries(annotations?.[SLOTS_ANNOTATION]);
+  if (entries) return entries;
+  throw new UnreadableSlotsError(
+    `the annotation ${SLOTS_ANNOTATION} of the Lease ${name} is no list of slots: remove it once no node is being updated`,
+  );
 }

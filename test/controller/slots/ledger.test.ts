@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { NotLeadingError, SlotLedger, UnreadableSlotsError } from '../../../runtime/controller/slots/ledger.ts';
+import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+import { leasePort } from '../../../runtime/kube/leases.ts';
+import { VirtualClock } from '../../../sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+
+const { signal } = new AbortController();
+const KEY = { shadow: 'brs-n1', nodeUid: 'u1' };
+
+async function ledgerOn(slots: string) {
+  const clock = new VirtualClock();
+  const leases = leasePort(new EmbeddedCluster({ clock, random: () => 0.5 }).transport(ADMIN), 'default');
+  await leases.create({
+    metadata: { name: 'brupop-controller', annotations: { [SLOTS_ANNOTATION]: slots } },
+    spec: { holderIdentity: 'me' },
+  });
+  const text = async (): Promise<string | undefined> =>
+    (await leases.get('brupop-controller'))?.metadata.annotations?.[SLOTS_ANNOTATION];
+  return {
+    ledger: new SlotLedger({ leases, identity: 'me', clock }),
+    other: new SlotLedger({ leases, identity: 'x', clock }),
+    text,
+  };
+}
+
+test('a list that somebody overwrote stops every start, and is left for a person to mend', async () => {
+  const { ledger, text } = await ledgerOn('{"oops"');
+  await expect(ledger.load(signal)).rejects.toThrow(UnreadableSlotsError);
+  await expect(ledger.take([KEY], signal)).rejects.toThrow(/remove it once no node is being updated/);
+  expect(await text()).toBe('{"oops"');
+});
+
+test('a slot that was taken is on the Lease, and gone from it once it is free', async () => {
+  const { ledger, text } = await ledgerOn('[]');
+  await ledger.load(signal);
+  await ledger.take([KEY], signal);
+  expect(JSON.parse((await text()) ?? '')).toMatchObject([KEY]);
+  await ledger.free([KEY], signal);
+  expect(await text()).toBe('[]');
+});
+
+test('who does not hold the Lease takes nothing', async () => {
+  const { other, text } = await ledgerOn('[]');
+  await expect(other.take([KEY], signal)).rejects.toThrow(NotLeadingError);
+  expect(await text()).toBe('[]');
+});
