@@ -5,7 +5,7 @@ import { decide, sameStep, type Step } from './decide.ts';
 import { isDeadMount, StepFailedError } from './failure.ts';
 import { HostError } from './host/errors.ts';
 import type { Session } from './session.ts';
-import { failing } from './status.ts';
+import { failing, present } from './status.ts';
 import { deactivate, execute } from './steps/execute.ts';
 
 /** What is wanted changed: the step that runs has lost its reason. */
@@ -69,6 +69,8 @@ async function giveUp(
   const failure = { state, reason: error.reason, message: error.message, version };
   logger.warn('the attempt has failed', failure);
   const time = rfc3339(clock.now());
+  // Once the host is deactivated, an unplanned reboot boots the old version, which a record would make a rollback.
+  if (error.reason !== 'BootFailed') await session.report((view) => ({ ...present(view), reboot: null }), signal);
   await deactivate(session, signal);
   await session.report((view) => failing(view, failure, time), signal);
 }

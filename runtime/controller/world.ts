@@ -84,7 +84,7 @@ export class World {
     const nodes = [...this.#nodes.items().values()];
     const facts = [...this.#shadows.items().values()];
     const offers = this.#observations.offers(facts, now);
-    this.#expectations.retain(new Set(facts.map(({ name }) => name)));
+    this.#expectations.retain(facts);
     return {
       nodes,
       shadows: facts.map((shadow) => this.#judged(shadow, offers.get(shadow.name))),

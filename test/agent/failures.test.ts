@@ -41,6 +41,20 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     expect(world.operator.status.last_failure?.message).toContain('Failed to prepare: simulated fault');
   });
 
+  test('a choice that the host kept from before a failed look is looked for anew, and blames nobody', async () => {
+    build().operator.obeying = false;
+    await world.until(() => world.operator.status.target_version === '1.39.0');
+    world.host.inject('refresh', { uses: 1 });
+    const looks = world.asked('refresh-updates');
+    await world.until(() => world.asked('refresh-updates') > looks);
+    await world.advance(10_000);
+    world.operator.obeying = true;
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.updated || world.restored);
+    expect(world.updated).toBe(true);
+    expect(errors()).toEqual([]);
+  });
+
   test('a version whose activation failed is downloaded again by the next attempt, which makes up for the failure', async () => {
     build().host.inject('activate');
     await world.until(() => world.restored);

@@ -7,13 +7,16 @@ const QUICK: WorldOptions = {
 
 interface Disturbance {
   readonly disturb: (world: World) => void;
+  /** Before the first moment. */
+  readonly prepare?: (world: World) => void;
   readonly options?: WorldOptions;
 }
 
 /** One update, disturbed at the moment number `at`; undefined where the update is over before it. */
-async function disturbed(at: number, { disturb, options }: Disturbance): Promise<World | undefined> {
+async function disturbed(at: number, { disturb, prepare, options }: Disturbance): Promise<World | undefined> {
   const world = new World({ ...QUICK, ...options });
   world.operator.drainMs = 300;
+  prepare?.(world);
   let moment = 0;
   world.onMoment = () => {
     if (moment++ === at) disturb(world);
@@ -45,6 +48,18 @@ describe('at every moment of an update', () => {
       expect(world.operator.log.filter((line) => line.startsWith('ErrorReset'))).toEqual([]);
       expect(world.asked('prepare-update')).toBe(1);
       expect(world.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
+    }
+  }, 120_000);
+
+  test('an unplanned reboot in an attempt that fails at its own reboot is no rollback either', async () => {
+    const worlds = await everyMoment({
+      disturb: (world) => world.host.crash(),
+      prepare: (world) => world.host.inject('reboot-500', { uses: Infinity }),
+    });
+    expect(worlds.length).toBeGreaterThan(100);
+    for (const { operator } of worlds) {
+      expect(operator.status.last_failure?.reason).not.toBe('BootFailed');
+      expect(operator.status.failed_versions ?? []).toEqual([]);
     }
   }, 120_000);
 

@@ -1,5 +1,11 @@
 import type { HostStatus } from '../host/port.ts';
-import { HostActionFailedError, HostActionLostError, OfferChangedError, UpdateGoneError } from '../host/errors.ts';
+import {
+  HostActionFailedError,
+  HostActionLostError,
+  HostRefusedError,
+  OfferChangedError,
+  UpdateGoneError,
+} from '../host/errors.ts';
 import { jitter } from '../../lib/random.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import type { Session } from '../session.ts';
@@ -32,16 +38,25 @@ export function stage(session: Session, { version, afresh }: Staging, signal: Ab
   return blaming('PrepareFailed', async () => {
     const before = await host.deactivate(signal);
     if (!afresh && isStaged(before, version)) return;
-    if (before?.chosen?.version !== version) await awaitOffer(session, version, signal);
+    if (!offers(before, version)) await awaitOffer(session, version, signal);
     try {
       await host.prepare(version, signal);
     } catch (error) {
-      if (!(error instanceof OfferChangedError || error instanceof UpdateGoneError)) throw error;
+      if (!isOfferVoid(error)) throw error;
       // What the host offers changed since it was last asked.
       await awaitOffer(session, version, signal);
       await host.prepare(version, signal);
     }
   });
+}
+
+/** A choice that is left over from before a look for updates that failed is none: the host refuses to prepare it. */
+function offers(status: HostStatus | undefined, version: string): boolean {
+  return (status?.state === 'Available' || status?.state === 'Staged') && status.chosen?.version === version;
+}
+
+function isOfferVoid(error: unknown): boolean {
+  return error instanceof OfferChangedError || error instanceof UpdateGoneError || error instanceof HostRefusedError;
 }
 
 /** Looks whether the host offers `version`. Where it does not, that is said, and the controller has a while to want something else. */

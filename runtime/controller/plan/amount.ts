@@ -6,15 +6,16 @@ export type Amount =
 
 /** Nodes that may be updating at once, of `nodes` managed ones. A share is rounded down, but never to nothing. */
 export function concurrency(amount: Amount, nodes: number): number {
-  return resolve(amount, (share) => Math.max(1, Math.floor(share * nodes)));
+  return resolve(amount, nodes, (share) => Math.max(1, Math.floor(share)));
 }
 
 /** Nodes that may fail on a release, of `nodes` that it is offered to. A share is rounded up and is never below 2. */
 export function failureBudget(amount: Amount, nodes: number): number {
-  return resolve(amount, (share) => Math.max(2, Math.ceil(share * nodes)));
+  return resolve(amount, nodes, (share) => Math.max(2, Math.ceil(share)));
 }
 
-function resolve(amount: Amount, ofShare: (share: number) => number): number {
+function resolve(amount: Amount, nodes: number, round: (share: number) => number): number {
   if (amount.kind === 'unlimited') return Infinity;
-  return amount.kind === 'count' ? amount.count : ofShare(amount.percent / 100);
+  // Divided last: 0.29 * 100 is less than 29.
+  return amount.kind === 'count' ? amount.count : round((amount.percent * nodes) / 100);
 }

@@ -2,14 +2,14 @@ import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
 import type { ShadowView } from './snapshot.ts';
-import type { Finding } from './verdict.ts';
+import { atTime, type Finding } from './verdict.ts';
 
 /**
  * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.
  * @param timestamp now, RFC 3339
  */
 export function conditionFor(
-  { name, resourceVersion, status }: ShadowView,
+  { name, resourceVersion, status, offeredAt }: ShadowView,
   { reason, message }: Finding,
   timestamp: string,
 ): SetCondition | undefined {
@@ -17,10 +17,16 @@ export function conditionFor(
   const before = upToDate(status);
   const value = valueOf(status, reason);
   if (before?.status === value && before.reason === reason && before.message === message) return undefined;
-  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : timestamp;
+  const lastTransitionTime =
+    before?.status === value ? before.lastTransitionTime : (transition(value, offeredAt) ?? timestamp);
   const others = (status.conditions ?? []).filter(({ type }) => type !== UP_TO_DATE);
   const condition: ShadowCondition = { type: UP_TO_DATE, status: value, reason, message, lastTransitionTime };
   return { kind: 'set-condition', shadow: name, resourceVersion, conditions: [...others, condition] };
+}
+
+/** An offer is as old as it is, however late the condition comes to be written: a trigger may lie between. Undefined = now. */
+function transition(value: ShadowCondition['status'], offeredAt: number | undefined): string | undefined {
+  return value === 'False' && offeredAt !== undefined ? atTime(offeredAt) : undefined;
 }
 
 /** False exactly while an update is offered, so that its last transition is the moment of the offer. */

@@ -7,7 +7,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** A window that is open for longer than this does not end, as far as anybody cares. */
+/** A window's end is looked for this far ahead: 41 days at least. What lies beyond is seen when it has come nearer. */
 const FORESEEABLE_STEPS = 4000;
 
 /** Every offset from UTC, and every change of one, is a multiple of this. */

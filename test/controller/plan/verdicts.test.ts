@@ -67,9 +67,11 @@ describe('the condition', () => {
   });
   const closed = { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } };
 
-  test('is False exactly while an update is offered', () => {
+  test('is False exactly while an update is offered, and since then', () => {
     expect(conditionsOf(fleet({ a: updated }))).toEqual([own('UpToDate', 'True')]);
-    expect(conditionsOf(fleet({ a: {} }, closed))).toEqual([own('OutsideWindow', 'False')]);
+    expect(conditionsOf(fleet({ a: {} }, closed))).toEqual([
+      { ...own('OutsideWindow', 'False'), lastTransitionTime: moment(-60) },
+    ]);
     expect(conditionsOf(fleet({ a: { status: { target_version: '1.0.0' } }, b: staging }))).toMatchObject([
       own('NoUpdateOffered', 'Unknown'),
       {},

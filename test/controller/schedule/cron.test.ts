@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ANY_TIME, cronExpression } from '../../../runtime/controller/schedule/cron.ts';
+import { cached } from '../../../runtime/controller/schedule/schedule.ts';
 import type { WindowState } from '../../../runtime/controller/plan/snapshot.ts';
 
 const at = (expression: string, moment: string, zone = 'UTC'): WindowState =>
@@ -112,4 +113,12 @@ describe('the dialect of existing installations', () => {
   ])('refuses %j', (expression) => {
     expect(cronExpression(expression)).toBeUndefined();
   });
+});
+
+test('a window that is open for half a year closes, also for who remembers its answers, and also in a zone', () => {
+  const schedule = cached(cronExpression('* * * * 1-6 * *')!('Europe/Berlin'));
+  const openAt = (moment: string): boolean => schedule.at(Date.parse(moment)).open;
+  expect(openAt('2026-01-10T00:00:00Z')).toBe(true);
+  expect(openAt('2026-06-30T21:59:59Z')).toBe(true);
+  expect(openAt('2026-06-30T22:00:00Z')).toBe(false);
 });
