@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Rollout } from '../../sim/rollout.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
 import { until, withRollout } from './support.ts';
 
@@ -6,10 +7,18 @@ import { until, withRollout } from './support.ts';
 
 const SECONDS = 1000;
 
+/** A rollout in which no process may ask for anything that its role lacks, whatever befalls it. */
+function permittedRollout(request: Parameters<typeof withRollout>[0], use: (rollout: Rollout) => Promise<void>) {
+  return withRollout(request, async (rollout) => {
+    await use(rollout);
+    expect(rollout.world.cluster.audit.filter(({ code }) => code === 403)).toEqual([]);
+  });
+}
+
 test(
   'three nodes go over one after the other, without disruption and without a trace',
   () =>
-    withRollout({}, async (rollout) => {
+    permittedRollout({}, async (rollout) => {
       await rollout.over;
       expect(rollout.summary().faults).toEqual([]);
       expect(rollout.recorder.mostCordoned).toBe(1);
@@ -22,7 +31,7 @@ test(
 test(
   'twenty-five nodes, five at a time: never more than five are cordoned',
   () =>
-    withRollout({ options: { nodes: 25, concurrency: '5' } }, async (rollout) => {
+    permittedRollout({ options: { nodes: 25, concurrency: '5' } }, async (rollout) => {
       await rollout.over;
       expect(rollout.summary().faults).toEqual([]);
       expect(rollout.recorder.mostCordoned).toBeGreaterThan(1);
@@ -34,7 +43,7 @@ test(
 test(
   'a node whose new image does not boot comes back on the old one, is released, and is named',
   () =>
-    withRollout({ options: { faults: new Map([['node-2', 'boot']]) } }, async (rollout) => {
+    permittedRollout({ options: { faults: new Map([['node-2', 'boot']]) } }, async (rollout) => {
       await rollout.over;
       const { faults } = rollout.summary();
       expect(faults).toEqual([
@@ -53,7 +62,7 @@ describe('a process that is killed in mid-rollout is started again, and the roll
   test.each(['brupop-controller', 'apiserver', 'agent'])(
     '%s',
     (component) =>
-      withRollout({}, async (rollout) => {
+      permittedRollout({}, async (rollout) => {
         const { recorder, world } = rollout;
         await until(rollout, () => [...recorder.shadows.values()].some(({ status }) => status?.drain));
         const pids = world.pods.pids(component);
