@@ -1,0 +1,7 @@
+import { agentMutants } from './agent.ts';
+import { apiserverMutants } from './apiserver.ts';
+import { controllerMutants } from './controller.ts';
+import type { Mutant } from './mutant.ts';
+
+/** Every rule that is known to be held by a test. */
+export const MUTANTS: readonly Mutant[] = [...agentMutants, ...apiserverMutants, ...controllerMutants];
