@@ -35,8 +35,8 @@ export interface SessionPorts {
 
 /** For how long, without a break, the apiserver may fail to act for reasons of its own before the attempt has failed. */
 const DRAIN_REFUSED_MS = 120_000;
-/** A write that the watch has not shown after this time changed nothing: the field is unknown to the cluster. */
-export const SEEN_BACK_MS = 30_000;
+/** After this time without news of it a write has changed nothing, or the watch lags. */
+const SEEN_BACK_MS = 30_000;
 
 /** What the steps have in common: talking to the apiserver until it has understood. */
 export class Session {
@@ -55,18 +55,23 @@ export class Session {
   }
 
   /**
-   * Sends the status that `make` makes of the newest view, until it is accepted, and waits until the watch shows it. Nothing is sent
-   * where it is there already.
+   * Sends the status that `make` makes of the newest view, until it is accepted, and waits until the watch shows news. Nothing is sent
+   * where it is there already. What is not in the shadow after this is something that the cluster does not keep.
    */
   async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
+    let unseen: string | undefined;
     for (let attempt = 0; ; attempt++) {
       const before = this.view;
       const status = make(before);
       const shadowVersion = before.shadow?.metadata.resourceVersion ?? '';
       if (alreadySaid(status, before)) return;
       const answer = await this.ports.api.putStatus(this.#caller(), { status, shadowVersion }, signal);
-      if (answer.kind === 'ok') return this.#changed(shadowVersion, SEEN_BACK_MS, signal);
-      await this.#pause('status not accepted', { answer, attempt, shadowVersion }, signal);
+      if (answer.kind === 'ok') {
+        // Accepted twice for the same shadow, so the first write changed nothing. One that a silent watch does not show is refused.
+        if (unseen === shadowVersion) return;
+        if (await this.#changed(shadowVersion, SEEN_BACK_MS, signal)) return;
+        unseen = shadowVersion;
+      } else await this.#pause('status not accepted', { answer, attempt, shadowVersion }, signal);
     }
   }
 
@@ -91,7 +96,7 @@ export class Session {
   async createShadow(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !this.view.shadow; attempt++) {
       const answer = await this.ports.api.createShadow(this.#caller(), signal);
-      if (answer.kind === 'ok') return this.#changed('', SEEN_BACK_MS, signal);
+      if (answer.kind === 'ok') return void (await this.#changed('', SEEN_BACK_MS, signal));
       await this.#pause('shadow not created', { answer, attempt, shadowVersion: '' }, signal);
       // Refused: a shadow of an earlier node of this name is still there, or this node itself was replaced.
       if (answer.kind === 'refused') await this.ports.identify(signal);
@@ -118,15 +123,17 @@ export class Session {
     await this.#changed(shadowVersion, ms, signal);
   }
 
-  /** Resolves when the shadow's resourceVersion is no longer `shadowVersion`, or after `ms`. */
-  async #changed(shadowVersion: string, ms: number, signal: AbortSignal): Promise<void> {
+  /** Resolves with true when the shadow's resourceVersion is no longer `shadowVersion`, or with false after `ms`. */
+  async #changed(shadowVersion: string, ms: number, signal: AbortSignal): Promise<boolean> {
     const { clock, view } = this.ports;
     try {
       await withDeadline({ clock, ms, signal }, (limited) =>
         view.until(() => this.#shadowVersion() !== shadowVersion, limited),
       );
+      return true;
     } catch (error) {
       if (!(error instanceof DeadlineError)) throw error;
+      return false;
     }
   }
 }

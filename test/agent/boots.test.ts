@@ -68,6 +68,62 @@ describe('the record of a reboot', () => {
   });
 });
 
+/** The watch is silent from the first status on that is sent once `fits`. */
+function silentOnce(fits: () => boolean): void {
+  const { operator } = world;
+  operator.before = (ask) => {
+    if (ask === 'putStatus' && fits()) operator.watchable = false;
+  };
+}
+
+function heard(): void {
+  world.operator.before = () => undefined;
+  world.operator.watchable = true;
+}
+
+describe('a watch that lags', () => {
+  test('by ten minutes after the probe is waited for: its silence does not say that the probe was dropped', async () => {
+    await whileDraining();
+    silentOnce(() => true);
+    world.host.crash();
+    await world.until(() => world.operator.log.at(-1)?.endsWith('probe') ?? false);
+    await world.advance(600_000);
+    expect(world.asked('prepare-update')).toBe(1);
+    world.operator.drainMs = 1000;
+    heard();
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+
+  test('after the record holds the reboot back until the record is seen', async () => {
+    build();
+    silentOnce(() => world.asked('activate-update') === 1);
+    await world.until(() => world.operator.log.at(-1)?.endsWith('record') ?? false);
+    await world.advance(300_000);
+    expect(world.asked('reboot')).toBe(0);
+    heard();
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+
+  test('and shows a newer shadow without the probe says at once that it was dropped', async () => {
+    await whileDraining({ drops: ['reboot'] });
+    world.host.crash();
+    const dropped = new Promise<void>((resolve) => {
+      world.operator.before = (ask) => {
+        if (ask !== 'putStatus') return;
+        world.operator.before = () => undefined;
+        void world.clock.sleep(5000).then(() => world.operator.overwrite({}));
+        resolve();
+      };
+    });
+    await world.until(() => world.host.boot !== undefined);
+    await world.clock.advanceUntil(dropped, 600_000);
+    await world.until(() => errors().length === 1, 8000);
+    expect(world.operator.status.last_failure?.reason).toBe('BootFailed');
+  });
+});
+
 describe('an unplanned reboot while a drain runs', () => {
   test('boots the old system, and the update goes on with a download, without a failure', async () => {
     await whileDraining();
