@@ -59,6 +59,7 @@ export const FAILURE_REASONS = [
   'RebootFailed',
   'BootFailed',
   'TargetChanged',
+  'HostFailed',
   'Unsupported',
 ] as const;
 

@@ -9,6 +9,7 @@ afterEach(() => {
   world.end();
 });
 
+const MINUTE_MS = 60_000;
 const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
 
 describe('a failed attempt is reported once, blamed on its cause, and the node goes back into service', () => {
@@ -40,6 +41,28 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     await world.until(() => world.restored);
     expect(world.operator.status.last_failure?.message).toContain('Failed to prepare: simulated fault');
   });
+
+  test('the message of a fallen-back boot names the partitions, which the host tells only after a look for updates', async () => {
+    build().host.inject('boot');
+    await world.until(() => world.restored);
+    const { message } = world.operator.status.last_failure!;
+    expect(message).toBe(
+      'the host was rebooted into 1.39.0 and came up with 1.38.0; partitions: 1.38.0 (next to boot)',
+    );
+  });
+
+  test.each<FaultName>(['refresh', 'busy', 'hang', 'dispatcher-missing'])(
+    'a host that cannot look for updates (%s) after a fallen-back boot delays the report by three minutes at most',
+    async (fault) => {
+      build().host.inject('boot');
+      await world.until(() => world.asked('reboot') === 1);
+      await world.until(() => world.host.boot === undefined);
+      world.host.inject(fault, { uses: Infinity, forMs: Infinity });
+      await world.until(() => world.host.boot !== undefined);
+      await world.until(() => errors().length === 1, 3 * MINUTE_MS);
+      expect(world.operator.status.last_failure?.reason).toBe('BootFailed');
+    },
+  );
 
   test('a choice that the host kept from before a failed look is looked for anew, and blames nobody', async () => {
     build().operator.obeying = false;
@@ -189,6 +212,20 @@ describe('an offer that changes in mid-update', () => {
     expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
     expect(world.operator.status.failed_versions).toBeUndefined();
     expect(world.asked('prepare-update')).toBe(0);
+  });
+
+  test('because it is gone whenever it is to be downloaded ends the attempt after 120 seconds, without a crash', async () => {
+    build().host.inject('offer-gone', { uses: Infinity });
+    await world.until(() => world.asked('prepare-update') === 1);
+    world.operator.obeying = false;
+    await world.until(() => errors().length > 0);
+    expect(world.asked('prepare-update')).toBe(2);
+    world.host.clear('offer-gone');
+    expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
+    expect(world.operator.status.failed_versions).toBeUndefined();
+    world.operator.obeying = true;
+    world.operator.want({ state: 'Idle', version: '1.39.0' });
+    await world.until(() => world.updated);
   });
 
   test('is followed when the controller follows', async () => {

@@ -32,6 +32,7 @@ const always = (end: Outcome): Row => row(end, end, end, end);
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
   refresh: row('at rest', 'updated', 'updated', 'updated'),
+  // These last: what the host tried until the step's deadline, and could not do, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
   activate: row('ActivateFailed', 'ActivateFailed', 'ActivateFailed', 'updated'),
   deactivate: always('updated'),
@@ -39,7 +40,9 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   reader: always('updated'),
   'dispatcher-missing': row('at rest', 'Unsupported', 'Unsupported', 'updated'),
   'dispatcher-failed': always('updated'),
-  'dispatcher-killed': row('updated', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  // It is killed once; the step begins the action again.
+  'dispatcher-killed': always('updated'),
+  // It keeps the lock until the next boot, which is beyond every deadline.
   hang: row('at rest', 'PrepareFailed', 'ActivateFailed', 'updated'),
   garbage: always('updated'),
   truncated: always('updated'),
@@ -68,10 +71,9 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
 const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   refresh: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
   activate: { reboot: 'ActivateFailed' },
-  // The host is activated already, and nothing can be prepared over that.
-  deactivate: { reboot: 'PrepareFailed' },
+  // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
+  deactivate: { reboot: 'HostFailed' },
   'dispatcher-missing': { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
-  'dispatcher-killed': { prepare: 'updated', drain: 'updated' },
   hang: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
 };
 

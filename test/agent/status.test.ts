@@ -66,6 +66,7 @@ describe('the versions that a node failed on', () => {
     ['DrainFailed', false],
     ['RebootFailed', false],
     ['TargetChanged', false],
+    ['HostFailed', false],
     ['Unsupported', false],
   ])('%s: %p', (reason, blamed) => {
     expect(failing(view({}), failure(reason), TIME).failed_versions).toEqual(blamed ? ['1.39.0'] : null);

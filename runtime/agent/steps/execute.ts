@@ -2,6 +2,7 @@ import { aborted } from '../../lib/abort.ts';
 import type { Step } from '../decide.ts';
 import { isDeadMount, StepFailedError } from '../failure.ts';
 import { HostError } from '../host/errors.ts';
+import type { HostStatus } from '../host/port.ts';
 import type { Session } from '../session.ts';
 import { present, reaching, resting } from '../status.ts';
 import { watchOffers } from './offer.ts';
@@ -81,10 +82,22 @@ export async function deactivate(session: Session, signal: AbortSignal): Promise
 /** What is known of a boot that fell back, for a person. */
 async function rollback(session: Session, version: string, signal: AbortSignal): Promise<string> {
   const { version: running } = session.view;
-  const status = await session.ports.host.status(signal).catch(() => undefined);
+  const status = await partitions(session, signal);
   const slots = [status?.active, status?.staging]
     .filter((slot) => slot !== undefined)
     .map((slot) => `${slot.image.version}${slot.nextToBoot ? ' (next to boot)' : ''}`);
   const seen = slots.length > 0 ? `; partitions: ${slots.join(', ')}` : '';
   return `the host was rebooted into ${version} and came up with ${running}${seen}`;
+}
+
+/** A host that has just booted knows of its partitions only after a look for updates. Where that fails, the failure is told without them. */
+async function partitions({ ports }: Session, signal: AbortSignal): Promise<HostStatus | undefined> {
+  const { host, logger } = ports;
+  try {
+    return (await host.status(signal)) ?? (await host.refresh(signal));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.info('the host does not tell its partitions', { error });
+    return undefined;
+  }
 }

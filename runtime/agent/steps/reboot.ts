@@ -1,12 +1,18 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { RebootRecord } from '../../shadow/model.ts';
 import { blaming, StepFailedError } from '../failure.ts';
+import { UpdateGoneError } from '../host/errors.ts';
 import type { Session } from '../session.ts';
 import { recording } from '../status.ts';
+import { persevere, persevering } from './persevere.ts';
 import { isStaged, stage } from './stage.ts';
 
 /** An inhibitor may hold a reboot back for 300 seconds; the rest is the shutdown itself. */
 const GOING_DOWN_MS = 360_000;
+/** How long a host may fail to activate before the attempt fails. The node is drained meanwhile. */
+const ACTIVATION_MS = 60_000;
+/** How long it may fail to say what is staged, while the node is in service. */
+const LOOKING_MS = 20 * 60_000;
 
 /**
  * From a node in service to its reboot into `version`. Activation comes after the drain, so that an unplanned reboot while a drain
@@ -19,7 +25,7 @@ export async function rebootInto(session: Session, version: string, signal: Abor
   await ensureStaged(session, version, signal);
   await leaveLoadBalancers(session, signal);
   await session.act('cordonAndDrain', signal);
-  await blaming('ActivateFailed', () => host.activate(version, signal));
+  await blaming('ActivateFailed', () => activate(session, version, signal));
   await session.act('cordonAndDrain', signal);
   await record(session, version, signal);
   // The last look before what cannot be undone: the step may have been called off while the record was on its way.
@@ -48,8 +54,9 @@ async function forgetOlderBoot(session: Session, signal: AbortSignal): Promise<v
  */
 async function ensureStaged(session: Session, version: string, signal: AbortSignal): Promise<void> {
   const { host, logger } = session.ports;
-  // Not the release's fault, whatever the host answers here.
-  const status = await blaming('RebootFailed', () => host.status(signal));
+  const status = await blaming('HostFailed', () =>
+    persevere(persevering(session, LOOKING_MS, signal), () => host.status(signal)),
+  );
   if (isStaged(status, version)) {
     // Activated by an older agent, or by this one before it was killed: that is what is wanted here.
     return;
@@ -68,6 +75,22 @@ async function probe(session: Session, version: string, signal: AbortSignal): Pr
     'BootFailed',
     `the host came up without ${version}, and the cluster keeps no record of reboots`,
   );
+}
+
+/** What somebody else has put into the slot while the node was drained is replaced by what is wanted. */
+async function activate(session: Session, version: string, signal: AbortSignal): Promise<void> {
+  const { host } = session.ports;
+  const once = async (): Promise<unknown> => {
+    const persistent = persevering(session, ACTIVATION_MS, signal);
+    return persevere(persistent, () => host.activate(version, signal));
+  };
+  try {
+    await once();
+  } catch (error) {
+    if (!(error instanceof UpdateGoneError)) throw error;
+    await stage(session, { version, afresh: false }, signal);
+    await once();
+  }
 }
 
 async function leaveLoadBalancers(session: Session, signal: AbortSignal): Promise<void> {

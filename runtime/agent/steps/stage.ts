@@ -1,21 +1,15 @@
+import { HostRefusedError, OfferChangedError, UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import {
-  HostActionFailedError,
-  HostActionLostError,
-  HostRefusedError,
-  OfferChangedError,
-  UpdateGoneError,
-} from '../host/errors.ts';
-import { jitter } from '../../lib/random.ts';
+import { hasResult } from '../host/result.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { offering } from '../status.ts';
+import { type Perseverance, persevere, persevering } from './persevere.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
-/** How long a host may fail to look for updates before the attempt fails. */
-const REFRESH_MS = 20 * 60_000;
-const REFRESH_PAUSE_MS = 5_000;
+/** How long a host may fail at its part of the step before the attempt fails. */
+const STAGING_MS = 20 * 60_000;
 
 /** Whether `version` is in the inactive slot, to be activated or already so. */
 export function isStaged(status: HostStatus | undefined, version: string): boolean {
@@ -35,17 +29,17 @@ export interface Staging {
  */
 export function stage(session: Session, { version, afresh }: Staging, signal: AbortSignal): Promise<void> {
   const { host } = session.ports;
+  const persistent = persevering(session, STAGING_MS, signal);
   return blaming('PrepareFailed', async () => {
-    const before = await host.deactivate(signal);
+    const before = await persevere(persistent, () => host.deactivate(signal));
     if (!afresh && isStaged(before, version)) return;
-    if (!offers(before, version)) await awaitOffer(session, version, signal);
+    const offered = offers(before, version) ? before : await awaitOffer(persistent, version);
     try {
-      await host.prepare(version, signal);
+      await download(persistent, version, offered);
     } catch (error) {
       if (!isOfferVoid(error)) throw error;
       // What the host offers changed since it was last asked.
-      await awaitOffer(session, version, signal);
-      await host.prepare(version, signal);
+      await downloadElse(persistent, version);
     }
   });
 }
@@ -59,31 +53,47 @@ function isOfferVoid(error: unknown): boolean {
   return error instanceof OfferChangedError || error instanceof UpdateGoneError || error instanceof HostRefusedError;
 }
 
+/** @param before the host's status when it was last looked at */
+async function download(persistent: Perseverance, version: string, before: HostStatus | undefined): Promise<void> {
+  const { session, signal } = persistent;
+  const { host } = session.ports;
+  await persevere(persistent, async (failures) => {
+    // A download whose end could not be seen may have come to a good one.
+    if (failures > 0 && hasDownloaded(before, await host.status(signal), version)) return;
+    await host.prepare(version, signal);
+  });
+}
+
+function hasDownloaded(before: HostStatus | undefined, after: HostStatus | undefined, version: string): boolean {
+  return isStaged(after, version) && hasResult('prepare', before, after) && after.lastCommand.status === 'Success';
+}
+
+/** Once more; an offer that is void again is one that changed, and the controller has a while to want something else. */
+async function downloadElse(persistent: Perseverance, version: string): Promise<void> {
+  const { session, signal } = persistent;
+  const offered = await awaitOffer(persistent, version);
+  try {
+    await download(persistent, version, offered);
+  } catch (error) {
+    if (isOfferVoid(error)) await session.ports.clock.sleep(FOLLOW_MS, signal);
+    throw error;
+  }
+}
+
 /** Looks whether the host offers `version`. Where it does not, that is said, and the controller has a while to want something else. */
-async function awaitOffer(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  const { clock, logger } = session.ports;
-  const offered = await refreshed(session, signal);
-  if (offered === version) return;
+async function awaitOffer(persistent: Perseverance, version: string): Promise<HostStatus> {
+  const { session, signal } = persistent;
+  const { host, clock, logger } = session.ports;
+  // A repository that cannot be reached for a while fails no update.
+  const refresh = (): Promise<HostStatus> => persevere(persistent, () => host.refresh(signal));
+  const first = await refresh();
+  if (first.chosen?.version === version) return first;
+  const offered = first.chosen?.version;
   logger.warn('the host does not offer the wanted version', { wanted: version, offered });
   await session.report((view) => offering(view, offered ?? view.version), signal);
   await clock.sleep(FOLLOW_MS, signal);
-  const later = await refreshed(session, signal);
-  if (later === version) return;
-  throw new StepFailedError('TargetChanged', `${version} is wanted, but the host offers ${later ?? 'no update'}`);
-}
-
-/** The version that the host offers now. A repository that cannot be reached for a while fails no update. */
-async function refreshed(session: Session, signal: AbortSignal): Promise<string | undefined> {
-  const { host, clock, random, logger } = session.ports;
-  const deadline = clock.monotonic() + REFRESH_MS;
-  for (;;) {
-    try {
-      return (await host.refresh(signal)).chosen?.version;
-    } catch (error) {
-      const transient = error instanceof HostActionFailedError || error instanceof HostActionLostError;
-      if (!transient || clock.monotonic() > deadline) throw error;
-      logger.info('the host could not look for updates', { error });
-      await clock.sleep(jitter(REFRESH_PAUSE_MS, 0.2, random), signal);
-    }
-  }
+  const later = await refresh();
+  if (later.chosen?.version === version) return later;
+  const now = later.chosen?.version ?? 'no update';
+  throw new StepFailedError('TargetChanged', `${version} is wanted, but the host offers ${now}`);
 }

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { FaultName, FaultTerms } from '../../sim/hosts/faults.ts';
+import { World } from './world.ts';
+
+let world: World;
+const build = (): World => (world = new World());
+afterEach(() => {
+  expect(world.undrainedReboots).toEqual([]);
+  world.end();
+});
+
+const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
+const MINUTE_MS = 60_000;
+const starts = (action: string): number[] =>
+  world.host.intervals.filter((interval) => interval.action === action).map(({ startMs }) => startMs);
+
+/** A world whose host gets the fault when it is about to be asked for `action`. */
+function failing(action: 'prepare' | 'activate', fault: FaultName, terms: FaultTerms): void {
+  const { operator, host } = build();
+  operator.before = (ask) => {
+    const isDue =
+      action === 'activate' ? ask === 'cordonAndDrain' : ask === 'putStatus' && world.asked('refresh-updates') > 0;
+    if (!isDue) return;
+    operator.before = () => undefined;
+    host.inject(fault, terms);
+  };
+}
+
+describe('work that fails on the host is tried again until the deadline of its step', () => {
+  test.each<[FaultName, 'prepare' | 'activate', number]>([
+    ['prepare', 'prepare', 3],
+    ['activate', 'activate', 2],
+    ['dispatcher-killed', 'prepare', 3],
+    ['dispatcher-killed', 'activate', 2],
+    ['offer-gone', 'prepare', 1],
+  ])('%s in %s, %d times: the update is completed', async (fault, action, uses) => {
+    failing(action, fault, { uses });
+    await world.until(() => world.updated || world.restored);
+    expect(errors()).toEqual([]);
+    expect(world.operator.status.crash_count).toBe(0);
+  });
+
+  test('downloads that fail end after 20 minutes with one report, and come ever less often, up to a minute apart', async () => {
+    build().host.inject('prepare');
+    await world.until(() => world.restored);
+    expect(errors()).toHaveLength(1);
+    const times = starts('prepare');
+    const gaps = times.slice(1).map((start, index) => start - times[index]! - 30_000);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThan(17 * MINUTE_MS);
+    expect(times.at(-1)! - times[0]!).toBeLessThan(20 * MINUTE_MS);
+    expect(gaps[0]).toBeLessThan(10_000);
+    expect(Math.min(...gaps.slice(5))).toBeGreaterThan(40_000);
+    expect(Math.max(...gaps)).toBeLessThan(80_000);
+  });
+
+  test('an activation that fails does so for good within a minute: the node is drained meanwhile', async () => {
+    build().host.inject('activate');
+    await world.until(() => world.restored);
+    const times = starts('activate');
+    expect(times.length).toBeGreaterThan(2);
+    expect(times.at(-1)! - times[0]!).toBeLessThan(MINUTE_MS);
+    expect(errors()).toHaveLength(1);
+  });
+
+  test('a download whose end nobody could see is not made twice', async () => {
+    build();
+    await world.until(() => world.asked('prepare-update') === 1);
+    world.host.inject('silent', { forMs: 5 * MINUTE_MS });
+    await world.until(() => world.updated);
+    expect(world.asked('prepare-update')).toBe(1);
+    expect(errors()).toEqual([]);
+  });
+
+  test('another version that somebody stages while the node is drained is replaced by the wanted one', async () => {
+    build().operator.drainMs = 5 * MINUTE_MS;
+    await world.until(() => world.operator.node.cordoned);
+    world.releases.publish({ version: '1.40.0' });
+    for (const path of ['/actions/refresh-updates', '/actions/prepare-update']) {
+      await world.host.handle({ method: 'POST', path, body: undefined });
+      await world.advance(MINUTE_MS);
+    }
+    world.releases.withdraw('1.40.0');
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+    expect(world.host.version).toBe('1.39.0');
+  });
+});
+
+describe('a host that cannot be spoken to fails the attempt after the deadline of the step, and blames no release', () => {
+  test.each<FaultName>(['silent', 'garbage', 'truncated', 'denied', 'dispatcher-failed', 'deactivate'])(
+    '%s before the download: HostFailed',
+    async (fault) => {
+      build().operator.holding = true;
+      await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+      if (fault === 'deactivate') {
+        for (const path of ['/actions/prepare-update', '/actions/activate-update']) {
+          await world.host.handle({ method: 'POST', path, body: undefined });
+          await world.advance(MINUTE_MS);
+        }
+      }
+      world.host.inject(fault, { uses: Infinity, forMs: Infinity });
+      world.operator.holding = false;
+      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      await world.advance(18 * MINUTE_MS);
+      expect(errors()).toEqual([]);
+      await world.until(() => errors().length > 0, 10 * MINUTE_MS);
+      await world.until(() => world.restored);
+      expect(world.operator.status).toMatchObject({ crash_count: 1, last_failure: { reason: 'HostFailed' } });
+      expect(world.operator.status.failed_versions).toBeUndefined();
+    },
+  );
+
+  test('nor does a repository that cannot be reached', async () => {
+    build().operator.obeying = false;
+    await world.until(() => world.operator.status.target_version === '1.39.0');
+    world.host.inject('refresh');
+    const looks = world.asked('refresh-updates');
+    await world.until(() => world.asked('refresh-updates') > looks);
+    world.operator.obeying = true;
+    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    await world.until(() => world.restored);
+    expect(world.operator.status.last_failure?.reason).toBe('HostFailed');
+    expect(world.operator.status.failed_versions).toBeUndefined();
+  });
+
+  test.each<FaultName>(['silent', 'garbage', 'dispatcher-failed'])(
+    '%s at the activation: HostFailed',
+    async (fault) => {
+      failing('activate', fault, { uses: Infinity, forMs: Infinity });
+      await world.until(() => world.restored);
+      expect(world.operator.status.last_failure?.reason).toBe('HostFailed');
+      expect(world.operator.status.failed_versions).toBeUndefined();
+    },
+  );
+
+  test('for ten minutes only delays the update', async () => {
+    failing('prepare', 'silent', { forMs: 10 * MINUTE_MS });
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+});
