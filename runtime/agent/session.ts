@@ -41,8 +41,8 @@ const SEEN_BACK_MS = 30_000;
 /** What the steps have in common: talking to the apiserver until it has understood. */
 export class Session {
   readonly ports: SessionPorts;
-  /** On the clock's monotonic scale: when to look for updates next. Kept here because steps come and go. */
-  nextCheck = -Infinity;
+  /** On the clock's monotonic scale: when to look for updates next; undefined before the first look. Kept here because steps come and go. */
+  nextCheck: number | undefined;
   /** The image has no tool for updates; said once. */
   unsupported = false;
 

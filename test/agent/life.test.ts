@@ -35,6 +35,21 @@ describe('an agent at rest', () => {
     expect(new Set(gaps).size).toBeGreaterThan(5);
   });
 
+  test('looks for updates soon after its start, but not at the moment at which a whole fleet is started', async () => {
+    const firstLooks: number[] = [];
+    for (let seed = 1; seed <= 20; seed++) {
+      build({ seed });
+      await world.until(() => world.asked('refresh-updates') === 1);
+      await world.until(() => world.host.intervals.length === 1);
+      firstLooks.push(world.host.intervals[0]!.startMs - world.startedAt);
+      world.end();
+    }
+    // A fortieth of the interval.
+    expect(Math.max(...firstLooks)).toBeLessThan(3000 + 100);
+    expect(Math.max(...firstLooks) - Math.min(...firstLooks)).toBeGreaterThan(1500);
+    expect(new Set(firstLooks.map(Math.round)).size).toBeGreaterThan(15);
+  });
+
   test('keeps the last offer while the host cannot look for updates', async () => {
     build().operator.obeying = false;
     await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');

@@ -20,6 +20,8 @@ export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly hostTimes?: HostOptions['times'];
   /** The agent's socket is a file mount: dead once the host's API server has restarted. */
   readonly pinned?: boolean;
+  /** Of everything random. @default 7 */
+  readonly seed?: number;
 }
 
 interface Life {
@@ -40,12 +42,13 @@ export class World {
   readonly logged: string[] = [];
   /** Reboots on request of a node that was in service: must stay empty. */
   readonly undrainedReboots: number[] = [];
+  readonly startedAt = this.clock.now();
   /** By how much the host's wall clock is wrong. */
   wallErrorMs = 0;
   /** Called around everything that the agent waits for, time included: before it asks, and before it hears the answer. */
   onMoment: () => void = () => undefined;
   readonly #options: WorldOptions;
-  readonly #random = seeded(7);
+  readonly #random: () => number;
   readonly #life = new AbortController();
   #agent: Life = { run: new AbortController(), killed: false };
   #failure: unknown;
@@ -53,6 +56,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     const { clock, releases } = this;
     this.#options = options;
+    this.#random = seeded(options.seed ?? 7);
     this.operator = new Operator({ ...options, clock });
     this.host = new SimulatedHost({
       clock,

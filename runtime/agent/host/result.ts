@@ -14,10 +14,7 @@ export interface Awaited extends Insistence {
 
 export type Finished = HostStatus & { readonly lastCommand: HostCommand };
 
-/**
- * The host holds its lock until the result is written. A status that can be read, and has none, for this long belongs to work that
- * was killed.
- */
+/** The host holds its lock until the result is written. This long after a status that could be read, and had none, the work was killed. */
 const LOST_MS = 5000;
 
 /** Whether `after` tells of an end of `action` that `before` does not. */
@@ -38,50 +35,53 @@ export function hasResult(
 export async function awaitResult(awaited: Awaited): Promise<Finished> {
   const { action, clock, deadline, signal, firstLookMs } = awaited;
   const start = clock.monotonic();
-  let pause = firstLookMs;
-  let last: Unfinished = { kind: 'working' };
-  let since = start;
-  while (clock.monotonic() + pause <= deadline) {
+  const outlook = new Outlook();
+  for (let pause = firstLookMs; clock.monotonic() + pause <= deadline; pause = nextLookMs(clock.monotonic() - start)) {
     await clock.sleep(pause, signal);
     const seen = await lookOnce(awaited);
     if (seen.kind === 'finished') return seen.status;
-    const now = clock.monotonic();
-    if (seen.kind !== last.kind) since = now;
-    last = seen;
-    if (now - since >= GIVE_UP_MS[seen.kind]) break;
-    pause = nextLookMs(now - start);
+    if (outlook.isHopeless(seen, clock.monotonic())) break;
   }
-  throw failure(action, last);
+  throw outlook.failure(action);
+}
+
+/** What was seen of an action without a result, on the clock's monotonic scale. */
+class Outlook {
+  #freeSince: number | undefined;
+  #troubleSince: number | undefined;
+  #trouble: Trouble | undefined;
+
+  /** Takes note of what was seen `now`; true when it is of no use to look on. */
+  isHopeless(seen: Unfinished, now: number): boolean {
+    // Whoever has the lock after it was seen free is somebody else.
+    if (seen.kind === 'free') this.#freeSince ??= now;
+    this.#trouble = seen.kind === 'trouble' ? seen.error : undefined;
+    this.#troubleSince = this.#trouble && (this.#troubleSince ?? now);
+    return now - (this.#freeSince ?? now) >= LOST_MS || now - (this.#troubleSince ?? now) >= TROUBLE_MS;
+  }
+
+  failure(action: HostAction): Error {
+    if (this.#freeSince !== undefined) return new HostActionLostError(action, 'it was killed');
+    return this.#trouble ?? new HostActionLostError(action, 'it still ran at the deadline');
+  }
 }
 
 type Unfinished =
   | { readonly kind: 'working' }
   /** The lock is free, and there is no result. */
-  | { readonly kind: 'silent' }
+  | { readonly kind: 'free' }
   | { readonly kind: 'trouble'; readonly error: Trouble };
 
 type Seen = Unfinished | { readonly kind: 'finished'; readonly status: Finished };
-
-/** How long the same may be seen without a break. */
-const GIVE_UP_MS: Readonly<Record<Unfinished['kind'], number>> = {
-  working: Infinity,
-  silent: LOST_MS,
-  trouble: TROUBLE_MS,
-};
 
 async function lookOnce(awaited: Awaited): Promise<Seen> {
   const { action, before, signal } = awaited;
   try {
     const status = await awaited.look();
-    return hasResult(action, before, status) ? { kind: 'finished', status } : { kind: 'silent' };
+    return hasResult(action, before, status) ? { kind: 'finished', status } : { kind: 'free' };
   } catch (error) {
     if (!signal?.aborted && error instanceof HostBusyError) return { kind: 'working' };
     if (!signal?.aborted && isTrouble(error)) return { kind: 'trouble', error };
     throw error;
   }
-}
-
-function failure(action: HostAction, last: Unfinished): Error {
-  if (last.kind === 'trouble') return last.error;
-  return new HostActionLostError(action, last.kind === 'silent' ? 'it was killed' : 'it still ran at the deadline');
 }

@@ -4,13 +4,17 @@ import { HostError, UpdatesUnsupportedError } from '../host/errors.ts';
 import type { Session } from '../session.ts';
 import { offering } from '../status.ts';
 
+/** Part of the interval in which the first look falls: 3 seconds of two minutes, which nobody waits for in vain. */
+const FIRST_WITHIN = 1 / 40;
+
 /** At rest: asks the host for updates at every interval, and says what it offers when that changed. Ends only with its signal. */
 export async function watchOffers(session: Session, signal: AbortSignal): Promise<never> {
   const { clock, random, times } = session.ports;
+  // Not in step with other nodes, neither at first nor later: a fleet shares one update repository.
+  session.nextCheck ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
   for (;;) {
     await clock.sleep(Math.max(0, session.nextCheck - clock.monotonic()), signal);
     const offered = await look(session, signal);
-    // Not in step with other nodes: a fleet shares one update repository.
     session.nextCheck = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
     if (offered) await session.report((view) => offering(view, offered.version ?? view.version), signal);
   }

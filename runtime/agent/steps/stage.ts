@@ -65,7 +65,8 @@ async function download(persistent: Perseverance, version: string, before: HostS
 }
 
 function hasDownloaded(before: HostStatus | undefined, after: HostStatus | undefined, version: string): boolean {
-  return isStaged(after, version) && hasResult('prepare', before, after) && after.lastCommand.status === 'Success';
+  if (!isStaged(after, version)) return false;
+  return !isStaged(before, version) || (hasResult('prepare', before, after) && after.lastCommand.status === 'Success');
 }
 
 /** Once more; an offer that is void again is one that changed, and the controller has a while to want something else. */

@@ -173,6 +173,20 @@ describe('a host that stays in trouble', () => {
     await failed;
   });
 
+  test("other tools that take the lock again and again are not taken for a killed action's work", async () => {
+    const { driver, host, finish, clock } = rig();
+    await finish(driver.refresh());
+    host.inject('dispatcher-killed');
+    const ended: string[] = [];
+    void driver.prepare('1.39.0').catch((error: Error) => ended.push(error.name));
+    await clock.advance(16_000);
+    for (let turn = 0; turn < 5; turn++) {
+      host.inject('busy', { forMs: 3000 });
+      await clock.advance(4000);
+    }
+    expect(ended).toEqual(['HostActionLostError']);
+  });
+
   test('a deactivation that fails is reported with what the host said', async () => {
     const world = rig();
     for (const step of ['refresh', 'prepare', 'activate'] as const) await world.finish(act(world, step));
