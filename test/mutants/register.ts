@@ -1,7 +1,13 @@
 import { agentMutants } from './agent.ts';
+import { agentHostMutants } from './agent-host.ts';
 import { apiserverMutants } from './apiserver.ts';
 import { controllerMutants } from './controller.ts';
 import type { Mutant } from './mutant.ts';
 
 /** Every rule that is known to be held by a test. */
-export const MUTANTS: readonly Mutant[] = [...agentMutants, ...apiserverMutants, ...controllerMutants];
+export const MUTANTS: readonly Mutant[] = [
+  ...agentMutants,
+  ...agentHostMutants,
+  ...apiserverMutants,
+  ...controllerMutants,
+];

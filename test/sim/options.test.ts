@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { FAULT_MEANINGS } from '../../sim/hosts/faults.ts';
 import { helpText, parseOptions } from '../../sim/options.ts';
 
 const KNOWN = ['boot', 'prepare'];
@@ -56,6 +57,16 @@ describe('faults name the option, what was expected and what came', () => {
     });
   });
 });
+
+test.each(Object.entries(FAULT_MEANINGS))(
+  '%s, a fault of hosts, can be asked for, and help tells what it is',
+  (name, meaning) => {
+    const parsed = parseOptions(['--fail', `node-1=${name}`], Object.keys(FAULT_MEANINGS));
+    expect(parsed).toMatchObject({ kind: 'run', options: { faults: new Map([['node-1', name]]) } });
+    expect(helpText(FAULT_MEANINGS)).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+    expect(helpText(FAULT_MEANINGS)).toContain(meaning);
+  },
+);
 
 test('help names every option and every fault', () => {
   const text = helpText({ boot: 'the new image does not boot' });
