@@ -40,7 +40,8 @@ Usage: npm start -- [options]
   --help              this text
 
 Up to ${MOST_AGENT_PROCESSES} nodes each run their agent as a process of its own; in a larger fleet the agents share one process.
-The operator's own deadlines are those of real life, except that for a node that does not return.
+The operator's own deadlines are those of real life, except that for a node that does not return: a download that fails
+is tried again for 20 minutes before it counts as failed.
 The exit code is 0 when every node runs the new version and no cordon is left, 1 when not, 2 for wrong options.
 
 Faults:
