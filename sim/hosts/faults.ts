@@ -42,6 +42,7 @@ export const FAULTS = {
   downgrade: { what: 'version-lock names the oldest release: that is offered, or nothing to a host that runs it' },
   'staged-by-hand': { what: 'another tool prepares the update as soon as it is offered', uses: 1 },
   'activated-by-hand': { what: 'another tool prepares and activates the update as soon as it is offered', uses: 1 },
+  'restaged-by-hand': { what: 'another tool stages the oldest release just before the next activate-update', uses: 1 },
   inhibitor: { what: 'an inhibitor delays the next reboot by 120 s', uses: 1 },
   'reboot-500': { what: 'the next request to reboot answers 500', uses: 1 },
   'reboot-dropped': { what: 'the next request to reboot loses its connection before the answer', uses: 1 },

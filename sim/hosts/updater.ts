@@ -70,7 +70,7 @@ export class Updater {
     const free = this.#held('busy') || this.#held('reader') ? undefined : this.#lock.tryExclusive();
     if (!free) return text(423, 'Update lock held');
     this.#status ??= freshStatus();
-    if (action === 'prepare' && faults.strikes('offer-changed')) this.#status.chosen_update = this.#image(this.#oldest);
+    this.#forestall(action, this.#status);
     const refusal = this.#refusal(action, this.#status);
     if (refusal) {
       free();
@@ -182,6 +182,14 @@ export class Updater {
 
   get #oldest(): string {
     return this.#parts.releases.versions.at(-1) ?? this.#parts.slots.running;
+  }
+
+  /** What another tool does right before an action. */
+  #forestall(action: ActionName, status: WireStatus): void {
+    const { faults } = this.#parts;
+    const oldest = this.#image(this.#oldest);
+    if (action === 'prepare' && faults.strikes('offer-changed')) status.chosen_update = oldest;
+    if (action === 'activate' && faults.strikes('restaged-by-hand')) this.#apply('prepare', status, oldest);
   }
 
   /** What another tool does right after a refresh. */

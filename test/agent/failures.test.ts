@@ -165,6 +165,7 @@ describe('what is nobody’s failure', () => {
     'no-wave',
     'staged-by-hand',
     'activated-by-hand',
+    'restaged-by-hand',
     'inhibitor',
     'reboot-dropped',
     'unplanned-reboot',

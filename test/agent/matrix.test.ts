@@ -59,6 +59,8 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   downgrade: { ...always('at rest'), back: 'at rest' },
   'staged-by-hand': always('updated'),
   'activated-by-hand': always('updated'),
+  // Deactivated again, and the wanted one is prepared in its place.
+  'restaged-by-hand': always('updated'),
   inhibitor: always('updated'),
   'reboot-500': always('updated'),
   'reboot-dropped': always('updated'),

@@ -84,6 +84,14 @@ describe('work that fails on the host is tried again until the deadline of its s
     expect(errors()).toEqual([]);
     expect(world.host.version).toBe('1.39.0');
   });
+
+  test('another version that somebody stages between the look and the activation is never booted', async () => {
+    failing('activate', 'restaged-by-hand', {});
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+    expect(world.asked('deactivate-update')).toBe(1);
+    expect(starts('reboot')).toHaveLength(1);
+  });
 });
 
 describe('a host that cannot be spoken to fails the attempt after the deadline of the step, and blames no release', () => {

@@ -97,6 +97,15 @@ export const agentHostMutants: readonly Mutant[] = [
     name: 'another version that somebody stages',
   },
   {
+    rule: 'B3',
+    without: 'what is activated is not looked at after the activation',
+    file: 'runtime/agent/host/bottlerocket.ts',
+    find: 'if (!isStaged(after, version)) throw notStaged(after, version);',
+    replace: '',
+    tests: RETRIES,
+    name: 'never booted',
+  },
+  {
     rule: 'TargetChanged',
     without: 'an update that is gone twice is a failure of the host',
     file: 'runtime/agent/failure.ts',

@@ -66,10 +66,12 @@ export class Bottlerocket implements HostUpdater {
   async activate(version: string, signal?: AbortSignal): Promise<HostStatus> {
     const patience = this.#patience('activate', signal);
     const before = await this.#readable(patience);
-    const staged = before?.staging?.image.version;
-    if (!before || staged !== version)
-      throw new UpdateGoneError(`activate: ${staged ?? 'nothing'} is staged, not ${version}`);
-    return before.state === 'Ready' ? before : this.#perform('activate', before, patience);
+    if (!before || !isStaged(before, version)) throw notStaged(before, version);
+    if (before.state === 'Ready') return before;
+    const after = await this.#perform('activate', before, patience);
+    // Somebody else may have prepared another one between the look and the action.
+    if (!isStaged(after, version)) throw notStaged(after, version);
+    return after;
   }
 
   async deactivate(signal?: AbortSignal): Promise<HostStatus | undefined> {
@@ -139,6 +141,14 @@ export class Bottlerocket implements HostUpdater {
     const { clock, random } = this.#options;
     return { clock, random, signal, deadline: clock.monotonic() + DEADLINES[action] };
   }
+}
+
+function isStaged(status: HostStatus, version: string): boolean {
+  return status.staging?.image.version === version;
+}
+
+function notStaged(status: HostStatus | undefined, version: string): UpdateGoneError {
+  return new UpdateGoneError(`activate: ${status?.staging?.image.version ?? 'nothing'} is staged, not ${version}`);
 }
 
 function mayHaveArrived(error: unknown): boolean {

@@ -35,7 +35,7 @@ export interface HostUpdater {
   /**
    * Makes the staged `version` the one to boot next, and waits for the end of it (60 seconds at most). Nothing is done where it is
    * so already.
-   * @throws UpdateGoneError when another version or none is staged
+   * @throws UpdateGoneError when another version or none is staged, before or after; another one may be activated then
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdatesUnsupportedError
    */
   activate(version: string, signal?: AbortSignal): Promise<HostStatus>;

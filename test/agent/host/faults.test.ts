@@ -67,6 +67,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'downgrade', ...DONE },
   { fault: 'staged-by-hand', ...DONE },
   { fault: 'activated-by-hand', ...DONE },
+  { fault: 'restaged-by-hand', ...DONE, activate: ['UpdateGoneError', 1] },
   { fault: 'inhibitor', ...DONE },
   { fault: 'reboot-500', ...DONE },
   { fault: 'reboot-dropped', ...DONE },
