@@ -2,8 +2,11 @@ import type { Clock } from '../runtime/lib/clock.ts';
 import { outcomeOf } from './view/outcome.ts';
 import type { Recorder } from './view/recorder.ts';
 
-/** For how long a fleet at rest is watched for an offer that has not come yet: longer than a host whose first answer is lost takes. */
-const QUIET_MS = 30_000;
+/**
+ * For how long a fleet at rest is watched for an offer that has not come yet: longer than a host takes whose first look for updates is
+ * lost, which is seen after 60 s, and made good at the next interval of 120 s and a tenth.
+ */
+const QUIET_MS = 200_000;
 
 export interface EndOptions {
   /** Version that every node is to reach. */
