@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Node } from '../../kube/objects.ts';
-import { cordonPatch, drainOn } from '../../marks/patches.ts';
+import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Agent } from '../agent.ts';
@@ -11,6 +11,10 @@ import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
 import { type Sight, whyNotDrain } from '../rules.ts';
 import { fromTheStart, look } from '../sight.ts';
+import { drainBlocked } from './events.ts';
+import { foresee } from './preflight.ts';
+import { type Survey, survey } from './survey.ts';
+import { type Blocked, progressOf } from './words.ts';
 
 /** A node that may be drained and is cordoned for it. */
 export interface Admitted {
@@ -24,28 +28,20 @@ export interface Admitted {
   readonly progress: DrainProgress;
   /** resourceVersion of the shadow after that. */
   readonly shadowVersion: string;
-  /** Whether this call is what cordoned the node. */
+  /** Whether this call is what began the drain. */
   readonly begun: boolean;
+  /** The pods of the node, read after it was seen cordoned; undefined where this call cordoned it. */
+  readonly survey: Survey | undefined;
 }
 
 export interface Admission {
   readonly agent: Agent;
   /** Identity of the drain that the caller takes part in already; undefined = any. */
   readonly id: string | undefined;
-  /** Progress to state; undefined = what stands there, or what `survey` says. */
-  readonly progress: DrainProgress | undefined;
+  /** What stood in the way of the run that the caller has waited for; undefined = of no run yet. */
+  readonly blocked: Blocked | undefined;
   /** What to do with a new drain that could not end as things are. */
   readonly preflight: Preflight;
-  readonly survey: (beginning: Beginning) => Promise<DrainProgress>;
-}
-
-export interface Beginning {
-  /** As it was read. */
-  readonly node: Node;
-  /** When the drain began (RFC 3339). */
-  readonly since: string;
-  /** Whether this is a drain that nobody has begun yet. */
-  readonly begun: boolean;
 }
 
 /**
@@ -60,11 +56,10 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
     const why = whyNotDrain(sight);
     if (why !== undefined) throw notAllowed(`no drain: ${why}`);
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
-    const { id, since } = drainOn(sight.node, attempt);
-    if (admission.id !== undefined && admission.id !== id) throw superseded();
-    const begun = id === attempt.id;
-    const progress = await progressOf(admission, sight, { since, begun });
-    const refusal = begun ? refusalOf(admission.preflight, progress) : undefined;
+    const drain = joined(sight, attempt, admission);
+    const seen = await survey(ports, { nodeName: agent.nodeName, since: drain.since });
+    const progress = await (drain.begun ? firstProgress : laterProgress)(ports, { admission, sight, drain, seen });
+    const refusal = drain.begun ? refusalOf(admission.preflight, progress) : undefined;
     if (refusal && isStated(progress, sight)) throw refusal;
     const shadow = await ports.shadows.patchStatus(shadowName(agent.nodeName), {
       metadata: { resourceVersion: sight.shadow.metadata.resourceVersion },
@@ -73,18 +68,38 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
     if (refusal) throw refusal;
     const patch = cordonPatch(sight.node, attempt);
     const node = patch ? await ports.nodes.patch(agent.nodeName, { ...patch }) : sight.node;
-    return { node, id, since, progress, shadowVersion: shadow.metadata.resourceVersion, begun };
+    const { resourceVersion: shadowVersion } = shadow.metadata;
+    return { ...drain, node, progress, shadowVersion, survey: patch ? undefined : seen };
   });
 }
 
-async function progressOf(
-  { progress, survey }: Admission,
-  { node, shadow }: Sight,
-  { since, begun }: Omit<Beginning, 'node'>,
-): Promise<DrainProgress> {
-  const stated = shadow.status?.drain;
-  if (progress) return progress;
-  return !begun && stated?.started_at === since ? stated : survey({ node, since, begun });
+type Drain = Pick<Admitted, 'id' | 'since' | 'begun'>;
+
+function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Drain {
+  const { id, since } = drainOn(node, attempt);
+  if (own !== undefined && own !== id) throw superseded();
+  return { id, since, begun: id === attempt.id };
+}
+
+interface Look {
+  readonly admission: Admission;
+  readonly sight: Sight;
+  readonly drain: Drain;
+  readonly seen: Survey;
+}
+
+async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
+  const { preflight } = admission;
+  const progress = progressOf(drain.since, seen.left, await foresee(ports, seen.left, preflight));
+  if (progress.blocked_by.length > 0) void ports.events.record(sight.node, drainBlocked(preflight, progress));
+  return progress;
+}
+
+/** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */
+async function laterProgress(_: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
+  const stated = sight.shadow.status?.drain;
+  const isKnown = seen.left.length === 0 || admission.blocked !== undefined || stated?.started_at !== drain.since;
+  return isKnown ? progressOf(drain.since, seen.left, admission.blocked ?? new Map()) : stated;
 }
 
 /** An agent that is refused asks again and again: what has not changed since is not written anew. */

@@ -1,22 +1,18 @@
 import { ConflictError } from '../../kube/errors.ts';
 import type { Pod } from '../../kube/objects.ts';
-import { onNode } from '../../kube/pods.ts';
 import { aborted } from '../../lib/abort.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
-import type { DrainProgress } from '../../shadow/model.ts';
 import type { Agent } from '../agent.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
-import { type Admitted, admit, type Beginning, superseded } from './admission.ts';
-import { drainBlocked, drainFailed, drainFinished, drainStarted } from './events.ts';
-import { drainSet, toEvict } from './drain-set.ts';
-import { otherNodeTakesPods } from './elsewhere.ts';
+import { type Admitted, admit, superseded } from './admission.ts';
+import { drainFailed, drainFinished, drainStarted } from './events.ts';
 import { DrainRun, type RunEnd } from './run.ts';
-import { unevictable } from './unevictable.ts';
-import { type Blocked, describeLeft, nameOf, progressOf } from './words.ts';
+import { type SurveyOf, survey } from './survey.ts';
+import { type Blocked, describeLeft, nameOf } from './words.ts';
 
 export interface DrainSettings {
   /** What to do with a drain that could not end as things are. */
@@ -38,14 +34,8 @@ interface Running {
 interface Joined {
   /** Identity of the drain; undefined before the first look. */
   readonly id: string | undefined;
-  readonly progress: DrainProgress | undefined;
-  readonly blocked: Blocked;
-}
-
-interface Survey {
-  readonly left: readonly Pod[];
-  /** Pods that came after the cordon, which they tolerate. */
-  readonly tolerating: readonly Pod[];
+  /** Why pods could not be evicted so far; undefined where it has not waited for any run. */
+  readonly blocked: Blocked | undefined;
 }
 
 /**
@@ -75,51 +65,21 @@ export class DrainEngine {
    * @throws RefusedError 409 where no drain is allowed, 503 = ask again, 504 past the deadline; errors of the transport = ask again
    */
   async drain(agent: Agent, gone?: AbortSignal): Promise<void> {
-    let joined: Joined = { id: undefined, progress: undefined, blocked: new Map() };
+    let joined: Joined = { id: undefined, blocked: undefined };
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
       const admitted = await this.#admit(agent, joined);
-      const { left, tolerating } = await this.#survey(agent.nodeName, admitted.since);
+      const { left, tolerating } = admitted.survey ?? (await survey(this.#ports, seenOn(admitted)));
       if (left.length > 0) joined = await this.#waitFor(left, { agent, admitted, joined, gone });
       else if (await this.#proveEmpty(admitted, tolerating)) return;
       else joined = { ...joined, id: admitted.id };
     }
   }
 
-  async #admit(agent: Agent, { id, progress }: Joined): Promise<Admitted> {
-    const { preflight } = this.#settings;
-    const survey = (beginning: Beginning): Promise<DrainProgress> => this.#firstProgress(beginning);
-    const admitted = await admit(this.#ports, { agent, id, progress, preflight, survey });
+  async #admit(agent: Agent, { id, blocked }: Joined): Promise<Admitted> {
+    const admitted = await admit(this.#ports, { agent, id, blocked, preflight: this.#settings.preflight });
     if (admitted.begun) void this.#ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
     return admitted;
-  }
-
-  async #firstProgress({ node, since, begun }: Beginning): Promise<DrainProgress> {
-    const { left } = await this.#survey(node.metadata.name, since);
-    const blocked = begun && left.length > 0 ? await this.#preflight(left) : new Map<string, string>();
-    const progress = progressOf(since, { pods: left, own: [] }, blocked);
-    if (blocked.size > 0) void this.#ports.events.record(node, drainBlocked(this.#settings.preflight, progress));
-    return progress;
-  }
-
-  /** A warning is not worth a drain: where budgets cannot be read, there is none. */
-  async #preflight(pods: readonly Pod[]): Promise<Blocked> {
-    const { budgets, logger } = this.#ports;
-    try {
-      return unevictable(pods, await budgets.list());
-    } catch (error) {
-      if (this.#settings.preflight === 'refuse') throw error;
-      logger.warn('disruption budgets not read before a drain', { error });
-      return new Map();
-    }
-  }
-
-  /** The pods by a live list, read after the node was seen cordoned: those of the drain set, and those that will not be waited for. */
-  async #survey(nodeName: string, since: string): Promise<Survey> {
-    const { pods, transport, namespace } = this.#ports;
-    const set = drainSet(await pods.list({ fieldSelector: onNode(nodeName) }), { since, namespace });
-    const next = await toEvict(set, () => otherNodeTakesPods(transport, nodeName));
-    return { left: next.length === 0 ? [] : [...set.pods, ...set.own], tolerating: set.tolerating };
   }
 
   /**
@@ -153,8 +113,7 @@ export class DrainEngine {
     const { run, ended } = this.#join(agent.nodeName, admitted, deadline);
     const end = await (gone ? Promise.race([ended, aborted(gone)]) : ended);
     if (end === 'superseded') throw superseded();
-    const progress = { started_at: admitted.since, pods_left: 0, blocked_by: [] };
-    return { id: admitted.id, blocked: run.blocked(), progress: end === 'empty' ? progress : undefined };
+    return { id: admitted.id, blocked: run.blocked() };
   }
 
   /** Every replica computes the same instant, because it counts from what is written on the node. */
@@ -188,12 +147,17 @@ export class DrainEngine {
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
   #timedOut(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
-    const pods = describeLeft(left, joined.blocked);
+    const pods = describeLeft(left, joined.blocked ?? new Map());
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; left: ${pods}`;
     this.#ports.metrics.drains.inc({ result: 'timeout' });
     void this.#ports.events.record(admitted.node, drainFailed(message));
     return new RefusedError(504, 'DrainTimeout', message);
   }
+}
+
+/** Read only now, after the node was cordoned. */
+function seenOn({ node, since }: Admitted): SurveyOf {
+  return { nodeName: node.metadata.name, since };
 }
 
 interface Wait {

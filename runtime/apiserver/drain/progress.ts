@@ -34,8 +34,8 @@ export class ProgressWriter {
     this.#version = options.admitted.shadowVersion;
   }
 
-  report(left: DrainSet, blocked: ReadonlyMap<string, string>): void {
-    this.#wanted = progressOf(this.#options.admitted.since, left, blocked);
+  report(left: Pick<DrainSet, 'pods' | 'own'>, blocked: ReadonlyMap<string, string>): void {
+    this.#wanted = progressOf(this.#options.admitted.since, [...left.pods, ...left.own], blocked);
     if (!this.#writing) void this.#write();
   }
 
@@ -47,11 +47,9 @@ export class ProgressWriter {
     while (!signal.aborted && JSON.stringify(this.#wanted) !== JSON.stringify(this.#written)) {
       await clock.sleep(INTERVAL_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
-      const progress = this.#wanted;
-      await this.#patch(progress).catch((error: unknown) => {
+      await this.#patch(this.#wanted).catch((error: unknown) => {
         if (!signal.aborted) logger.debug('progress of a drain not written', { node: nodeName, error });
       });
-      this.#written = progress;
     }
     this.#writing = false;
   }
@@ -64,11 +62,12 @@ export class ProgressWriter {
     try {
       const patch = { metadata: { resourceVersion: this.#version }, status: { drain } };
       this.#version = (await shadows.patchStatus(name, patch, signal)).metadata.resourceVersion;
+      this.#written = drain;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       const shadow = await shadows.get(name, signal);
-      if (shadow?.status?.drain?.started_at !== admitted.since) throw error;
-      this.#version = shadow.metadata.resourceVersion;
+      if (shadow?.status?.drain?.started_at === admitted.since) this.#version = shadow.metadata.resourceVersion;
+      else this.#written = drain;
     }
   }
 }

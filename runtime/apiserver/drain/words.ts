@@ -1,6 +1,5 @@
 import type { KubeObject, Pod } from '../../kube/objects.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
-import type { DrainSet } from './drain-set.ts';
 
 /** Enough to act on; a status or an answer must not grow with the node. */
 const MAX_LISTED = 20;
@@ -9,8 +8,7 @@ const MAX_LISTED = 20;
 export type Blocked = ReadonlyMap<string, string>;
 
 /** What `status.drain` says, in words that change only when the matter does. */
-export function progressOf(since: string, left: Pick<DrainSet, 'pods' | 'own'>, blocked: Blocked): DrainProgress {
-  const pods = [...left.pods, ...left.own];
+export function progressOf(since: string, pods: readonly Pod[], blocked: Blocked): DrainProgress {
   const reasons = pods.flatMap((pod) => {
     const why = blocked.get(pod.metadata.uid);
     return why === undefined ? [] : [`${why} (pod ${nameOf(pod)})`];

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { settle } from '../../../sim/clock.ts';
+import type { KubeRequest } from '../../../runtime/kube/transport.ts';
+import { outcome, type Replica, started, World } from '../world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+const writesStatus = ({ method, path }: KubeRequest): boolean => method === 'PATCH' && path.endsWith('/brs-n1/status');
+
+/** The numbers of pods that a replica has stated, in order. */
+const stated = ({ tap }: Replica): number[] =>
+  tap.requests
+    .filter(writesStatus)
+    .map(({ body }) => (body as { status: { drain: { pods_left: number } } }).status.drain.pods_left);
+
+const progress = async (): Promise<unknown> => (await world.shadow()).status?.drain;
+const DONE = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
+
+async function addPods(count: number): Promise<void> {
+  for (let index = 0; index < count; index++) await world.addPod(`web-${index}`);
+}
+
+describe('the progress of a drain', () => {
+  test('is written at most every two seconds', async () => {
+    await addPods(6);
+    const replica = world.replica();
+    const drain = started(replica.service.cordonAndDrain(await world.agent()));
+    for (let index = 0; index < 6; index++) {
+      await world.clock.advance(500);
+      await world.endPod(`web-${index}`);
+    }
+    expect(await outcome(drain)).toBe('ok');
+    expect(stated(replica)).toEqual([6, 2, 0]);
+  });
+
+  test('ends at no pods also where nobody waited for the end', async () => {
+    await addPods(1);
+    const { service } = world.replica();
+    const gone = new AbortController();
+    void started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await world.endPod('web-0');
+    await settle();
+    await service.cordonAndDrain(await world.agent());
+    expect(await progress()).toEqual(DONE);
+  });
+
+  test('ends at no pods also where another replica proves the end', async () => {
+    await addPods(2);
+    const first = world.replica();
+    void started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(500);
+    first.service.close();
+    for (const name of ['web-0', 'web-1']) await world.endPod(name);
+    await world.replica().service.cordonAndDrain(await world.agent());
+    expect(await progress()).toEqual(DONE);
+  });
+
+  test('names at the deadline exactly what is left', async () => {
+    await addPods(3);
+    const { service } = world.replica({ timeoutSec: 60 });
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_900);
+    await world.endPod('web-0');
+    await world.clock.advance(100);
+    expect(await outcome(drain)).toBe('504 DrainTimeout');
+    expect(await progress()).toEqual({ ...DONE, pods_left: 2 });
+  });
+
+  test('that a status of the agent came before is written all the same', async () => {
+    await addPods(3);
+    const replica = world.replica();
+    void started(replica.service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-0');
+    await world.setStatus('n1', { crash_count: 1 });
+    await world.clock.advance(4_000);
+    expect(await progress()).toEqual({ ...DONE, pods_left: 2 });
+    expect(stated(replica)).toEqual([3, 2, 2]);
+    expect((await world.shadow()).status?.crash_count).toBe(1);
+  });
+
+  test('is not written into a status in which it was ended', async () => {
+    await addPods(2);
+    const replica = world.replica();
+    void started(replica.service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-0');
+    await world.setStatus('n1', { drain: null });
+    await world.clock.advance(60_000);
+    expect(await progress()).toBeUndefined();
+    expect(stated(replica)).toEqual([2, 1]);
+  });
+
+  test('is left to the replica that works on the drain while pods are left', async () => {
+    await addPods(3);
+    const [first, second] = [world.replica(), world.replica()];
+    void started(first.service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-0');
+    void started(second.service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(stated(second)).toEqual([3]);
+  });
+});
