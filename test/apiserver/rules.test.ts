@@ -148,17 +148,6 @@ describe('an uncordon', () => {
     expect(await world.marks()).toBeUndefined();
   });
 
-  test('trace 7: a second one finds no marks and leaves an administrator’s cordon', async () => {
-    await world.setCordon(true);
-    const service = await drained();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    for (const state of ['RebootedIntoUpdate', 'MonitoringUpdate', 'Idle'] as const) {
-      await world.setSpec('n1', { state });
-      await service.uncordon(await world.agent('n1', 'boot-2'));
-      expect((await world.node()).spec?.unschedulable).toBe(true);
-    }
-  });
-
   test('takes over what an older apiserver left in this attempt', async () => {
     await world.setCordon(true);
     await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'True' } } });
@@ -267,16 +256,6 @@ describe('a status', () => {
     const status = { ...plain, current_state: 'StagedAndPerformedUpdate', reboot: probe };
     await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
     expect((await world.shadow()).status?.reboot).toEqual(probe);
-  });
-
-  test('trace 21: made from an older shadow is refused', async () => {
-    const version = (await world.shadow()).metadata.resourceVersion;
-    await world.setStatus('n1', { crash_count: 3 });
-    const status = { ...plain, current_state: 'StagedAndPerformedUpdate', ...record('boot-1') };
-    const put = world.replica().service.putStatus({ agent: await world.agent(), status, version });
-    expect(await outcome(put)).toBe('409 Conflict');
-    expect((await world.shadow()).status).toMatchObject({ crash_count: 3 });
-    expect((await world.shadow()).status?.reboot).toBeUndefined();
   });
 
   test('that does not fit the model is refused with its fields', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { settle } from '../../../sim/clock.ts';
-import { cordons, hold, outcome, SHADOWS, started, World, writesNode } from '../world.ts';
+import { DRAIN_STALLS } from '../stalls.ts';
+import { hold, outcome, SHADOWS, started, World } from '../world.ts';
 
 let world: World;
 
@@ -14,10 +15,17 @@ const isCordoned = async (): Promise<boolean> => (await world.node()).spec?.unsc
 const bumpNode = (): Promise<unknown> =>
   world.patch('/api/v1/nodes/n1', { metadata: { annotations: { 'brupop.bottlerocket.aws/released': 'x' } } });
 
-describe('traces that broke earlier versions', () => {
-  test('4: a replica that stalls before its cordon cordons nothing once the update is over', async () => {
+const deleteShadow = (): Promise<unknown> => world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
+
+async function expectUntouched(): Promise<void> {
+  expect(await isCordoned()).toBe(false);
+  expect(await world.marks()).toBeUndefined();
+}
+
+describe('4: a drain that stalls in one replica cordons nothing once another has brought the update to its end', () => {
+  test.each(DRAIN_STALLS)('%s', async (_where, where) => {
     const [first, second] = [world.replica(), world.replica()];
-    const stalled = hold(first.tap, cordons);
+    const stalled = hold(first.tap, where);
     const late = started(first.service.cordonAndDrain(await world.agent()));
     await stalled.reached();
     await second.service.cordonAndDrain(await world.agent());
@@ -27,22 +35,23 @@ describe('traces that broke earlier versions', () => {
     await world.setSpec('n1', { state: 'Idle' });
     await stalled.release();
     expect(await outcome(late)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(false);
-    expect(await world.marks()).toBeUndefined();
+    await expectUntouched();
   });
+});
 
-  test('5: a pod that landed while the node was uncordoned for a moment is found', async () => {
+describe('5: a pod that landed while the node was uncordoned for a moment is found', () => {
+  test.each(DRAIN_STALLS)('by a drain that has seen the last pod go and sleeps %s', async (_where, where) => {
     await world.addPod('web-1');
     const { service, tap } = world.replica();
     const drain = started(service.cordonAndDrain(await world.agent()));
     await settle();
-    const proof = hold(tap, writesNode);
+    const asleep = hold(tap, where);
     await world.endPod('web-1');
-    await proof.reached();
+    await asleep.reached();
     await world.setCordon(false);
     await world.addPod('landed');
     await world.setCordon(true);
-    await proof.release();
+    await asleep.release();
     expect(await outcome(drain)).toBe('pending');
     expect((await world.marks())?.drained).toBeUndefined();
     expect(
@@ -53,23 +62,53 @@ describe('traces that broke earlier versions', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
-  test('5: the same when only the list comes after the moment', async () => {
+  test('when it lands between the first look and the cordon', async () => {
     const { service, tap } = world.replica();
-    const list = hold(
-      tap,
-      ({ method, path, query }) => method === 'GET' && path === '/api/v1/pods' && query !== undefined,
-    );
-    // Cordoned before, so that the first list is the one after admission.
-    await world.replica().service.cordonAndDrain(await world.agent());
+    const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path === '/api/v1/nodes/n1');
     const drain = started(service.cordonAndDrain(await world.agent()));
-    await list.reached();
-    await world.setCordon(false);
-    await world.setCordon(true);
-    await list.release();
+    await asleep.reached();
+    await world.addPod('landed');
+    await asleep.release();
+    expect(await outcome(drain)).toBe('pending');
+    await world.endPod('landed');
+    await settle();
     expect(await outcome(drain)).toBe('ok');
-    expect(tap.requests.filter(writesNode)).toHaveLength(2);
+  });
+});
+
+describe('6: a replica past the deadline undoes nothing that another one proved', () => {
+  test('when its answer came first', async () => {
+    await world.addPod('web-1');
+    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
+    const late = started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(60_000);
+    expect(await outcome(late)).toBe('504 DrainTimeout');
+    await world.endPod('web-1');
+    await second.service.cordonAndDrain(await world.agent());
+    expect(await isCordoned()).toBe(true);
+    expect((await world.marks())?.drained).toBeDefined();
   });
 
+  test.each(DRAIN_STALLS.slice(0, 4))('when its last look sleeps %s', async (_where, where) => {
+    await world.addPod('web-1');
+    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
+    const late = started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_000);
+    const asleep = hold(first.tap, where);
+    await world.clock.advance(1_000);
+    await asleep.reached();
+    await world.endPod('web-1');
+    await second.service.cordonAndDrain(await world.agent());
+    const proven = await world.marks();
+    await asleep.release();
+    // The node is empty, and it looked once more.
+    expect(await outcome(late)).toBe('ok');
+    expect(await isCordoned()).toBe(true);
+    expect(await world.marks()).toEqual(proven);
+  });
+});
+
+describe('a drain whose node is changed by others', () => {
   test('an uncordoned node is cordoned again and drained of what came, under the same marks', async () => {
     await world.addPod('web-1');
     const { service } = world.replica();
@@ -88,62 +127,19 @@ describe('traces that broke earlier versions', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
-  test('6: a replica past the deadline undoes nothing that another one proved', async () => {
-    await world.addPod('web-1');
-    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
-    const late = started(first.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(60_000);
-    expect(await outcome(late)).toBe('504 DrainTimeout');
-    await world.endPod('web-1');
-    await second.service.cordonAndDrain(await world.agent());
-    expect(await isCordoned()).toBe(true);
-    expect((await world.marks())?.drained).toBeDefined();
-  });
-
-  test('6: an uncordon that slept since the last attempt does not release this one', async () => {
-    const [first, second] = [world.replica(), world.replica()];
-    await second.service.cordonAndDrain(await world.agent());
-    await world.setSpec('n1', { state: 'Idle' });
-    const asleep = hold(first.tap, writesNode);
-    const late = started(first.service.uncordon(await world.agent()));
-    await asleep.reached();
-    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
-    await second.service.cordonAndDrain(await world.agent('n1', 'boot-1b'));
-    await asleep.release();
-    expect(await outcome(late)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(true);
-  });
-
-  test('7: an administrator’s cordon outlives a second uncordon after the reboot that the agent recorded', async () => {
-    const { service } = world.replica();
-    await world.setCordon(true);
-    await service.cordonAndDrain(await world.agent());
-    const status = { ...(await world.shadow()).status, conditions: undefined, drain: undefined };
-    const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: '2026-01-01T00:00:00Z' };
-    await service.putStatus({ agent: await world.agent(), status: { ...status, reboot }, version: undefined });
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    await service.uncordon(await world.agent('n1', 'boot-2'));
-    await service.uncordon(await world.agent('n1', 'boot-2'));
-    expect(await isCordoned()).toBe(true);
-  });
-
   test('14: a drain whose node lost its label, shadow and marks does not mark it again', async () => {
     await world.addPod('web-1');
     const { service } = world.replica();
     const drain = started(service.cordonAndDrain(await world.agent()));
     await settle();
-    await world.admin.request({
-      method: 'DELETE',
-      path: `${SHADOWS}/brs-n1`,
-    });
+    await deleteShadow();
     await world.patch('/api/v1/nodes/n1', {
       metadata: { annotations: { 'brupop.bottlerocket.aws/marks': null } },
       spec: { unschedulable: null },
     });
     expect(await outcome(drain)).toBe('503 Superseded');
     expect(await outcome(service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(false);
-    expect(await world.marks()).toBeUndefined();
+    await expectUntouched();
   });
 
   test('a drain that another attempt superseded ends, and evicts nothing more', async () => {
@@ -176,92 +172,6 @@ describe('traces that broke earlier versions', () => {
     expect(await world.marks()).toEqual(renewed);
   });
 
-  test('16: a drain that slept while its slot was freed cordons nothing', async () => {
-    const { service, tap } = world.replica();
-    const asleep = hold(tap, cordons);
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await asleep.reached();
-    await world.admin.request({
-      method: 'DELETE',
-      path: `${SHADOWS}/brs-n1`,
-    });
-    await service.createShadow(await world.agent());
-    await bumpNode();
-    await asleep.release();
-    expect(await outcome(drain)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(false);
-  });
-
-  test('16: nor one that slept through an unplanned reboot into the new version', async () => {
-    const { service, tap } = world.replica();
-    const asleep = hold(tap, cordons);
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await asleep.reached();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    await world.setStatus('n1', { current_state: 'RebootedIntoUpdate', current_version: '1.39.0' });
-    await world.setSpec('n1', { state: 'Idle' });
-    await world.setStatus('n1', { current_state: 'Idle' });
-    await bumpNode();
-    await asleep.release();
-    expect(await outcome(drain)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(false);
-  });
-
-  test('16: nor one that slept while its label was taken away', async () => {
-    const { service, tap } = world.replica();
-    const asleep = hold(tap, cordons);
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await asleep.reached();
-    await world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
-    await bumpNode();
-    await asleep.release();
-    expect(await outcome(drain)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(false);
-    expect(await world.marks()).toBeUndefined();
-  });
-
-  test('16: nor one that slept before it wrote the status', async () => {
-    const { service, tap } = world.replica();
-    const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await asleep.reached();
-    await world.setSpec('n1', { state: 'Idle' });
-    await asleep.release();
-    expect(await outcome(drain)).toBe('409 NotAllowed');
-    expect((await world.shadow()).status?.drain).toBeUndefined();
-    expect(await isCordoned()).toBe(false);
-  });
-
-  test('17: an uncordon that slept through an unplanned reboot does not release the new drain', async () => {
-    await world.addPod('web-1');
-    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
-    const failed = started(second.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(60_000);
-    expect(await outcome(failed)).toBe('504 DrainTimeout');
-    await world.setSpec('n1', { state: 'Idle' });
-    const asleep = hold(first.tap, ({ method, path }) => method === 'GET' && path === '/api/v1/nodes/n1');
-    const late = started(first.service.uncordon(await world.agent()));
-    await asleep.reached();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
-    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
-    await world.endPod('web-1');
-    await second.service.cordonAndDrain(await world.agent('n1', 'boot-2'));
-    await asleep.release();
-    expect(await outcome(late)).toBe('409 NotAllowed');
-    expect(await isCordoned()).toBe(true);
-  });
-
-  test('19: a cordon that an old request made stays ours in the new boot', async () => {
-    const [first, second] = [world.replica(), world.replica()];
-    await first.service.cordonAndDrain(await world.agent('n1', 'boot-1'));
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
-    await second.service.cordonAndDrain(await world.agent('n1', 'boot-2'));
-    expect((await world.marks())?.owns).toContain('cordon');
-    await world.reboot('n1', { bootID: 'boot-3', version: '1.39.0' });
-    await second.service.uncordon(await world.agent('n1', 'boot-3'));
-    expect(await isCordoned()).toBe(false);
-  });
-
   test('two replicas drain one node, and both answer by a look of their own', async () => {
     await world.addPod('web-1');
     const [first, second] = [world.replica(), world.replica()];
@@ -270,5 +180,77 @@ describe('traces that broke earlier versions', () => {
     await world.endPod('web-1');
     await settle();
     expect(await Promise.all(drains.map((drain) => outcome(drain)))).toEqual(['ok', 'ok']);
+  });
+});
+
+/** What ends an attempt while a drain of it sleeps; a slot is given back with a mark on the node. */
+const ENDINGS: readonly (readonly [string, () => Promise<unknown>])[] = [
+  [
+    'its shadow is deleted and made anew',
+    async () => {
+      await deleteShadow();
+      await world.replica().service.createShadow(await world.agent());
+      await bumpNode();
+    },
+  ],
+  [
+    'an unplanned reboot boots the new version',
+    async () => {
+      await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+      await world.setStatus('n1', { current_state: 'RebootedIntoUpdate', current_version: '1.39.0' });
+      await world.setSpec('n1', { state: 'Idle' });
+      await world.setStatus('n1', { current_state: 'Idle' });
+      await bumpNode();
+    },
+  ],
+  [
+    'its label is taken away',
+    async () => {
+      await deleteShadow();
+      await bumpNode();
+    },
+  ],
+];
+
+describe.each(ENDINGS)('16: a drain that sleeps while %s cordons nothing', (_name, end) => {
+  test.each(DRAIN_STALLS)('%s', async (_where, where) => {
+    const { service, tap } = world.replica();
+    const asleep = hold(tap, where);
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await asleep.reached();
+    await end();
+    await asleep.release();
+    expect(await outcome(drain)).toBe('409 NotAllowed');
+    await expectUntouched();
+  });
+});
+
+test('16: a drain that sleeps before it writes the status while its spec is set to rest cordons nothing', async () => {
+  const { service, tap } = world.replica();
+  const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await asleep.reached();
+  await world.setSpec('n1', { state: 'Idle' });
+  await asleep.release();
+  expect(await outcome(drain)).toBe('409 NotAllowed');
+  expect((await world.shadow()).status?.drain).toBeUndefined();
+  await expectUntouched();
+});
+
+describe('19: the cordon of an old request that woke after an unplanned reboot stays ours in the new boot', () => {
+  test.each(DRAIN_STALLS)('when it slept %s', async (_where, where) => {
+    const [first, second] = [world.replica(), world.replica()];
+    const asleep = hold(first.tap, where);
+    const old = started(first.service.cordonAndDrain(await world.agent('n1', 'boot-1')));
+    await asleep.reached();
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
+    await asleep.release();
+    expect(await outcome(old)).toBe('ok');
+    expect(await world.marks()).toMatchObject({ boot: 'boot-1', owns: expect.arrayContaining(['cordon']) });
+    await second.service.cordonAndDrain(await world.agent('n1', 'boot-2'));
+    expect(await world.marks()).toMatchObject({ boot: 'boot-2', owns: expect.arrayContaining(['cordon']) });
+    await world.reboot('n1', { bootID: 'boot-3', version: '1.39.0' });
+    await second.service.uncordon(await world.agent('n1', 'boot-3'));
+    await expectUntouched();
   });
 });

@@ -1,0 +1,70 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Status } from '../../runtime/shadow/model.ts';
+import { hold, outcome, started, World } from './world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: '2026-01-01T00:00:00Z' };
+const plain = {
+  current_version: '1.38.0',
+  target_version: '1.39.0',
+  current_state: 'StagedAndPerformedUpdate',
+  crash_count: 0,
+} as const;
+
+async function versionNow(): Promise<string> {
+  return (await world.shadow()).metadata.resourceVersion;
+}
+
+/** A status that the agent of `n1` made from the shadow at `version`. */
+async function put(service: ReturnType<World['replica']>['service'], status: object, version: string): Promise<Status> {
+  return service.putStatus({ agent: await world.agent(), status, version });
+}
+
+describe('21: a status that sleeps in a paused replica', () => {
+  const failed = { ...plain, current_state: 'ErrorReset', crash_count: 3, reboot: null };
+
+  test.each([
+    ['before it looks at the shadow', 'GET'],
+    ['before it writes', 'PATCH'],
+  ])('%s brings back neither a record of a reboot nor an old count of failures', async (_where, method) => {
+    const [paused, second] = [world.replica(), world.replica()];
+    const asleep = hold(paused.tap, (request) => request.method === method && request.path.includes('/brs-n1'));
+    const late = started(put(paused.service, { ...plain, reboot }, await versionNow()));
+    await asleep.reached();
+    await put(second.service, { ...plain, reboot }, await versionNow());
+    await put(second.service, failed, await versionNow());
+    await asleep.release();
+    expect(await outcome(late)).toBe('409 Conflict');
+    expect((await world.shadow()).status).toMatchObject({ current_state: 'ErrorReset', crash_count: 3 });
+    expect((await world.shadow()).status?.reboot).toBeUndefined();
+  });
+
+  test('is refused once the update was ended, so that no reboot is recorded then', async () => {
+    const { service, tap } = world.replica();
+    const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+    const late = started(put(service, { ...plain, reboot }, await versionNow()));
+    await asleep.reached();
+    await world.setSpec('n1', { state: 'Idle' });
+    await asleep.release();
+    expect(await outcome(late)).toBe('409 Conflict');
+    expect((await world.shadow()).status?.reboot).toBeUndefined();
+  });
+});
+
+test('a status of an agent that does not say its shadow’s version is merged into the newest', async () => {
+  const { service, tap } = world.replica();
+  const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+  const status = { ...plain, target_version: '1.40.0' };
+  const late = started(service.putStatus({ agent: await world.agent(), status, version: undefined }));
+  await asleep.reached();
+  const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 3, blocked_by: [] };
+  await world.setStatus('n1', { drain });
+  await asleep.release();
+  expect(await outcome(late)).toBe('ok');
+  expect((await world.shadow()).status).toMatchObject({ target_version: '1.40.0', drain });
+});
