@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { LB_LABEL, UPDATING_LABEL } from '../../runtime/marks/names.ts';
+import { disownCordonPatch } from '../../runtime/marks/patches.ts';
 import { settle } from '../../sim/clock.ts';
 import { outcome, SHADOWS, World } from './world.ts';
 
@@ -96,6 +97,18 @@ describe('marks', () => {
     expect((await world.marks())?.id).toBe(before?.id);
   });
 
+  test('own the cordon again once a replica had to cordon again', async () => {
+    const { service } = world.replica();
+    await service.cordonAndDrain(await world.agent());
+    await world.setCordon(false);
+    await world.patch('/api/v1/nodes/n1', {
+      metadata: { annotations: disownCordonPatch(await world.node())!.metadata.annotations },
+    });
+    expect((await world.marks())?.owns).not.toContain('cordon');
+    await service.cordonAndDrain(await world.agent());
+    expect((await world.marks())?.owns).toContain('cordon');
+  });
+
   test('do not claim an administrator’s cordon', async () => {
     await world.setCordon(true);
     const { service } = world.replica();
@@ -146,27 +159,6 @@ describe('an uncordon', () => {
     await service.uncordon(await world.agent());
     expect((await world.node()).spec?.unschedulable).toBe(true);
     expect(await world.marks()).toBeUndefined();
-  });
-
-  test('takes over what an older apiserver left in this attempt', async () => {
-    await world.setCordon(true);
-    await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'True' } } });
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    const { service } = world.replica();
-    const agent = await world.agent('n1', 'boot-2');
-    await service.removeExclusionFromLb(agent);
-    await service.uncordon(agent);
-    const node = await world.node();
-    expect(node.spec?.unschedulable).toBeUndefined();
-    expect(node.metadata.labels?.[LB_LABEL]).toBeUndefined();
-  });
-
-  test('takes over nothing once a drain of ours has run in this attempt', async () => {
-    await world.setCordon(true);
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    await world.setStatus('n1', { drain: { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] } });
-    await world.replica().service.uncordon(await world.agent('n1', 'boot-2'));
-    expect((await world.node()).spec?.unschedulable).toBe(true);
   });
 });
 

@@ -39,7 +39,7 @@ describe('a drain', () => {
     });
   });
 
-  test('ends at the moment its last pod is gone, not before', async () => {
+  test('ends within no time of its last pod’s going, and not before', async () => {
     await world.addPod('web-1');
     await world.addPod('web-2');
     const { service } = world.replica();
@@ -165,23 +165,6 @@ describe('a drain', () => {
     expect(await world.events()).toEqual(['DrainStarted', 'DrainFailed']);
   });
 
-  test('has one deadline on every replica, counted from its beginning', async () => {
-    await world.addPod('web-1');
-    const first = world.replica({ timeoutSec: 60 });
-    const begun = started(first.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(40_000);
-    first.service.close();
-    expect(await outcome(begun)).toBe('503 ShuttingDown');
-    const second = world.replica({ timeoutSec: 60 });
-    const resumed = started(second.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(19_000);
-    expect(await outcome(resumed)).toBe('pending');
-    await world.clock.advance(1_000);
-    expect(await outcome(resumed)).toBe('504 DrainTimeout');
-    await endTerminating();
-    await second.service.cordonAndDrain(await world.agent());
-  });
-
   test('without a deadline goes on for ever', async () => {
     await world.addPod('web-1');
     const drain = started(world.replica({ timeoutSec: 0 }).service.cordonAndDrain(await world.agent()));
@@ -189,21 +172,6 @@ describe('a drain', () => {
     expect(await outcome(drain)).toBe('pending');
     await endTerminating();
     expect(await outcome(drain)).toBe('ok');
-  });
-
-  test('goes on when its client is gone, and a second request joins it', async () => {
-    await world.addPod('web-1');
-    const { service, tap } = world.replica();
-    const gone = new AbortController();
-    const first = started(service.cordonAndDrain(await world.agent(), gone.signal));
-    await settle();
-    gone.abort(new Error('gone'));
-    await expect(first).rejects.toThrow('gone');
-    const second = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
-    await endTerminating();
-    expect(await outcome(second)).toBe('ok');
   });
 
   test('evicts the operator’s own pods last', async () => {

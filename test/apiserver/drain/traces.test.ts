@@ -171,16 +171,6 @@ describe('a drain whose node is changed by others', () => {
     expect(await outcome(old)).toBe('503 Superseded');
     expect(await world.marks()).toEqual(renewed);
   });
-
-  test('two replicas drain one node, and both answer by a look of their own', async () => {
-    await world.addPod('web-1');
-    const [first, second] = [world.replica(), world.replica()];
-    const drains = [first, second].map(async ({ service }) => service.cordonAndDrain(await world.agent()));
-    await settle();
-    await world.endPod('web-1');
-    await settle();
-    expect(await Promise.all(drains.map((drain) => outcome(drain)))).toEqual(['ok', 'ok']);
-  });
 });
 
 /** What ends an attempt while a drain of it sleeps; a slot is given back with a mark on the node. */

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { UnreachableError } from '../../../runtime/kube/errors.ts';
+import { settle } from '../../../sim/clock.ts';
+import { hold, outcome, type Replica, started, World } from '../world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+const evicts = ({ tap }: Replica): string[] =>
+  tap.requests.filter(({ path }) => path.endsWith('/eviction')).map(({ path }) => path.split('/').at(-2) ?? '');
+
+/** What a kill -9 is to everybody else: nothing of the replica reaches the cluster any more. */
+function kill({ tap }: Replica): void {
+  const dead = new UnreachableError('killed');
+  const refuse = (): never => {
+    throw dead;
+  };
+  tap.before = refuse;
+  tap.beforeWatch = refuse;
+  tap.cut(dead);
+}
+
+describe('a drain', () => {
+  beforeEach(() => world.addPod('web-1'));
+
+  test('by two replicas at once is answered by both, each by a look of its own', async () => {
+    const replicas = [world.replica(), world.replica()];
+    const drains = replicas.map(async ({ service }) => service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-1');
+    expect(await Promise.all(drains.map((drain) => outcome(drain)))).toEqual(['ok', 'ok']);
+    for (const { tap } of replicas) {
+      const proofs = tap.requests.filter(({ body }) => JSON.stringify(body ?? '').includes('drained'));
+      expect(proofs).not.toEqual([]);
+    }
+  });
+
+  test('of a replica that was killed is resumed by the next request, with the deadline that it had', async () => {
+    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
+    void started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(40_000);
+    const before = await world.marks();
+    kill(first);
+    const resumed = started(second.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(19_900);
+    expect(await outcome(resumed)).toBe('pending');
+    expect(await world.marks()).toEqual(before);
+    await world.clock.advance(100);
+    expect(await outcome(resumed)).toBe('504 DrainTimeout');
+  });
+
+  test('of a replica that was killed is brought to its end by the next request', async () => {
+    const [first, second] = [world.replica(), world.replica()];
+    void started(first.service.cordonAndDrain(await world.agent()));
+    await settle();
+    kill(first);
+    await world.addPod('landed');
+    const resumed = started(second.service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(evicts(second)).toEqual(['landed']);
+    for (const name of ['web-1', 'landed']) await world.endPod(name);
+    expect(await outcome(resumed)).toBe('ok');
+  });
+
+  test('of a replica that is shut down is over at once, and touches nothing more', async () => {
+    const { service, tap } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    service.close();
+    expect(await outcome(drain)).toBe('503 ShuttingDown');
+    tap.requests.length = 0;
+    await world.addPod('landed');
+    await world.setCordon(false);
+    await world.clock.advance(60_000);
+    expect(tap.requests).toEqual([]);
+    expect(await outcome(service.cordonAndDrain(await world.agent()))).toBe('503 ShuttingDown');
+  });
+
+  test('goes on when its client is gone, and a second request joins it', async () => {
+    const { service, tap } = world.replica();
+    const gone = new AbortController();
+    const first = started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    await world.addPod('landed');
+    await settle();
+    expect(evicts({ tap } as Replica)).toEqual(['web-1', 'landed']);
+    const second = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
+    for (const name of ['web-1', 'landed']) await world.endPod(name);
+    expect(await outcome(second)).toBe('ok');
+  });
+});
+
+describe('the deadline of a drain', () => {
+  test('is one for every replica, counted from its beginning', async () => {
+    await world.addPod('web-1');
+    const first = world.replica({ timeoutSec: 60 });
+    const begun = started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(40_000);
+    first.service.close();
+    expect(await outcome(begun)).toBe('503 ShuttingDown');
+    const second = world.replica({ timeoutSec: 60 });
+    const resumed = started(second.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(19_000);
+    expect(await outcome(resumed)).toBe('pending');
+    await world.clock.advance(1_000);
+    expect(await outcome(resumed)).toBe('504 DrainTimeout');
+    await world.endPod('web-1');
+    await second.service.cordonAndDrain(await world.agent());
+  });
+
+  test('is answered by one more look, not by what the watch has shown', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica({ timeoutSec: 60 });
+    const blind = new UnreachableError('no watch');
+    tap.beforeWatch = ({ path }) => {
+      if (path === '/api/v1/pods') throw blind;
+    };
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_900);
+    await world.endPod('web-1');
+    await world.clock.advance(100);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('is not the answer to a waiter whose drain is another’s by then', async () => {
+    await world.addPod('web-1');
+    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
+    const old = started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_000);
+    const look = hold(first.tap, ({ method, path }) => method === 'GET' && path === '/api/v1/nodes/n1');
+    await world.clock.advance(1_000);
+    await look.reached();
+    void started(second.service.cordonAndDrain(await world.agent('n1', 'boot-2')));
+    await settle();
+    await look.release();
+    expect(await outcome(old)).toBe('503 Superseded');
+  });
+});
