@@ -1,0 +1,162 @@
+import type { Mutant } from '../mutant.ts';
+
+const TRACES = 'test/apiserver/drain/traces.test.ts';
+const RULES = 'test/apiserver/rules.test.ts';
+const MARKS = 'test/marks/marks.test.ts';
+const ADMISSION = 'runtime/apiserver/drain/admission.ts';
+const RULES_FILE = 'runtime/apiserver/rules.ts';
+const SIGHT = 'runtime/apiserver/sight.ts';
+const PATCHES = 'runtime/marks/patches.ts';
+
+/** Whether a node may be drained now, and how it is cordoned. */
+export const admissionMutants: readonly Mutant[] = [
+  {
+    rule: 'B4',
+    without: 'the look whether the Node is the one that the agent runs on',
+    file: SIGHT,
+    find: "  if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');",
+    replace: "  if (!node) throw notAllowed('the node was replaced or deleted');",
+    tests: [RULES],
+  },
+  {
+    rule: 'B4',
+    without: 'the look whether the shadow is the Node’s own',
+    file: SIGHT,
+    find: 'if (!belongsTo(shadow, agent.nodeUid))',
+    replace: 'if (shadow === undefined)',
+    tests: [RULES],
+  },
+  {
+    rule: 'M1',
+    without: 'the spec: a node is drained in any step',
+    file: RULES_FILE,
+    find: "  if (spec.state !== 'RebootedIntoUpdate') return",
+    replace: '  if (!spec) return',
+    tests: [RULES],
+  },
+  {
+    rule: 'M1',
+    without: 'the failure that was reported: the attempt goes on',
+    file: RULES_FILE,
+    find: "new Set<State>(['RebootedIntoUpdate', 'ErrorReset'])",
+    replace: "new Set<State>(['RebootedIntoUpdate'])",
+    tests: [RULES],
+  },
+  {
+    rule: 'M1',
+    without: 'the update that was reported: the attempt goes on',
+    file: RULES_FILE,
+    find: "new Set<State>(['RebootedIntoUpdate', 'ErrorReset'])",
+    replace: "new Set<State>(['ErrorReset'])",
+    tests: [RULES],
+  },
+  {
+    rule: 'M1',
+    without: 'the boot: a node is drained again after the reboot that was requested',
+    file: RULES_FILE,
+    find: 'record.boot_id !== node.status?.nodeInfo?.bootID;',
+    replace: 'record.boot_id === undefined;',
+    tests: [RULES],
+  },
+  {
+    rule: 'B2',
+    without: 'the difference between a probe and the record of a reboot',
+    file: RULES_FILE,
+    find: 'record?.requested_at != null &&',
+    replace: 'record != null &&',
+    tests: [RULES],
+  },
+  {
+    rule: 'M1',
+    without: 'the version of the shadow that was looked at, when its status is written',
+    file: ADMISSION,
+    find: '      metadata: { resourceVersion: sight.shadow.metadata.resourceVersion },\n',
+    replace: '',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the version of the node that was looked at, when it is cordoned',
+    file: ADMISSION,
+    find: 'await ports.nodes.patch(agent.nodeName, { ...patch })',
+    replace:
+      'await ports.nodes.patch(agent.nodeName, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the order: the node is cordoned before the status is written',
+    file: ADMISSION,
+    find: '    const shadow = await ports.shadows.patchStatus(',
+    replace: `    const early = cordonPatch(sight.node, attempt);
+    if (early) await ports.nodes.patch(agent.nodeName, { ...early });
+    const shadow = await ports.shadows.patchStatus(`,
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the write of the status: nothing but the node is written',
+    file: ADMISSION,
+    find: '    const shadow = await ports.shadows.patchStatus(shadowName(agent.nodeName), {',
+    replace:
+      '    const shadow = await ((_: string, __: object) => Promise.resolve(sight.shadow))(shadowName(agent.nodeName), {',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the new look after a 409',
+    file: SIGHT,
+    find: 'error instanceof ConflictError || error instanceof NotFoundError',
+    replace: 'error instanceof NotFoundError',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the new look after a 404',
+    file: SIGHT,
+    find: 'error instanceof ConflictError || error instanceof NotFoundError',
+    replace: 'error instanceof ConflictError',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M1',
+    without: 'the renewal of marks of another boot',
+    file: PATCHES,
+    find: "  return marks.id !== '' && !otherBoot;",
+    replace: "  return marks.id !== '' && (otherBoot || !otherBoot);",
+    tests: [MARKS],
+  },
+  {
+    rule: 'M1',
+    without: 'the exception that a boot which is not said is not another one',
+    file: PATCHES,
+    find: 'marks.boot !== null && attempt.boot !== null && ',
+    replace: '',
+    tests: [MARKS],
+  },
+  {
+    rule: 'M1',
+    without: 'the new beginning of a drain that was renewed: it has the old deadline',
+    file: PATCHES,
+    find: '  return { id: attempt.id, since: attempt.now, boot: attempt.boot };',
+    replace: '  return { id: attempt.id, since: marks?.since ?? attempt.now, boot: attempt.boot };',
+    tests: [MARKS],
+  },
+  {
+    rule: 'M1',
+    without: 'what renewed marks owned before: the cordon of the boot before is nobody’s',
+    file: PATCHES,
+    find: 'owns: union(before?.owns, taken)',
+    replace: 'owns: union(before?.id === id ? before.owns : [], taken)',
+    tests: [TRACES],
+    name: '19:',
+  },
+  {
+    rule: 'M1',
+    without: 'the boot id of the agent in its marks',
+    file: 'runtime/apiserver/auth/authenticator.ts',
+    find: 'return { ...holder, bootId };',
+    replace: 'return { ...holder, bootId: null };',
+    tests: ['test/apiserver/auth/authenticator.test.ts', 'test/apiserver/http.test.ts'],
+  },
+];

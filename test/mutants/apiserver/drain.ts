@@ -1,0 +1,241 @@
+import type { Mutant } from '../mutant.ts';
+
+const TRACES = 'test/apiserver/drain/traces.test.ts';
+const REPLICAS = 'test/apiserver/drain/replicas.test.ts';
+const DRAIN = 'test/apiserver/drain/drain.test.ts';
+const PROGRESS = 'test/apiserver/drain/progress.test.ts';
+const MARKS = 'test/marks/marks.test.ts';
+const ADMISSION = 'runtime/apiserver/drain/admission.ts';
+const ENGINE = 'runtime/apiserver/drain/engine.ts';
+const RUN = 'runtime/apiserver/drain/run.ts';
+const PATCHES = 'runtime/marks/patches.ts';
+
+/** How a drain goes on, and what it takes for it to end. */
+export const drainMutants: readonly Mutant[] = [
+  {
+    rule: 'M2',
+    without: 'the end of a run whose marks are gone or another drain’s',
+    file: RUN,
+    find: '      if (!node || readMarks(node)?.id !== admitted.id) return',
+    replace: '      if (!node) return',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M2',
+    without: 'the answer that a drain is over when its run was superseded',
+    file: ENGINE,
+    find: "    if (end === 'superseded') throw superseded();\n",
+    replace: '',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M2',
+    without: 'the identity of a waiter’s drain: it slips into the one that superseded it',
+    file: ADMISSION,
+    find: '  if (own !== undefined && own !== id) throw superseded();\n',
+    replace: '',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M2',
+    without: 'a joiner’s own last look: what the run has seen is answered',
+    file: ENGINE,
+    find: 'if (left.length > 0) joined = await this.#waitFor(left, { agent, admitted, joined, gone });',
+    replace: 'if (left.length > 0) return void (await this.#waitFor(left, { agent, admitted, joined, gone }));',
+    tests: [TRACES],
+    name: '5:',
+  },
+  {
+    rule: 'M3',
+    without: 'the proof: what was listed is answered',
+    file: ENGINE,
+    find: 'else if (await this.#proveEmpty(admitted, tolerating)) return;',
+    replace: 'else if ((await this.#proveEmpty(admitted, tolerating)) || left.length === 0) return;',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the list after the cordon: the one from before it serves as proof',
+    file: ADMISSION,
+    find: 'survey: patch ? undefined : seen',
+    replace: 'survey: seen',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the live list: an empty watch is taken for an empty node',
+    file: 'runtime/apiserver/drain/survey.ts',
+    find: 'await pods.list({ fieldSelector: onNode(nodeName) })',
+    replace: '[]',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the version of the node in the proof',
+    file: ENGINE,
+    find: 'await nodes.patch(node.metadata.name, { ...patch });',
+    replace:
+      'await nodes.patch(node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: (await nodes.get(node.metadata.name))!.metadata.resourceVersion } });',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the new look after a proof that came too late',
+    file: ENGINE,
+    find: '      if (error instanceof ConflictError) return false;\n',
+    replace: '',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the cordon in the proof',
+    file: PATCHES,
+    find: 'marks?.id !== id || node.spec?.unschedulable !== true',
+    replace: 'marks?.id !== id',
+    tests: [MARKS],
+  },
+  {
+    rule: 'M3',
+    without: 'the identity in the proof',
+    file: PATCHES,
+    find: 'marks?.id !== id || node.spec?.unschedulable !== true',
+    replace: '!marks || node.spec?.unschedulable !== true',
+    tests: [MARKS],
+  },
+  {
+    rule: 'M3',
+    without: 'the watch for somebody who uncordons in the middle',
+    file: RUN,
+    find: "      if (node.spec?.unschedulable !== true) return 'uncordoned';\n",
+    replace: '',
+    tests: [TRACES],
+  },
+  {
+    rule: 'M3',
+    without: 'the end of an earlier proof when the node is cordoned again',
+    file: PATCHES,
+    find: 'JSON.stringify({ id, since, boot, owns: union(before?.owns, taken) } satisfies Marks)',
+    replace: 'JSON.stringify({ id, since, boot, drained: before?.drained, owns: union(before?.owns, taken) })',
+    tests: [MARKS],
+  },
+  {
+    rule: 'M4',
+    without: 'the beginning that stands on the node: each replica has a deadline of its own',
+    file: ENGINE,
+    find: 'Date.parse(since) + timeoutMs',
+    replace: 'this.#ports.clock.now() + timeoutMs',
+    tests: [REPLICAS],
+    name: 'resumed by the next request',
+  },
+  {
+    rule: 'M4',
+    without: 'the last look at the deadline',
+    file: ENGINE,
+    find: "    if (end === 'superseded') throw superseded();\n",
+    replace: `    if (end === 'superseded') throw superseded();
+    if (end === 'deadline') throw this.#timedOut(left, wait);
+`,
+    tests: [REPLICAS],
+  },
+  {
+    rule: 'M4',
+    without: 'the deadline',
+    file: ENGINE,
+    find: '    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#timedOut(left, wait);\n',
+    replace: '',
+    tests: [REPLICAS],
+    name: 'resumed by the next request',
+  },
+  {
+    rule: 'M4',
+    without: 'the patience past the deadline: the apiserver uncordons by itself',
+    file: ENGINE,
+    find: "    this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
+    replace: `    const { name, resourceVersion } = admitted.node.metadata;
+    void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });
+`,
+    tests: [DRAIN],
+    name: 'past the deadline it says which and why',
+  },
+  {
+    rule: 'a drain ends with its last pod',
+    without: 'the watch of pods: they are looked at every 200 ms',
+    file: 'runtime/apiserver/drain/node-pods.ts',
+    find: '    if (apply(change, pods)) yield',
+    replace: '    await clock.sleep(200);\n    if (apply(change, pods)) yield',
+    tests: [DRAIN],
+    name: 'within no time',
+  },
+  {
+    rule: 'a client that goes away ends no drain',
+    without: 'the life of its own that a run has',
+    file: ENGINE,
+    find: '    const end = await (gone',
+    replace: "    gone?.addEventListener('abort', () => this.close());\n    const end = await (gone",
+    tests: [REPLICAS],
+  },
+  {
+    rule: 'a second request joins',
+    without: 'the run that is there: each request begins another',
+    file: ENGINE,
+    find: '    if (before?.id === admitted.id) return before;\n',
+    replace: '',
+    tests: [REPLICAS],
+  },
+  {
+    rule: 'a replica that ends hands over',
+    without: 'the end of its runs',
+    file: ENGINE,
+    find: 'maxInFlight, signal: this.#closing.signal }',
+    replace: 'maxInFlight, signal: new AbortController().signal }',
+    tests: [REPLICAS],
+  },
+  {
+    rule: 'a replica that ends hands over',
+    without: 'the refusal of what comes after',
+    file: ENGINE,
+    find: '      if (this.#closing.signal.aborted) throw shuttingDown();\n',
+    replace: '',
+    tests: [REPLICAS],
+  },
+  {
+    rule: 'a replica that ends hands over',
+    without: 'the word of the process to its drains',
+    file: 'runtime/apiserver/run.ts',
+    find: '    service.close();\n',
+    replace: '',
+    tests: ['test/apiserver/run.test.ts'],
+  },
+  {
+    rule: 'a drain is never a success over a pod that is there',
+    without: 'the next try after an eviction that was refused',
+    file: 'runtime/apiserver/drain/evictor.ts',
+    find: '      if (!failure) return;',
+    replace: "      if (!failure || failure.kind === 'refused') return;",
+    tests: ['test/apiserver/drain/evictor.test.ts'],
+  },
+  {
+    rule: 'progress is what is true',
+    without: 'the list in the progress of a drain that others have begun',
+    file: ADMISSION,
+    find: 'seen.left.length === 0 || admission.blocked !== undefined || ',
+    replace: '',
+    tests: [PROGRESS],
+  },
+  {
+    rule: 'progress is what is true',
+    without: 'the next try after a status of the agent came first',
+    file: 'runtime/apiserver/drain/progress.ts',
+    find: '      if (shadow?.status?.drain?.started_at === admitted.since) this',
+    replace: '      this.#written = drain;\n      if (shadow?.status?.drain?.started_at === admitted.since) this',
+    tests: [PROGRESS],
+  },
+  {
+    rule: 'progress is what is true',
+    without: 'the version of the shadow in later progress: it comes back into a status in which it was ended',
+    file: 'runtime/apiserver/drain/progress.ts',
+    find: 'const patch = { metadata: { resourceVersion: this.#version }, status: { drain } };',
+    replace: 'const patch = { status: { drain } };',
+    tests: [PROGRESS],
+  },
+];
