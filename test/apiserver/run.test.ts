@@ -1,52 +1,108 @@
 import { expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
+import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { listenAddress, runApiserver } from '../../runtime/apiserver/run.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { ADMIN } from '../../sim/cluster/cluster.ts';
+import { serveCluster } from '../../sim/cluster/https.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
+import { eventually } from '../contract/eventually.ts';
+import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
+import { withFiles } from './https-world.ts';
+import { World } from './world.ts';
 
-test('the process serves with the certificate of its folder, and ends when it is asked to', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'apiserver-'));
-  const ca = await createCa(systemClock);
-  const { certPem, keyPem } = await ca.issue({ commonName: 'a', dnsNames: ['a.svc'] });
-  const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': ca.certPem, token: 't', namespace: 'ns' };
+const SERVER = 'a.svc';
+const ca = await createCa(systemClock);
+
+interface Running {
+  readonly port: number;
+  readonly stop: () => Promise<void>;
+}
+
+/** Runs the process until the test is over, or stops it, with a pod's files in `dir` and its server's certificate in `dir` as well. */
+async function running(dir: string, env: Readonly<Record<string, string>>): Promise<Running> {
+  const { certPem, keyPem } = await ca.issue({ commonName: 'a', dnsNames: [SERVER] });
+  const files = { 'tls.crt': certPem, 'tls.key': keyPem };
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-  const config = readApiserverConfig({
-    TLS_DIR: dir,
-    SERVICE_ACCOUNT_DIR: dir,
-    KUBERNETES_SERVICE_HOST: '127.0.0.1',
-    APISERVER_INTERNAL_PORT: '0',
-    HTTP_PORT: '0',
-  });
+  const own = { TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir, APISERVER_INTERNAL_PORT: '0', HTTP_PORT: '0' };
   const listening = Promise.withResolvers<number>();
-  const logger = createLogger({
-    format: 'json',
-    ansi: false,
-    level: 'info',
-    clock: systemClock,
-    write: (line) => {
-      const { message, port } = JSON.parse(line) as { message: string; port: number };
-      if (message === 'listening') listening.resolve(port);
-    },
-  });
+  const write = (line: string): void => {
+    const { message, port } = JSON.parse(line) as { message: string; port: number };
+    if (message === 'listening') listening.resolve(port);
+  };
+  const logger = createLogger({ format: 'json', ansi: false, level: 'info', clock: systemClock, write });
   const stop = new AbortController();
-  const ended = runApiserver(config, { signal: stop.signal, logger, clock: systemClock, random: Math.random });
-  const port = await Promise.race([listening.promise, ended]);
-  const status = await new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: port as number, servername: 'a.svc', ca: ca.certPem, path: '/ping' };
-    request(options, (incoming) => resolve(incoming.resume().statusCode))
+  const context = { signal: stop.signal, logger, clock: systemClock, random: Math.random };
+  const ended = runApiserver(readApiserverConfig({ ...own, ...env }), context);
+  const port = (await Promise.race([listening.promise, ended])) as number;
+  return {
+    port,
+    stop: () => {
+      stop.abort();
+      return ended;
+    },
+  };
+}
+
+interface Ask {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function ask(port: number, call: Ask): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, servername: SERVER, ca: ca.certPem, agent: false, ...call };
+    request(options, (incoming) => {
+      let body = '';
+      incoming.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      incoming.on('end', () => resolve({ status: incoming.statusCode, body }));
+    })
       .on('error', reject)
       .end();
   });
-  expect(status).toBe(200);
-  stop.abort();
-  await ended;
-  await rm(dir, { recursive: true });
+}
+
+test('the process serves with the certificate of its folder, and ends when it is asked to', async () => {
+  await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
+    const { port, stop } = await running(dir, { KUBERNETES_SERVICE_HOST: '127.0.0.1' });
+    expect(await ask(port, { method: 'GET', path: '/ping' })).toMatchObject({ status: 200 });
+    await stop();
+  });
 });
+
+test('a process that is asked to end tells those who wait for a drain to ask again', async () => {
+  const world = await World.create();
+  await addAccounts(world);
+  await addAgentPod(world, 'agent-1');
+  await world.addPod('web-1');
+  const served = await serveCluster(world.cluster);
+  const { hostname: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT } = new URL(served.url);
+  const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
+  const files = { 'ca.crt': served.caPem, token: users[0].user.token, namespace: NAMESPACE };
+  await withFiles(files, async (dir) => {
+    const { port, stop } = await running(dir, { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT });
+    const { nodeName, nodeUid } = await world.agent();
+    const token = await projectedToken(world);
+    const headers = { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: token };
+    const answer = ask(port, { method: 'POST', path: PATHS.cordonAndDrain, headers });
+    await eventually(async () => expect(await terminating(world)).toEqual(['web-1']));
+    const [reply] = await Promise.allSettled([answer, stop()]);
+    // A drain that went on would keep this process alive.
+    await world.endPod('web-1');
+    await served.close();
+    expect(reply).toMatchObject({ value: { status: 503, body: expect.stringContaining('ShuttingDown') } });
+  });
+});
+
+async function terminating(world: World): Promise<string[]> {
+  return (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);
+}
 
 test.each([
   ['10.0.0.1', '0.0.0.0'],

@@ -172,7 +172,7 @@ describe('an eviction that never succeeds ends at the deadline, and in no succes
 });
 
 describe('the last check', () => {
-  const started = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
+  const ofOnePod = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
   const [atNode, atShadow, list, status] = ends(1);
 
   test.each([
@@ -180,7 +180,7 @@ describe('the last check', () => {
     ['403', refused(403), '403'],
     ['no answer', new UnreachableError('timed out'), 'timed out'],
   ])('is no success where the list fails with %s', async (_why, answer, words) => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.expects(atNode!, atShadow!, listAnswers(answer));
     gone(scene, 'web-1');
@@ -188,7 +188,7 @@ describe('the last check', () => {
   });
 
   test('is made anew where the node changed since it was looked at', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.expects(atNode!, atShadow!, list!, status!, proves('n2', refused(409)));
     scene.api.expects(
@@ -203,7 +203,7 @@ describe('the last check', () => {
   });
 
   test('is made anew where the shadow changed since it was looked at', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.expects(atNode!, atShadow!, list!, states('s2', progress(0), refused(409)));
     scene.api.expects(
@@ -218,7 +218,7 @@ describe('the last check', () => {
   });
 
   test('is no success where the proof is refused', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.expects(atNode!, atShadow!, list!, status!, proves('n2', refused(403)));
     gone(scene, 'web-1');
@@ -227,24 +227,24 @@ describe('the last check', () => {
 });
 
 describe('in the middle of a drain', () => {
-  const started = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
+  const ofOnePod = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
 
   test('marks that vanish end it with the word to ask again', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.tell(NODES, { type: 'MODIFIED', object: node('n3') });
     expect(await outcome(drained)).toBe('503 Superseded');
   });
 
   test('a node that vanishes ends it so too', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.tell(NODES, { type: 'DELETED', object: node('n3') });
     expect(await outcome(drained)).toBe('503 Superseded');
   });
 
   test('a pod that lands is evicted', async () => {
-    const drained = started();
+    const drained = ofOnePod();
     await settle();
     scene.api.expects(evicts('late'));
     scene.api.tell(PODS, { type: 'ADDED', object: pod('late') });
