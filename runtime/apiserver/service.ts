@@ -1,6 +1,7 @@
 import type { ShadowObject } from '../kube/shadows.ts';
 import type { Status } from '../shadow/model.ts';
 import type { Agent } from './agent.ts';
+import { expectDrainable } from './drain/admission.ts';
 import { DrainEngine, type DrainSettings } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';
@@ -29,7 +30,10 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     putStatus: (report) => putStatus(ports, report),
     cordonAndDrain: (agent, gone) => engine.drain(agent, gone),
     uncordon: (agent) => uncordon(ports, agent),
-    excludeFromLb: (agent) => excludeFromLb(ports, agent),
+    excludeFromLb: async (agent) => {
+      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, preflight: settings.preflight });
+      await excludeFromLb(ports, agent);
+    },
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
     close: () => engine.close(),
   };

@@ -33,6 +33,8 @@ export class World {
   readonly clock = new VirtualClock();
   readonly cluster: EmbeddedCluster;
   readonly admin: KubeTransport;
+  /** Of every replica, where a test says nothing else. */
+  settings: ReplicaSettings = {};
   #seed = 1;
 
   constructor() {
@@ -55,7 +57,7 @@ export class World {
     return world;
   }
 
-  replica(settings: ReplicaSettings = {}): Replica {
+  replica(settings: ReplicaSettings = this.settings): Replica {
     const tap = new Tapped(this.cluster.transport(ADMIN));
     const apiserver = createApiserver({
       transport: tap,

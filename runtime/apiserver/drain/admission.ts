@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Node } from '../../kube/objects.ts';
+import type { ShadowObject } from '../../kube/shadows.ts';
 import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
-import { shadowName } from '../../shadow/names.ts';
 import type { Agent } from '../agent.ts';
 import type { Preflight } from '../config.ts';
 import { randomId } from '../ids.ts';
@@ -51,26 +51,72 @@ export interface Admission {
  */
 export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
   return fromTheStart(async () => {
-    const { agent } = admission;
-    const sight = await look(ports, agent);
-    const why = whyNotDrain(sight);
-    if (why !== undefined) throw notAllowed(`no drain: ${why}`);
-    const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
-    const drain = joined(sight, attempt, admission);
-    const seen = await survey(ports, { nodeName: agent.nodeName, since: drain.since });
-    const progress = await (drain.begun ? firstProgress : laterProgress)(ports, { admission, sight, drain, seen });
-    const refusal = drain.begun ? refusalOf(admission.preflight, progress) : undefined;
-    if (refusal && isStated(progress, sight)) throw refusal;
-    const shadow = await ports.shadows.patchStatus(shadowName(agent.nodeName), {
-      metadata: { resourceVersion: sight.shadow.metadata.resourceVersion },
-      status: { drain: progress },
-    });
-    if (refusal) throw refusal;
+    const considered = await consider(ports, admission);
+    const { sight, attempt, drain, seen, progress, refusal } = considered;
+    if (refusal) return refuse(ports, considered, refusal);
+    const { resourceVersion: shadowVersion } = await state(ports, considered);
     const patch = cordonPatch(sight.node, attempt);
-    const node = patch ? await ports.nodes.patch(agent.nodeName, { ...patch }) : sight.node;
-    const { resourceVersion: shadowVersion } = shadow.metadata;
+    const node = patch ? await ports.nodes.patch(sight.node.metadata.name, { ...patch }) : sight.node;
     return { ...drain, node, progress, shadowVersion, survey: patch ? undefined : seen };
   });
+}
+
+/**
+ * Makes sure that a drain, if it were asked for now, would not be refused by the preflight: what is done to a node before its drain would
+ * last as long as the refusal.
+ * @throws RefusedError 409, as `admit` does
+ */
+export function expectDrainable(
+  ports: Ports,
+  { agent, preflight }: Pick<Admission, 'agent' | 'preflight'>,
+): Promise<void> {
+  return fromTheStart(async () => {
+    const considered = await consider(ports, { agent, preflight, id: undefined, blocked: undefined });
+    if (considered.refusal) await refuse(ports, considered, considered.refusal);
+  });
+}
+
+interface Look {
+  readonly admission: Admission;
+  readonly sight: Sight;
+  readonly attempt: Attempt;
+  readonly drain: Drain;
+  readonly seen: Survey;
+}
+
+interface Considered extends Look {
+  /** What the status has to say. */
+  readonly progress: DrainProgress;
+  /** Undefined where the drain may begin, or go on. */
+  readonly refusal: RefusedError | undefined;
+}
+
+/** Looks at everything and writes nothing. */
+async function consider(ports: Ports, admission: Admission): Promise<Considered> {
+  const { agent, preflight } = admission;
+  const sight = await look(ports, agent);
+  const why = whyNotDrain(sight);
+  if (why !== undefined) throw notAllowed(`no drain: ${why}`);
+  const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
+  const drain = joined(sight, attempt, admission);
+  const seen = await survey(ports, { nodeName: agent.nodeName, since: drain.since });
+  const seenBy = { admission, sight, attempt, drain, seen };
+  const progress = drain.begun ? await firstProgress(ports, seenBy) : laterProgress(seenBy);
+  return { ...seenBy, progress, refusal: drain.begun ? refusalOf(preflight, progress) : undefined };
+}
+
+/** Bears the version of the shadow that was looked at. */
+async function state({ shadows }: Ports, { sight, progress }: Considered): Promise<ShadowObject['metadata']> {
+  const { name, resourceVersion } = sight.shadow.metadata;
+  return (await shadows.patchStatus(name, { metadata: { resourceVersion }, status: { drain: progress } })).metadata;
+}
+
+/** An agent that is refused asks again and again: what has not changed since is not written anew. */
+async function refuse(ports: Ports, considered: Considered, refusal: RefusedError): Promise<never> {
+  const { sight, progress } = considered;
+  const stated = sight.shadow.status?.drain?.blocked_by;
+  if (!isDeepStrictEqual(stated, progress.blocked_by)) await state(ports, considered);
+  throw refusal;
 }
 
 type Drain = Pick<Admitted, 'id' | 'since' | 'begun'>;
@@ -81,13 +127,6 @@ function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Drai
   return { id, since, begun: id === attempt.id };
 }
 
-interface Look {
-  readonly admission: Admission;
-  readonly sight: Sight;
-  readonly drain: Drain;
-  readonly seen: Survey;
-}
-
 async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
   const { preflight } = admission;
   const progress = progressOf(drain.since, seen.left, await foresee(ports, seen.left, preflight));
@@ -96,15 +135,10 @@ async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Lo
 }
 
 /** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */
-async function laterProgress(_: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
+function laterProgress({ admission, sight, drain, seen }: Look): DrainProgress {
   const stated = sight.shadow.status?.drain;
   const isKnown = seen.left.length === 0 || admission.blocked !== undefined || stated?.started_at !== drain.since;
   return isKnown ? progressOf(drain.since, seen.left, admission.blocked ?? new Map()) : stated;
-}
-
-/** An agent that is refused asks again and again: what has not changed since is not written anew. */
-function isStated({ blocked_by }: DrainProgress, { shadow }: Sight): boolean {
-  return isDeepStrictEqual(shadow.status?.drain?.blocked_by, blocked_by);
 }
 
 function refusalOf(preflight: Preflight, { blocked_by }: DrainProgress): RefusedError | undefined {

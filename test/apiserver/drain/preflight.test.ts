@@ -67,6 +67,23 @@ describe('before a drain that cannot end as things are', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
+  test('with "refuse" the node stays with its load balancers too, until its drain could end', async () => {
+    await addWeb();
+    await addBudget('web');
+    const { service, tap } = world.replica({ preflight: 'refuse' });
+    const agent = await world.agent();
+    expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
+    expect((await world.node()).metadata.labels ?? {}).toEqual({});
+    expect(await world.marks()).toBeUndefined();
+    expect((await world.shadow()).status?.drain).toMatchObject({ pods_left: 1, blocked_by: [expect.any(String)] });
+    tap.requests.length = 0;
+    expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
+    expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
+    await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 1, expectedPods: 2 } });
+    await service.excludeFromLb(agent);
+    expect((await world.marks())?.owns).toEqual(['lb']);
+  });
+
   test('a drain that has begun is not refused, whatever comes in its way', async () => {
     await addWeb();
     const { service } = world.replica({ preflight: 'refuse' });

@@ -70,36 +70,35 @@ export const admissionMutants: readonly Mutant[] = [
     rule: 'M1',
     without: 'the version of the shadow that was looked at, when its status is written',
     file: ADMISSION,
-    find: '      metadata: { resourceVersion: sight.shadow.metadata.resourceVersion },\n',
-    replace: '',
+    find: '{ metadata: { resourceVersion }, status: { drain: progress } }',
+    replace: '{ status: { drain: progress } }',
     tests: [TRACES],
   },
   {
     rule: 'M1',
     without: 'the version of the node that was looked at, when it is cordoned',
     file: ADMISSION,
-    find: 'await ports.nodes.patch(agent.nodeName, { ...patch })',
+    find: 'await ports.nodes.patch(sight.node.metadata.name, { ...patch })',
     replace:
-      'await ports.nodes.patch(agent.nodeName, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
+      'await ports.nodes.patch(sight.node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
     tests: [TRACES],
   },
   {
     rule: 'M1',
     without: 'the order: the node is cordoned before the status is written',
     file: ADMISSION,
-    find: '    const shadow = await ports.shadows.patchStatus(',
+    find: '    const { resourceVersion: shadowVersion } = await',
     replace: `    const early = cordonPatch(sight.node, attempt);
-    if (early) await ports.nodes.patch(agent.nodeName, { ...early });
-    const shadow = await ports.shadows.patchStatus(`,
+    if (early) await ports.nodes.patch(sight.node.metadata.name, { ...early });
+    const { resourceVersion: shadowVersion } = await`,
     tests: [TRACES],
   },
   {
     rule: 'M1',
     without: 'the write of the status: nothing but the node is written',
     file: ADMISSION,
-    find: '    const shadow = await ports.shadows.patchStatus(shadowName(agent.nodeName), {',
-    replace:
-      '    const shadow = await ((_: string, __: object) => Promise.resolve(sight.shadow))(shadowName(agent.nodeName), {',
+    find: '= await state(ports, considered);\n    const patch',
+    replace: '= sight.shadow.metadata;\n    const patch',
     tests: [TRACES],
   },
   {
@@ -158,5 +157,21 @@ export const admissionMutants: readonly Mutant[] = [
     find: 'return { ...holder, bootId };',
     replace: 'return { ...holder, bootId: null };',
     tests: ['test/apiserver/auth/authenticator.test.ts', 'test/apiserver/http.test.ts'],
+  },
+  {
+    rule: 'a node that cannot be drained stays in service',
+    without: 'the preflight before the exclusion from load balancers',
+    file: 'runtime/apiserver/service.ts',
+    find: "      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, preflight: settings.preflight });\n",
+    replace: '',
+    tests: ['test/apiserver/drain/preflight.test.ts'],
+  },
+  {
+    rule: 'a node that cannot be drained stays in service',
+    without: 'the refusal of the drain',
+    file: ADMISSION,
+    find: '    if (refusal) return refuse(ports, considered, refusal);\n',
+    replace: '',
+    tests: ['test/apiserver/drain/preflight.test.ts'],
   },
 ];
