@@ -1,42 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { World, type WorldOptions } from './world.ts';
+import { everyMoment, quickWorld } from './moments.ts';
+import type { WorldOptions } from './world.ts';
 
-const QUICK: WorldOptions = {
-  hostTimes: { refreshMs: 60, prepareMs: 300, activateMs: 60, deactivateMs: 60, rebootMs: 2000, shutdownMs: 500 },
-};
-
-interface Disturbance {
-  readonly disturb: (world: World) => void;
-  /** Before the first moment. */
-  readonly prepare?: (world: World) => void;
-  readonly options?: WorldOptions;
-}
-
-/** One update, disturbed at the moment number `at`; undefined where the update is over before it. */
-async function disturbed(at: number, { disturb, prepare, options }: Disturbance): Promise<World | undefined> {
-  const world = new World({ ...QUICK, ...options });
-  world.operator.drainMs = 300;
-  prepare?.(world);
-  let moment = 0;
-  world.onMoment = () => {
-    if (moment++ === at) disturb(world);
-  };
-  await world.until(() => world.updated || world.restored);
-  world.end();
-  return moment > at ? world : undefined;
-}
-
-/** Every moment of an update, one world each. */
-async function everyMoment(disturbance: Disturbance): Promise<World[]> {
-  const worlds: World[] = [];
-  for (let at = 0; ; at++) {
-    const world = await disturbed(at, disturbance);
-    if (!world) return worlds;
-    worlds.push(world);
-  }
-}
-
-/** A moment is whatever an agent waits for, before and after: requests, the watch, the boot id, and time itself. */
 describe('at every moment of an update', () => {
   test('an agent that is killed and started again completes it, without a second download or reboot', async () => {
     const worlds = await everyMoment({ disturb: (world) => world.restart() });
@@ -48,18 +13,6 @@ describe('at every moment of an update', () => {
       expect(world.operator.log.filter((line) => line.startsWith('ErrorReset'))).toEqual([]);
       expect(world.asked('prepare-update')).toBe(1);
       expect(world.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
-    }
-  }, 120_000);
-
-  test('an unplanned reboot in an attempt that fails at its own reboot is no rollback either', async () => {
-    const worlds = await everyMoment({
-      disturb: (world) => world.host.crash(),
-      prepare: (world) => world.host.inject('reboot-500', { uses: Infinity }),
-    });
-    expect(worlds.length).toBeGreaterThan(100);
-    for (const { operator } of worlds) {
-      expect(operator.status.last_failure?.reason).not.toBe('BootFailed');
-      expect(operator.status.failed_versions ?? []).toEqual([]);
     }
   }, 120_000);
 
@@ -94,7 +47,7 @@ describe('at every moment of an update', () => {
 
   test('an agent that is told to end does so at once', async () => {
     for (let at = 0; ; at++) {
-      const world = new World(QUICK);
+      const world = quickWorld();
       let moment = 0;
       world.onMoment = () => {
         if (moment++ !== at) return;

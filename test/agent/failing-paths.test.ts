@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import type { FailureReason } from '../../runtime/shadow/model.ts';
+import { everyMoment } from './moments.ts';
+import type { World } from './world.ts';
+
+interface Path {
+  readonly end: 'updated' | FailureReason;
+  /** What goes wrong by itself, whatever else happens. */
+  readonly arrange: (world: World) => void;
+  /** An unplanned reboot may come when the host is activated, and then completes the update. */
+  readonly activated?: true;
+}
+
+const drainFails = (world: World, when: () => boolean): void => {
+  world.operator.answer = (ask) =>
+    ask === 'cordonAndDrain' && when() ? { kind: 'deadline', message: '504: pod shop/web-1 is left' } : undefined;
+};
+
+const PATHS: Readonly<Record<string, Path>> = {
+  'that waits for load balancers': { end: 'updated', arrange: () => undefined },
+  'to a release that does not boot': {
+    end: 'BootFailed',
+    arrange: ({ host }) => host.inject('boot'),
+  },
+  'whose activation fails': { end: 'ActivateFailed', arrange: ({ host }) => host.inject('activate') },
+  'whose drain fails': { end: 'DrainFailed', arrange: (world) => drainFails(world, () => true) },
+  'whose drain fails once the host is activated': {
+    end: 'DrainFailed',
+    arrange: (world) => drainFails(world, () => world.asked('activate-update') > 0),
+    activated: true,
+  },
+  'whose reboot the host refuses': {
+    end: 'RebootFailed',
+    arrange: ({ host }) => host.inject('reboot-500', { uses: Infinity }),
+    activated: true,
+  },
+};
+
+const OPTIONS = { times: { lbWaitMs: 400 } };
+
+const reports = ({ operator }: World): string[] => operator.log.filter((line) => line.startsWith('ErrorReset'));
+
+/** Ended as it should, in service, with nothing left on node, shadow or host. */
+async function expectEnd(world: World, end: Path['end']): Promise<void> {
+  const { operator, host } = world;
+  expect(world.undrainedReboots).toEqual([]);
+  expect(operator.node).toMatchObject({ cordoned: false, lbExcluded: false });
+  expect(operator.status.reboot).toBeUndefined();
+  expect(reports(world)).toHaveLength(end === 'updated' ? 0 : 1);
+  if (end === 'updated') expect(world.updated).toBe(true);
+  else expect(operator.status).toMatchObject({ crash_count: 1, last_failure: { reason: end, version: '1.39.0' } });
+  const { version } = host;
+  host.clear('boot');
+  host.crash();
+  await world.advance(5000);
+  expect(host.version).toBe(version);
+  world.end();
+}
+
+describe.each(Object.entries(PATHS))('at every moment of an update %s', (_, { end, arrange, activated = false }) => {
+  test('an agent that is killed comes to the same end, with one report, one download and one reboot at most', async () => {
+    const worlds = await everyMoment({ disturb: (world) => world.restart(), prepare: arrange, options: OPTIONS });
+    expect(worlds.length).toBeGreaterThan(90);
+    for (const world of worlds) {
+      expect(world.asked('prepare-update')).toBe(1);
+      expect(world.host.intervals.filter(({ action }) => action === 'reboot').length).toBeLessThanOrEqual(1);
+      await expectEnd(world, end);
+    }
+  }, 60_000);
+
+  test('an unplanned reboot of the host costs one more download at most, and is taken for ours only where ours was due', async () => {
+    const due = new Set<World>();
+    const disturb = (world: World): void => {
+      if (world.operator.shadow.value?.status?.reboot?.requested_at) due.add(world);
+      world.host.crash();
+    };
+    const worlds = await everyMoment({ disturb, prepare: arrange, options: OPTIONS });
+    expect(worlds.length).toBeGreaterThan(90);
+    for (const world of worlds) {
+      expect(world.asked('prepare-update')).toBeLessThanOrEqual(2);
+      if (end === 'BootFailed') expect(world.asked('reboot') > 0 || due.has(world)).toBe(true);
+      await expectEnd(world, activated && world.updated ? 'updated' : end);
+    }
+  }, 60_000);
+});
