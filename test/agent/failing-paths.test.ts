@@ -29,9 +29,9 @@ const PATHS: Readonly<Record<string, Path>> = {
     arrange: (world) => drainFails(world, () => world.asked('activate-update') > 0),
     activated: true,
   },
-  'whose reboot the host refuses': {
+  'whose reboot never comes': {
     end: 'RebootFailed',
-    arrange: ({ host }) => host.inject('reboot-500', { uses: Infinity }),
+    arrange: ({ host }) => host.inject('reboot-ignored', { uses: Infinity }),
     activated: true,
   },
 };

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import type { AgentStatus } from '../../runtime/shadow/model.ts';
 import { hold, outcome, type Replica, started, World } from '../apiserver/world.ts';
+import { World as AgentWorld } from './world.ts';
 
 const RECORD = { boot_id: 'boot-1', version: '1.39.0', requested_at: '2026-01-01T00:00:00Z' };
 const BEFORE: AgentStatus = {
@@ -16,23 +17,40 @@ const AFTER: AgentStatus = {
   crash_count: 0,
 };
 
-// Trace 21.
-test('a status that a paused replica writes late brings back neither a record of a reboot nor an old crash count', async () => {
+const putting =
+  (world: World) =>
+  async ({ service }: Replica, status: AgentStatus, version: string): Promise<unknown> =>
+    service.putStatus({ agent: await world.agent(), status, version });
+const versionOf = async (world: World): Promise<string> => (await world.shadow()).metadata.resourceVersion;
+
+test.each<[string, AgentStatus]>([
+  ['the record of a reboot', { ...BEFORE, crash_count: 0, reboot: RECORD }],
+  ['an old crash count', BEFORE],
+])('trace 21: a status that a paused replica writes late does not bring back %s', async (_, status) => {
   const world = await World.create();
   const [paused, other] = [world.replica(), world.replica()];
-  const put = async ({ service }: Replica, status: AgentStatus, version: string): Promise<unknown> =>
-    service.putStatus({ agent: await world.agent(), status, version });
-  const version = async (): Promise<string> => (await world.shadow()).metadata.resourceVersion;
-
-  const seen = await version();
+  const put = putting(world);
+  const seen = await versionOf(world);
   const asleep = hold(paused.tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
-  const late = started(put(paused, { ...BEFORE, reboot: RECORD }, seen));
+  const late = started(put(paused, status, seen));
   await asleep.reached();
-  await put(other, { ...BEFORE, reboot: RECORD }, seen);
-  await put(other, { ...AFTER, reboot: null }, await version());
+  await put(other, status, seen);
+  await put(other, { ...AFTER, reboot: null }, await versionOf(world));
   await asleep.release();
   expect(await outcome(late)).toBe('409 Conflict');
-  const { status } = await world.shadow();
-  expect(status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
-  expect(status?.reboot ?? null).toBeNull();
+  const { status: stored } = await world.shadow();
+  expect(stored).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+  expect(stored?.reboot ?? null).toBeNull();
+});
+
+let agent: AgentWorld | undefined;
+afterEach(() => agent?.end());
+
+test('trace 21: what an older apiserver wrote late all the same is put right, though it was said before', async () => {
+  const world = (agent = new AgentWorld({ older: true }));
+  world.operator.holding = true;
+  await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+  world.operator.overwrite({ target_version: '1.38.0' });
+  await world.advance(150_000);
+  expect(world.operator.status.target_version).toBe('1.39.0');
 });

@@ -16,7 +16,7 @@ const EXECUTORS: Executors = {
   wait: (_session, _step, signal) => aborted(signal),
   create: (session, _step, signal) => session.createShadow(signal),
   identify: (session, _step, signal) => identify(session, signal),
-  introduce: (session, _step, signal) => session.report(present, signal),
+  introduce: (session, _step, signal) => introduce(session, signal),
   offer: (session, _step, signal) => watchOffers(session, signal),
   settle: (session, step, signal) => settle(session, step.succeeded, signal),
   prepare: (session, step, signal) => prepare(session, step.version, signal),
@@ -44,6 +44,12 @@ const IDENTIFY_PAUSE_MS = 30_000;
 async function identify(session: Session, signal: AbortSignal): Promise<void> {
   await session.ports.identify(signal);
   await session.ports.clock.sleep(IDENTIFY_PAUSE_MS, signal);
+}
+
+/** A shadow that was made anew knows of no update: what was activated for the one before it must not be booted by chance. */
+async function introduce(session: Session, signal: AbortSignal): Promise<void> {
+  await deactivate(session, signal);
+  await session.report(present, signal);
 }
 
 async function prepare(session: Session, version: string, signal: AbortSignal): Promise<void> {

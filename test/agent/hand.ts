@@ -1,0 +1,37 @@
+import type { Spec } from '../../runtime/shadow/model.ts';
+import type { World } from './world.ts';
+
+/** What a test does by hand to one node's world, at the moment that it means. */
+
+export const staged = (version: string): Spec => ({ state: 'StagedAndPerformedUpdate', version });
+export const rebooted = (version: string): Spec => ({ state: 'RebootedIntoUpdate', version });
+
+/** The failures that were reported. */
+export const reports = ({ operator }: World): string[] => operator.log.filter((line) => line.startsWith('ErrorReset'));
+
+/** The last thing that the operator granted is the record of a reboot that has not been requested yet. */
+export const recorded = ({ operator }: World): boolean => operator.log.at(-1)?.endsWith('record') ?? false;
+
+/** Kills the agent at the first moment at which `now`: nothing that it would have asked next is asked. */
+export async function death(world: World, now: () => boolean): Promise<void> {
+  const died = Promise.withResolvers<void>();
+  world.onMoment = () => {
+    if (!now()) return;
+    world.onMoment = () => undefined;
+    world.kill();
+    died.resolve();
+  };
+  await world.clock.advanceUntil(died.promise, 3_600_000);
+}
+
+/** What the controller does for a node whose agent is silent; its marks go as well. */
+export function rescue({ operator }: World): void {
+  operator.obeying = false;
+  if (operator.shadow.value) operator.want({ state: 'Idle', version: '1.39.0' });
+  Object.assign(operator.node, { cordoned: false, drained: false, lbExcluded: false });
+}
+
+export async function unplannedReboot(world: World): Promise<void> {
+  world.host.crash();
+  await world.advance(120_000);
+}
