@@ -216,3 +216,16 @@ describe('trace 20: a cluster that drops the record of a reboot', () => {
     expect(world.operator.status).toMatchObject({ crash_count: 1, last_failure: { reason: 'BootFailed' } });
   });
 });
+
+test('an offer that is withdrawn is said at once, and fails after the 120 seconds in which the controller may follow', async () => {
+  await offered();
+  world.releases.withdraw('1.39.0');
+  await by('refresh-updates');
+  world.operator.want(staged('1.39.0'));
+  await world.until(() => world.operator.status.target_version === '1.38.0', 60_000);
+  const said = world.clock.monotonic();
+  await world.until(() => reports(world).length === 1, 140_000);
+  expect(world.clock.monotonic() - said).toBeGreaterThanOrEqual(119_000);
+  expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
+  expect(world.asked('prepare-update')).toBe(0);
+});
