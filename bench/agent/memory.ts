@@ -4,18 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { AGENT_NODE_FLAGS } from '../../runtime/agent/config.ts';
 import type { RunningProgram } from '../../sim/world/programs.ts';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
-import { MemoryCgroup } from './cgroup.ts';
+import { anonymous, highest, inCgroup, killed, LONGEST_START_MS } from './in-cgroup.ts';
 import { OFFERED, type Stand, WANTED, withStand } from './stand.ts';
+import { wholeUpdate } from './whole-update.ts';
 
 /** What the manifests give an agent. */
 const LIMIT_MIB = 128;
 const LIMITS_MIB = [50, 64, 80, 96, LIMIT_MIB];
 const STARTS = 3;
-/** An agent that thrashes gets nowhere: a start that takes longer is given up, and counts as this long. */
-const LONGEST_START_MS = 20_000;
 const SETTLE_MS = 10_000;
 /** A whole interval between two looks for updates, and a little. */
 const IDLE_MS = 125_000;
@@ -35,6 +33,7 @@ export const agentMemory: Bench = {
         ...(await coldStarts(stand, node, context)),
         ...(await idle(stand, node, context)),
         ...(await hours(stand, node, context)),
+        ...(await rollout(stand, node, context)),
       ]);
     } finally {
       await rm(dir, { recursive: true });
@@ -76,10 +75,11 @@ function idle(stand: Stand, node: string, context: BenchContext): Promise<Figure
     const [after, cpuAfter] = [await cgroup.read(), cpuMs(agent)];
     const faults = (after.majorFaults - before.majorFaults) / (IDLE_MS / 60_000);
     return [
-      { name: 'anonymous memory at start', value: before.anonymous / 1e6, unit: 'MB', atMost: 35 },
-      { name: 'anonymous memory at idle', value: after.anonymous / 1e6, unit: 'MB', atMost: 35 },
+      anonymous('at start', before.anonymous),
+      anonymous('at idle', after.anonymous),
       { name: 'major faults at idle', value: faults, unit: 'a minute', atMost: 10 },
       { name: 'processor at idle', value: (cpuAfter - cpuBefore) / (IDLE_MS / 1000), unit: 'ms a second', atMost: 1 },
+      killed('at idle', after.oomKills),
     ];
   });
 }
@@ -90,58 +90,27 @@ function hours(stand: Stand, node: string, context: BenchContext): Promise<Figur
   const env = { UPDATE_CHECK_INTERVAL_IN_SEC: '1' };
   return inCgroup({ stand, node, limitMiB: LIMIT_MIB, env }, async ({ cgroup }) => {
     await stand.until(({ status }) => status?.target_version === OFFERED);
-    const end = systemClock.monotonic() + BUSY_MS;
-    for (let spec = WANTED[0]; systemClock.monotonic() < end; spec = spec === WANTED[0] ? WANTED[1] : WANTED[0]) {
-      await stand.want(spec);
-      await stand.until(({ status }) => status?.current_state === spec.state);
-      await systemClock.sleep(PAUSE_MS, context.signal);
-    }
-    const { anonymous, oomKills } = await cgroup.read();
-    return [
-      { name: 'anonymous memory after hours', value: anonymous / 1e6, unit: 'MB', atMost: 35 },
-      { name: 'kills for want of memory', value: oomKills, unit: '', atMost: 0 },
-    ];
+    const figures = await highest(cgroup, 'in those hours', () => beBusy(stand, context));
+    return [anonymous('after hours', (await cgroup.read()).anonymous), ...figures];
   });
 }
 
-interface Place {
-  readonly stand: Stand;
-  /** Binary of Node. */
-  readonly node: string;
-  readonly limitMiB: number;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-interface Running {
-  readonly agent: RunningProgram;
-  readonly cgroup: MemoryCgroup;
-  readonly firstStatusMs: number;
-}
-
-/** Starts an agent in a cgroup of its own and, once it has said what it runs, lets `measure` look at it. */
-async function inCgroup<T>(
-  { stand, node, limitMiB, env }: Place,
-  measure: (running: Running) => Promise<T>,
-): Promise<T> {
-  const cgroup = await MemoryCgroup.create(limitMiB);
-  const enter = ['/bin/sh', '-c', 'echo $$ > "$0" && exec "$@"', cgroup.entrance];
-  await stand.deleteShadow();
-  const startedAt = systemClock.monotonic();
-  const agent = stand.startAgent([...enter, node, ...AGENT_NODE_FLAGS], env);
-  try {
-    await limited(stand.until(({ status }) => status !== undefined));
-    return await measure({ agent, cgroup, firstStatusMs: systemClock.monotonic() - startedAt });
-  } finally {
-    agent.kill();
-    await agent.ended;
-    await cgroup.remove();
+async function beBusy(stand: Stand, { signal }: BenchContext): Promise<void> {
+  const end = systemClock.monotonic() + BUSY_MS;
+  for (let spec = WANTED[0]; systemClock.monotonic() < end; spec = spec === WANTED[0] ? WANTED[1] : WANTED[0]) {
+    await stand.want(spec);
+    await stand.until(({ status }) => status?.current_state === spec.state);
+    await systemClock.sleep(PAUSE_MS, signal);
   }
 }
 
-async function limited(started: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([started, systemClock.sleep(LONGEST_START_MS, over.signal).catch(() => undefined)]);
-  over.abort(new Error('started'));
+/** The last one: the host runs what was offered after it. */
+function rollout(stand: Stand, node: string, context: BenchContext): Promise<Figure[]> {
+  context.progress('a whole update');
+  dropFromPageCache(node);
+  return inCgroup({ stand, node, limitMiB: LIMIT_MIB }, (running) =>
+    highest(running.cgroup, 'in a rollout', () => wholeUpdate(stand, running)),
+  );
 }
 
 /** POSIX_FADV_DONTNEED on the whole file, which Node itself cannot ask for. */

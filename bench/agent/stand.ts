@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchOne } from '../../runtime/kube/one.ts';
 import { type ShadowObject, shadowPort, shadowsPath } from '../../runtime/kube/shadows.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
@@ -10,11 +11,14 @@ import type { Spec } from '../../runtime/shadow/model.ts';
 import { NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import type { SimulatedHost } from '../../sim/hosts/host.ts';
 import { childProcess, type RunningProgram, type StartProgram } from '../../sim/world/programs.ts';
+import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { createWorld } from '../../sim/world/world.ts';
 import type { BenchContext } from '../bench.ts';
 
 const NODE = 'node-1';
 const SHADOW = shadowName(NODE);
+const NODE_PATH = `/api/v1/nodes/${NODE}`;
+const BUDGET_PATH = `/apis/policy/v1/namespaces/${WORKLOAD_NAMESPACE}/poddisruptionbudgets/${WORKLOAD}`;
 /** What the host is offered. */
 export const OFFERED = '1.39.0';
 const RUNNING = '1.38.0';
@@ -30,13 +34,23 @@ type Env = Readonly<Record<string, string>>;
 /** One node of an embedded cluster with the operator's apiserver and no controller, whose part the benchmark plays. */
 export class Stand {
   readonly host: SimulatedHost;
+  /** Called when the node has booted again, and its pods start. */
+  onBoot: () => void = () => undefined;
   readonly #options: StandOptions;
   readonly #shadow = new Latest<ShadowObject | undefined>(undefined);
   readonly #agents: RunningProgram[] = [];
+  #env: Env;
 
   constructor(options: StandOptions) {
     this.host = options.host;
     this.#options = options;
+    this.#env = options.env;
+  }
+
+  /** The node has booted again: this is what an agent finds there now. */
+  booted(env: Env): void {
+    this.#env = env;
+    this.onBoot();
   }
 
   /** Keeps up with the node's shadow as the cluster's own watch tells it, until the signal aborts. */
@@ -48,9 +62,9 @@ export class Stand {
 
   /** Starts an agent as a process of its own. @param command what runs its program, e.g. `['node']` */
   startAgent([program = '', ...args]: readonly string[], more: Env = {}): RunningProgram {
-    const { root, dir, env } = this.#options;
+    const { root, dir } = this.#options;
     const start = childProcess(program, ...args, join(root, 'build', 'agent.mjs'));
-    const agent = start({ ...env, ...more }, join(dir, 'agent.log'));
+    const agent = start({ ...this.#env, ...more }, join(dir, 'agent.log'));
     this.#agents.push(agent);
     return agent;
   }
@@ -71,6 +85,24 @@ export class Stand {
     await this.#shadow.until((shadow) => shadow === undefined, this.#options.signal);
   }
 
+  async node(): Promise<Node> {
+    return (await this.#options.transport.request({ method: 'GET', path: NODE_PATH })) as Node;
+  }
+
+  async patchNode(body: object): Promise<void> {
+    await this.#patch(NODE_PATH, body);
+  }
+
+  /** Whether the workload's budget lets any pod of it go. */
+  async allowDisruptions(allowed: boolean): Promise<void> {
+    await this.#patch(BUDGET_PATH, { spec: { minAvailable: allowed ? 0 : '100%' } });
+  }
+
+  #patch(path: string, body: object): Promise<unknown> {
+    const contentType = 'application/merge-patch+json';
+    return this.#options.transport.request({ method: 'PATCH', path, body, contentType });
+  }
+
   /** Ends the agents that still run. */
   async end(): Promise<void> {
     for (const agent of this.#agents) agent.kill();
@@ -89,7 +121,7 @@ interface StandOptions {
   readonly root: string;
   /** For logs. */
   readonly dir: string;
-  /** An agent's environment. */
+  /** An agent's environment in the first boot. */
   readonly env: Env;
 }
 
@@ -102,6 +134,7 @@ export async function withStand<T>(
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const place = Promise.withResolvers<Env>();
+  let stand: Stand | undefined;
   const world = await createWorld({
     options: OPTIONS,
     clock: systemClock,
@@ -110,14 +143,17 @@ export async function withStand<T>(
     dir,
     signal,
     edit: (manifests) => manifests.filter(({ metadata }) => metadata.name !== 'brupop-controller-deployment'),
-    agent: standIn((env) => place.resolve(env)),
+    agent: standIn((env) => {
+      place.resolve(env);
+      stand?.booted(env);
+    }),
   });
   const running = world.run();
   running.catch((error: unknown) => place.reject(error));
   const host = world.nodes.get(NODE)?.host;
   if (!host) throw new Error(`the world has no ${NODE}`);
   const { transport } = world;
-  const stand = new Stand({ host, transport, signal, root: context.root, dir, env: await place.promise });
+  stand = new Stand({ host, transport, signal, root: context.root, dir, env: await place.promise });
   try {
     void stand.follow();
     return await use(stand);
