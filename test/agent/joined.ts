@@ -5,6 +5,7 @@ import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
 import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/apiserver/client.ts';
 import { RefusedError } from '../../runtime/apiserver/refusal.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { SimulatedHost } from '../../sim/hosts/host.ts';
@@ -36,8 +37,11 @@ export interface Joined {
   readonly end: () => void;
 }
 
-/** The node `n1` of an embedded cluster with a host of its own on 1.38.0, an agent on it, and the real apiserver between them. */
-export function join(world: World, offered: readonly string[]): Joined {
+/**
+ * The node `n1` of an embedded cluster with a host of its own on 1.38.0, an agent on it, and the real apiserver between them.
+ * @param transport the agent's own way to the Kubernetes API
+ */
+export function join(world: World, offered: readonly string[], transport: KubeTransport = world.admin): Joined {
   const { clock, random } = world;
   const { service } = world.replica();
   const host = new SimulatedHost({ clock, random, version: '1.38.0', releases: new Releases(['1.38.0', ...offered]) });
@@ -46,9 +50,9 @@ export function join(world: World, offered: readonly string[]): Joined {
   const startAgent = (): void => {
     agentLife = new AbortController();
     const common = { clock, random, logger: silentLogger };
-    const transport = new InProcessHostTransport({ host, clock });
-    const driver = new Bottlerocket({ transport, clock, random, readBootId: async () => host.boot?.id ?? '' });
-    const seen = clusterView({ ...common, transport: world.admin, namespace: NAMESPACE, nodeName: 'n1' });
+    const toHost = new InProcessHostTransport({ host, clock });
+    const driver = new Bottlerocket({ transport: toHost, clock, random, readBootId: async () => host.boot?.id ?? '' });
+    const seen = clusterView({ ...common, transport, namespace: NAMESPACE, nodeName: 'n1' });
     const times = { lbWaitMs: 30_000, checkIntervalMs: 120_000 };
     const agent = createAgent({ ...common, ...seen, host: driver, api: inProcess(service), times });
     agent.run(agentLife.signal).catch(() => undefined);

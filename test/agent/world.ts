@@ -22,6 +22,8 @@ export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly pinned?: boolean;
   /** Of everything random. @default 7 */
   readonly seed?: number;
+  /** For worlds side by side. @default a clock of its own */
+  readonly clock?: VirtualClock;
 }
 
 interface Life {
@@ -33,7 +35,7 @@ interface Life {
  * One node: a simulated host from 1.38.0 that is offered 1.39.0, its agent, which lives and dies with the host, and an operator.
  */
 export class World {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly releases = new Releases(['1.37.0', '1.38.0', '1.39.0']);
   readonly operator: Operator;
   readonly host: SimulatedHost;
@@ -42,7 +44,7 @@ export class World {
   readonly logged: string[] = [];
   /** Reboots on request of a node that was in service: must stay empty. */
   readonly undrainedReboots: number[] = [];
-  readonly startedAt = this.clock.now();
+  readonly startedAt: number;
   /** By how much the host's wall clock is wrong. */
   wallErrorMs = 0;
   /** Called around everything that the agent waits for, time included: before it asks, and before it hears the answer. */
@@ -54,7 +56,10 @@ export class World {
   #failure: unknown;
 
   constructor(options: WorldOptions = {}) {
-    const { clock, releases } = this;
+    const { releases } = this;
+    const { clock = new VirtualClock() } = options;
+    this.clock = clock;
+    this.startedAt = clock.now();
     this.#options = options;
     this.#random = seeded(options.seed ?? 7);
     this.operator = new Operator({ ...options, clock });

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
+import { runAgent } from '../../runtime/agent/run.ts';
+import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
+import { runProcess } from '../../runtime/lib/process.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { serveCluster, type ServedCluster } from '../../sim/cluster/https.ts';
+import { seeded } from '../sim/hosts/rig.ts';
+
+/** A minute without a socket lasts two seconds. */
+const HURRY = 30;
+const hurried: Clock = {
+  now: () => systemClock.now() * HURRY,
+  monotonic: () => systemClock.monotonic() * HURRY,
+  sleep: (ms, signal) => systemClock.sleep(ms / HURRY, signal),
+};
+
+let dir: string;
+let served: ServedCluster;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'agent-'));
+  const cluster = new EmbeddedCluster({ clock: systemClock, random: seeded(1) });
+  served = await serveCluster(cluster);
+  const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
+  const files = {
+    namespace: 'ns',
+    token: users[0].user.token,
+    'ca.crt': served.caPem,
+    boot_id: 'boot-1',
+    'api.sock': '',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+});
+afterAll(async () => {
+  await served.close();
+  await rm(dir, { recursive: true });
+});
+
+test('an agent whose socket file leads nowhere says so in its termination log and exits with 0', async () => {
+  const written = new Map<string, string>();
+  const exited = Promise.withResolvers<number>();
+  let end = (_signal: string): void => undefined;
+  const env = {
+    MY_NODE_NAME: 'n1',
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    KUBERNETES_SERVICE_PORT: new URL(served.url).port,
+    SERVICE_ACCOUNT_DIR: dir,
+    BOTTLEROCKET_API_SOCKET: join(dir, 'api.sock'),
+    BOOT_ID_PATH: join(dir, 'boot_id'),
+    TERMINATION_LOG: '/dev/termination-log',
+    HTTP_PORT: '0',
+  };
+  void runProcess(
+    { name: 'brupop-agent', summary: '', env: agentEnv, read: readAgentConfig, run: runAgent },
+    {
+      args: [],
+      env,
+      clock: hurried,
+      random: seeded(2),
+      out: () => undefined,
+      err: () => undefined,
+      writeFile: (path, text) => void written.set(path, text),
+      onSignal: (listener) => void (end = listener),
+      exit: exited.resolve,
+    },
+  );
+  expect(await exited.promise).toBe(0);
+  expect(written.get('/dev/termination-log')).toMatch(
+    /^GET \/os: no answer \(ECONNREFUSED\): the mount of the host's socket is dead/,
+  );
+  // Here the process lives on, and with it its probes.
+  end('SIGTERM');
+});
