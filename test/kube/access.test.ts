@@ -58,6 +58,17 @@ describe('the service account', () => {
     expect(await bearer()).toBe('Bearer three');
   });
 
+  test('a CA that was rotated is trusted after a minute', async () => {
+    const clock = new VirtualClock();
+    const access = inClusterAccess(config(), clock);
+    write('token', 'one');
+    write('ca.crt', 'the CA');
+    await access.credentials();
+    write('ca.crt', 'the CA and its successor');
+    await clock.advance(60_000);
+    expect((await access.credentials()).tls.ca).toBe('the CA and its successor');
+  });
+
   test('a file that is missing while it is replaced does not end what works', async () => {
     write('ca.crt', 'the CA');
     write('token', 'one');
