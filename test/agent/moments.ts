@@ -45,7 +45,7 @@ async function disturbed(at: number, { disturb, prepare, options }: Disturbance)
   return moment > at ? world : undefined;
 }
 
-const STEP_MS = 1000;
+const STEP_MS = 5000;
 const LONGEST_MS = 3_600_000;
 
 /** Coarser than `World.until`, because thousands of worlds are run to their end. */
