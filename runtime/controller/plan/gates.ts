@@ -45,8 +45,9 @@ function backingOff({ status }: ShadowView, { alarm }: Gatekeeper): Finding | un
 /** Where updates start at moments, whoever was offered one before the last moment is in time. */
 function outsideWindow({ offeredAt }: ShadowView, { snapshot, alarm }: Gatekeeper): Finding | undefined {
   const { open, triggeredAt, changesAt } = snapshot.window;
+  if (!open && triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt) return undefined;
   if (changesAt !== undefined) alarm.reached(changesAt);
-  if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
+  if (open) return undefined;
   if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
   return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
 }

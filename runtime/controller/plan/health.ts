@@ -9,24 +9,26 @@ export interface Health {
   readonly agentSilent: boolean;
   /** It was rebooted for the update and is not back after the timeout. */
   readonly notReturned: boolean;
-  /** Whether the node, back from its update, has been Ready for long enough; undefined outside MonitoringUpdate. */
+  /** Whether the node, back from its update, has been Ready for long enough; undefined where nothing depends on it. */
   readonly soak: 'waiting' | 'passed' | 'failed' | undefined;
-  /** Not Ready, and for so short that it takes a slot. */
-  readonly outage: boolean;
+  /** Until when the node, which is not Ready, takes a slot for that: milliseconds since the Unix epoch. */
+  readonly outageUntil: number | undefined;
 }
 
 /** Nearly every node, nearly always. */
-const WELL: Health = { agentSilent: false, notReturned: false, soak: undefined, outage: false };
+const WELL: Health = { agentSilent: false, notReturned: false, soak: undefined, outageUntil: undefined };
 
+/** Asks the alarm only for what makes a difference once it has come, so that nobody is woken in vain. */
 export function healthOf(subject: Subject, policy: Policy, alarm: Alarm): Health {
   const { node, shadow, silentSince } = subject;
-  if (node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate') return WELL;
-  return {
-    agentSilent: isSilent(subject, policy, alarm),
-    notReturned: shadow !== undefined && hasNotReturned(node, shadow, { policy, alarm }),
-    soak: shadow && soakOf(node, shadow, { policy, alarm }),
-    outage: node.managed && !node.ready && isOutage(node, policy, alarm),
-  };
+  const isWell = node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
+  if (isWell || !node.managed) return WELL;
+  const outageUntil = outageOf(node, policy, alarm.now);
+  if (!shadow) return { ...WELL, outageUntil };
+  const agentSilent = isSilent(subject, policy, alarm);
+  const notReturned = hasNotReturned(node, shadow, { policy, alarm });
+  const soak = agentSilent || notReturned ? undefined : soakOf(node, shadow, { policy, alarm });
+  return { agentSilent, notReturned, soak, outageUntil };
 }
 
 /** A host that is down cannot run its agent: silence counts from when the node was Ready. */
@@ -52,14 +54,17 @@ function isRebooting({ spec, status }: ShadowView): boolean {
 }
 
 /** A reboot can be too short for the node to have been seen not Ready, so both times count from the entry into MonitoringUpdate. */
-function soakOf(node: NodeView, { spec, status }: ShadowView, { policy, alarm }: Measure): Health['soak'] {
+function soakOf(node: NodeView, { spec, status, stale }: ShadowView, { policy, alarm }: Measure): Health['soak'] {
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return undefined;
   const entered = spec.state_transition_timestamp == null ? 0 : Date.parse(spec.state_transition_timestamp);
   const since = Math.max(entered, node.readyChangedAt);
-  if (node.ready) return alarm.reached(since + policy.soakMs) ? 'passed' : 'waiting';
-  return alarm.reached(since + policy.soakTimeoutMs) ? 'failed' : 'waiting';
+  if (!node.ready) return alarm.reached(since + policy.soakTimeoutMs) ? 'failed' : 'waiting';
+  return !stale && alarm.reached(since + policy.soakMs) ? 'passed' : 'waiting';
 }
 
-function isOutage(node: NodeView, { notReadyHoldMs }: Policy, alarm: Alarm): boolean {
-  return notReadyHoldMs > 0 && !alarm.reached(node.readyChangedAt + notReadyHoldMs);
+/** No alarm: only where somebody waits for its place does the end of an outage change anything. */
+function outageOf(node: NodeView, { notReadyHoldMs }: Policy, now: number): number | undefined {
+  if (node.ready || notReadyHoldMs === 0) return undefined;
+  const until = node.readyChangedAt + notReadyHoldMs;
+  return now < until ? until : undefined;
 }

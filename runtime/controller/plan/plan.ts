@@ -7,13 +7,14 @@ import type { Gatekeeper } from './gates.ts';
 import { healthOf } from './health.ts';
 import { progress } from './machine.ts';
 import type { Policy } from './policy.ts';
-import { isOccupied, recover } from './recovery.ts';
+import { Places } from './places.ts';
+import { recover } from './recovery.ts';
 import { type Assessed, type Halted, Releases } from './releases.ts';
 import { settle } from './slots.ts';
 import type { Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
-import { isActive, subjectsOf } from './subject.ts';
-import { type Finding, found, type Verdict, verdictOn } from './verdict.ts';
+import { subjectsOf } from './subject.ts';
+import { found, type Verdict, verdictOn, WAITING } from './verdict.ts';
 import { type Warning, warningsFor } from './warnings.ts';
 
 export interface Plan {
@@ -35,7 +36,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
   const managed = fleet.filter(({ subject }) => subject.node.managed);
   const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(managed) };
-  const starts = chooseStarts(managed, busyNodes(fleet, snapshot), keeper);
+  const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
   const writes = [...upkeep(fleet, timestamp), ...starts.commands];
   const commands = [...writes, ...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
   const verdicts = verdictsFor(managed, starts);
@@ -48,17 +49,6 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
     warnings: warningsFor(fleet, policy),
     wakeAt: alarm.next,
   };
-}
-
-/** UIDs of the nodes that take a place (rule L6). A shadow whose node is not known counts as its owner. */
-function busyNodes(fleet: readonly Assessed[], { slots, shadows }: Snapshot): Set<string> {
-  const busy = new Set(slots.map(({ nodeUid }) => nodeUid));
-  const strays = new Set(shadows.filter(isActive).flatMap(({ ownerUid }) => ownerUid ?? []));
-  for (const { subject, health } of fleet) {
-    strays.delete(subject.node.uid);
-    if (isOccupied(subject, health)) busy.add(subject.node.uid);
-  }
-  return new Set([...busy, ...strays]);
 }
 
 /** Writes that need no slot: an update goes on, or is cleaned up after. */
@@ -110,12 +100,13 @@ function verdictsFor(managed: readonly Assessed[], { commands, findings }: Start
   return managed.map((assessed) => {
     const node = assessed.subject.node.name;
     const version = starting.get(node);
-    const begun = version ? found('Updating', `the node is being updated to ${version}`) : undefined;
-    return verdictOn(node, begun ?? findingFor(assessed, newest) ?? findings.get(node) ?? NOT_YET);
+    if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
+    const refusal = findings.get(node);
+    const finding = findingFor(assessed, newest);
+    if (finding?.reason === 'Updating' && refusal) return verdictOn(node, { ...finding, newer: refusal });
+    return verdictOn(node, finding ?? refusal ?? WAITING);
   });
 }
-
-const NOT_YET: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
 interface ConditionInput {
   /** Names of shadows that are about to be written. */

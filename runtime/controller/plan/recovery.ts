@@ -51,6 +51,6 @@ function isDisowned(node: NodeView): boolean {
 /** Whether an update takes up this node, whatever slots say. */
 export function isOccupied(subject: Subject, health: Health): boolean {
   const { node, shadow } = subject;
-  if (node.marks || health.outage) return true;
+  if (node.marks) return true;
   return shadow !== undefined && isActive(shadow) && !isRescued(subject, health);
 }

@@ -32,6 +32,8 @@ export interface Verdict {
   readonly until?: number;
   /** Place among those that wait for a slot, 1 = the next. */
   readonly position?: number;
+  /** What keeps a node that has begun nothing yet from going straight for the newer version that it is offered by now. */
+  readonly newer?: Finding;
 }
 
 /** A verdict before it is known for which node. */
@@ -44,6 +46,9 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
   message,
   ...(until !== undefined && { until }),
 });
+
+/** It may start, and others come first. */
+export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);

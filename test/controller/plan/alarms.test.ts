@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, MARKS, minutes, moment, monitoring, node, NOW, POLICY, slot, staging, updated } from './fleet.ts';
+
+const wakeAt = (world: Snapshot, policy: Partial<Policy> = {}): number | undefined =>
+  plan(world, { ...POLICY, ...policy }, NOW).wakeAt;
+const down = (name: string, since: number): Snapshot['nodes'][number] =>
+  node(name, { ready: false, readyChangedAt: minutes(since) });
+
+describe('nobody is woken', () => {
+  test.each<[string, Snapshot, Partial<Policy>?]>([
+    [
+      'by a node that is not managed',
+      fleet({ a: updated }, { nodes: [node('a', { ...down('a', -1), managed: false })] }),
+    ],
+    [
+      'by the silence on a node without a shadow',
+      fleet({}, { nodes: [node('a')], silentSince: new Map([['a', NOW]]) }),
+    ],
+    [
+      'by an outage while nobody waits for its place',
+      fleet({ a: updated, b: updated }, { nodes: [down('a', -1), node('b')] }),
+    ],
+    [
+      'by an outage on a node that has a slot besides',
+      fleet({ a: {}, b: {} }, { nodes: [down('a', -1), node('b')], slots: [slot('a')] }),
+    ],
+    ['by a soak that is over while the view of it is out of date', fleet({ a: { ...monitoring(), stale: true } })],
+    [
+      'by the next trigger where the last one was in time',
+      fleet(
+        { a: {} },
+        { slots: [slot('x')], window: { open: false, triggeredAt: minutes(-5), changesAt: minutes(9) } },
+      ),
+    ],
+  ])('%s', (_what, world) => {
+    expect(wakeAt(world, { soakMs: 300_000 })).toBeUndefined();
+  });
+});
+
+test('of several outages, the one whose end makes a place free wakes', () => {
+  const nodes = [down('a', -10), down('b', -30), down('c', -20), node('d')];
+  const world = fleet({ a: {}, b: {}, c: {}, d: {} }, { nodes });
+  expect(wakeAt(world, { maxConcurrent: { kind: 'count', count: 2 } })).toBe(minutes(40));
+  expect(wakeAt(world, { maxConcurrent: { kind: 'count', count: 1 } })).toBe(minutes(50));
+});
+
+test('what keeps a node from going straight for a newer version is said with its update', () => {
+  const status = { target_version: '1.2.0', crash_count: 1, state_transition_failure_timestamp: moment(-1) };
+  const world = fleet({ a: { ...staging, status } }, { slots: [slot('a')] });
+  const [verdict] = plan(world, POLICY, NOW).verdicts;
+  expect(verdict).toMatchObject({ reason: 'Updating', newer: { reason: 'BackingOff', until: wakeAt(world) } });
+});
+
+describe('a node that may not start yet is told what keeps it besides', () => {
+  const held = node('a', { held: true });
+  test.each<[string, Snapshot, string]>([
+    [
+      'a person, while its slot is in doubt',
+      fleet({ a: {} }, { nodes: [held], slots: [slot('a', 'unknown')] }),
+      'Held',
+    ],
+    [
+      'a pause, while its slot is in doubt',
+      fleet({ a: {} }, { paused: true, slots: [slot('a', 'unknown')] }),
+      'Paused',
+    ],
+    ['a person, while it is being cleaned up', fleet({ a: {} }, { nodes: [{ ...held, marks: MARKS }] }), 'Held'],
+    ['a pause, while the view of it is out of date', fleet({ a: { stale: true } }, { paused: true }), 'Paused'],
+    ['nothing but its slot', fleet({ a: {} }, { slots: [slot('a', 'unknown')] }), 'WaitingForSlot'],
+  ])('%s', (_what, world, reason) => {
+    const { commands, verdicts } = plan(world, POLICY, NOW);
+    expect(verdicts).toMatchObject([{ node: 'a', reason }]);
+    expect(commands.filter(({ kind }) => kind === 'start')).toEqual([]);
+  });
+});
