@@ -1,13 +1,13 @@
 import type { EventPort, EventRecord } from '../kube/events.ts';
 import type { ObjectReference } from '../kube/objects.ts';
 import type { Plan } from './plan/plan.ts';
-import type { Halted } from './plan/releases.ts';
+import type { Halted, ReleaseName } from './plan/releases.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 
 /** What plans say of the fleet as a whole, told when it changes. The Events are about the controller's Lease, which all leaders share. */
 export class Announcements {
   readonly #events: EventPort;
-  #halted = new Set<string>();
+  readonly #halted = new Set<string>();
   #warned = new Set<string>();
   #open: boolean | undefined;
   #triggeredAt: number | undefined;
@@ -16,21 +16,23 @@ export class Announcements {
     this.#events = events;
   }
 
-  /** To be called before the plan is carried out: a warning comes before what it warns of. */
-  tell(
-    { halted, warnings }: Pick<Plan, 'halted' | 'warnings'>,
+  /** To be awaited before the plan is carried out: a warning comes before what it warns of. */
+  async tell(
+    { halted, offered, warnings }: Pick<Plan, 'halted' | 'offered' | 'warnings'>,
     { window }: Pick<Snapshot, 'window'>,
     lease: ObjectReference,
-  ): void {
-    const told = [...this.#halts(halted), ...this.#window(window), ...this.#warnings(warnings)];
-    for (const event of told) void this.#events.record({ regarding: lease, ...event });
+  ): Promise<void> {
+    const told = [...this.#halts(halted, offered), ...this.#window(window), ...this.#warnings(warnings)];
+    await Promise.all(told.map((event) => this.#events.record({ regarding: lease, ...event })));
   }
 
-  #halts(halted: readonly Halted[]): Announcement[] {
-    const before = this.#halted;
-    this.#halted = new Set(halted.map(nameOf));
-    const begun = halted.filter((release) => !before.has(nameOf(release)));
-    const over = [...before].filter((name) => !this.#halted.has(name));
+  /** A version that nobody is offered any more stays as it was: nobody may start on it, and nobody would. */
+  #halts(halted: readonly Halted[], offered: Plan['offered']): Announcement[] {
+    const now = new Set(halted.map(nameOf));
+    const begun = halted.filter((release) => !this.#halted.has(nameOf(release)));
+    const over = offered.map(nameOf).filter((name) => this.#halted.has(name) && !now.has(name));
+    for (const name of over) this.#halted.delete(name);
+    for (const name of now) this.#halted.add(name);
     return [
       ...begun.map((release) =>
         warning('RolloutHalted', `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`),
@@ -66,4 +68,4 @@ type Announcement = Omit<EventRecord, 'regarding'>;
 const normal = (reason: string, message: string): Announcement => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): Announcement => ({ type: 'Warning', reason, message });
 
-const nameOf = ({ family, version }: Halted): string => `${version} (${family})`;
+const nameOf = ({ family, version }: ReleaseName): string => `${version} (${family})`;

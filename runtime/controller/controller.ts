@@ -180,7 +180,7 @@ export class Controller {
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
-    this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
+    await this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
     const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
     if (refused > 0) return undefined;

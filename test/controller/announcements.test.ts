@@ -42,6 +42,23 @@ describe('of the fleet as a whole', () => {
     expect(await aboutFleet()).toEqual(['RolloutHalted', 'RolloutResumed']);
   });
 
+  test('the end of an offer is no end of the halt, and is not told as one', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start({ env: { MAX_FAILED_UPDATE: '1' } });
+    await stage.pass();
+    const failure = { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] } as const;
+    await stage.report('a', { ...failure, failed_versions: ['1.1.0'] });
+    await stage.pass(5000);
+    for (const node of ['a', 'b']) await stage.report(node, { target_version: '1.0.0' });
+    await stage.pass(5000);
+    await stage.report('b', { target_version: '1.1.0' });
+    await stage.pass(5000);
+    expect(await aboutFleet()).toEqual(['RolloutHalted']);
+    await stage.report('a', { failed_versions: null, crash_count: 0 });
+    await stage.pass(5000);
+    expect(await aboutFleet()).toEqual(['RolloutHalted', 'RolloutResumed']);
+  });
+
   test('a window that opens and closes is told, and what it was at the beginning is not', async () => {
     stage = await Stage.with('a', 'b');
     stage.start({ env: { SCHEDULER_CRON_EXPRESSION: '* 10-19 0 * * * *' } });
@@ -66,6 +83,22 @@ describe('of the fleet as a whole', () => {
     expect(order).toEqual(['OnlySchedulableNode', 'StagedAndPerformedUpdate', 'UpdateStarted']);
   });
 
+  test('no update starts before the cluster has the warning of it', async () => {
+    stage = await Stage.with('a');
+    let admit = (): void => undefined;
+    const transport = intercepted(stage.transport, async ({ body }, go) => {
+      const { reason } = (body ?? {}) as { reason?: string };
+      if (reason === 'OnlySchedulableNode') await new Promise<void>((resolve) => (admit = resolve));
+      return go();
+    });
+    stage.start({ transport });
+    await stage.pass(5000);
+    expect(await stage.spec('a')).toBe('Idle');
+    admit();
+    await stage.pass();
+    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+
   test('a policy that may leave no load balancer target is warned of', async () => {
     stage = await Stage.with('a', 'b');
     stage.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' } });
@@ -76,6 +109,7 @@ describe('of the fleet as a whole', () => {
   test('nothing is warned of where other nodes serve on', async () => {
     stage = await Stage.with('a', 'b');
     await stage.create('/api/v1/nodes', { metadata: { name: 'other' } });
+    await stage.setReady('other', true);
     stage.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' } });
     await stage.pass();
     expect(await aboutFleet()).toEqual([]);

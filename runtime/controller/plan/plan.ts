@@ -9,13 +9,13 @@ import { progress } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { Places } from './places.ts';
 import { recover } from './recovery.ts';
-import { type Assessed, type Halted, Releases } from './releases.ts';
+import { type Assessed, type Halted, type ReleaseName, Releases } from './releases.ts';
 import { settle } from './slots.ts';
 import type { Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { subjectsOf } from './subject.ts';
 import { found, type Verdict, verdictOn, WAITING } from './verdict.ts';
-import { type Warning, warningsFor } from './warnings.ts';
+import { type Warning, warningsFor, withWarnings } from './warnings.ts';
 
 export interface Plan {
   /** At most one for each object. Conditions come last. */
@@ -24,6 +24,8 @@ export interface Plan {
   readonly verdicts: readonly Verdict[];
   /** Versions that no further node may start on. */
   readonly halted: readonly Halted[];
+  /** Versions that nodes wait for. */
+  readonly offered: readonly ReleaseName[];
   readonly warnings: readonly Warning[];
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
   readonly wakeAt: number | undefined;
@@ -39,14 +41,16 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
   const writes = [...upkeep(fleet, timestamp), ...starts.commands];
   const commands = [...writes, ...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
-  const verdicts = verdictsFor(managed, starts);
+  const warnings = warningsFor(fleet, policy);
+  const verdicts = verdictsFor(managed, starts).map((verdict) => withWarnings(verdict, warnings));
   const written = writtenShadows(commands);
   const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, timestamp });
   return {
     commands: [...commands, ...conditions],
     verdicts,
     halted: keeper.releases.halted(policy.maxFailed),
-    warnings: warningsFor(fleet, policy),
+    offered: keeper.releases.offered,
+    warnings,
     wakeAt: alarm.next,
   };
 }

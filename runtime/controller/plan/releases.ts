@@ -18,10 +18,13 @@ export interface Assessed {
   readonly health: Health;
 }
 
-/** A version that failed too often. */
-export interface Halted {
+export interface ReleaseName {
   readonly family: string;
   readonly version: string;
+}
+
+/** A version that failed too often. */
+export interface Halted extends ReleaseName {
   /** Nodes that failed on it. */
   readonly failures: number;
 }
@@ -67,13 +70,18 @@ export class Releases {
     return failureBudget(budget, this.members(family)) - this.of(family, version).failed.size;
   }
 
+  /** Versions that nodes wait for. */
+  get offered(): readonly ReleaseName[] {
+    return [...this.#families].flatMap(([family, { tallies }]) =>
+      [...tallies].filter(([, { wanted }]) => wanted).map(([version]) => ({ family, version })),
+    );
+  }
+
   /** Versions that nodes wait for and that no further node may start on. */
   halted(budget: Amount): readonly Halted[] {
-    return [...this.#families].flatMap(([family, { tallies }]) =>
-      [...tallies]
-        .filter(([version, { wanted }]) => wanted && this.budgetLeft(family, version, budget) <= 0)
-        .map(([version, { failed }]) => ({ family, version, failures: failed.size })),
-    );
+    return this.offered
+      .filter(({ family, version }) => this.budgetLeft(family, version, budget) <= 0)
+      .map((release) => ({ ...release, failures: this.of(release.family, release.version).failed.size }));
   }
 
   /** The node is on its way to the version. */

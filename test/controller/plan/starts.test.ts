@@ -255,14 +255,15 @@ describe('where an update must fit into the window', () => {
   });
 
   test('a node that would not be done says so, and why', () => {
-    const { commands, verdicts } = plan(fleet({ a: took(10) }, { window: closingIn(9) }), rules, NOW);
+    const { commands, verdicts } = plan(fleet({ a: took(10), b: updated }, { window: closingIn(9) }), rules, NOW);
     expect(commands).toEqual([]);
-    expect(verdicts).toEqual([
+    expect(verdicts).toMatchObject([
       {
         node: 'a',
         reason: 'OutsideWindow',
         message: 'the window closes before an update of about 10 min would be done',
       },
+      { node: 'b', reason: 'UpToDate' },
     ]);
   });
 
