@@ -17,7 +17,8 @@ export interface NodeEvents {
 
 export function nodeEvents(events: EventPort): NodeEvents {
   return {
-    record: ({ metadata: { name, uid } }, event) =>
-      events.record({ ...event, regarding: { apiVersion: 'v1', kind: 'Node', name, uid } }),
+    async record({ metadata: { name, uid } }, event) {
+      await events.record({ ...event, regarding: { apiVersion: 'v1', kind: 'Node', name, uid } });
+    },
   };
 }

@@ -8,7 +8,7 @@ import { nodePort } from '../kube/nodes.ts';
 import { podPort } from '../kube/pods.ts';
 import { shadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { aborted } from '../lib/abort.ts';
+import { aborted, unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -19,6 +19,7 @@ import { Chronicle } from './chronicle.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { Executor } from './executor.ts';
+import { EventQueue } from './event-queue.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { MissingAgents } from './missing-agents.ts';
@@ -26,6 +27,7 @@ import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
+import { Setbacks } from './setbacks.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from './wakeup.ts';
@@ -64,6 +66,9 @@ export class Controller {
   readonly #ledger: SlotLedger;
   readonly #conditions: ConditionWriter;
   readonly #executor: Executor;
+  readonly #chronicle: Chronicle;
+  readonly #events: EventQueue;
+  readonly #setbacks: Setbacks;
   readonly #missing: MissingAgents;
   readonly #announcements: Announcements;
   readonly #migrate: (signal: AbortSignal) => Promise<void>;
@@ -83,12 +88,15 @@ export class Controller {
     this.#ledger = new SlotLedger({ leases, identity, clock });
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
     this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
-    this.#missing = new MissingAgents(events);
+    this.#events = new EventQueue(events, clock);
+    this.#missing = new MissingAgents(this.#events);
+    const told = { events: this.#events, metrics: this.metrics, namespace };
+    this.#setbacks = new Setbacks(told);
     this.#announcements = new Announcements(events);
-    const chronicle = new Chronicle({ events, metrics: this.metrics, logger, clock, namespace });
+    this.#chronicle = new Chronicle({ ...told, logger, clock });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    this.#executor = new Executor({ ports, chronicle, logger });
+    this.#executor = new Executor({ ports, chronicle: this.#chronicle, logger });
     const migration = {
       crds: crdPort(transport),
       shadows: shadowPort(transport),
@@ -118,7 +126,7 @@ export class Controller {
 
   /** Runs until the signal aborts; what is under way is then finished or given up, and the Lease given back. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#world.run(signal), this.#stand(signal)]);
+    await Promise.all([this.#world.run(signal), this.#events.run(signal), this.#stand(signal)]);
   }
 
   /** What would be done now, and the verdict on each node. */
@@ -176,15 +184,23 @@ export class Controller {
   async #cycle(signal: AbortSignal): Promise<number | undefined> {
     const began = this.#options.clock.monotonic();
     const outlook = this.outlook();
-    const { commands, verdicts, wakeAt = Infinity, snapshot } = outlook;
+    const { commands, wakeAt = Infinity, snapshot } = outlook;
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
-    this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
-    await this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
+    await unlessAborted(this.#tell(outlook), signal);
     const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
     if (refused > 0) return undefined;
     return slotsChanged ? this.#options.clock.now() : wakeAt;
+  }
+
+  /** Before the plan is carried out: a warning comes before what it warns of. */
+  async #tell(outlook: Outlook): Promise<void> {
+    const { snapshot, verdicts } = outlook;
+    this.#chronicle.review(outlook, snapshot);
+    this.#setbacks.tell(outlook, snapshot);
+    this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
+    await this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
   }
 
   /** Whoever no longer holds the Lease hears of it from the election. */

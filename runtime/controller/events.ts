@@ -4,6 +4,7 @@ import { durationText } from '../lib/duration.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
+import type { Setback } from './plan/verdict.ts';
 
 /** What people are told of in `kubectl describe`, from a command that was carried out. */
 export interface Occasion {
@@ -63,7 +64,21 @@ export function agentMissing({ name, uid }: NodeView): EventRecord {
     type: 'Warning',
     reason: 'AgentMissing',
     message: 'the node is labelled for updates, but no agent has registered it',
+    occasion: `agentmissing.${uid}`,
   };
+}
+
+export interface SetbackOccasion {
+  readonly verdict: Setback;
+  readonly node: NodeView;
+  readonly shadow: ShadowView;
+  readonly namespace: string;
+}
+
+/** A process that does not know that another has told of it names the Event alike. */
+export function setback({ verdict: { reason, message }, node, shadow, namespace }: SetbackOccasion): EventRecord {
+  const occasion = `${reason.toLowerCase()}.${node.readyChangedAt.toString(16)}`;
+  return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
 }
 
 function referenceTo({ name, uid }: ShadowView, namespace: string): ObjectReference {

@@ -2,7 +2,7 @@ import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
-import { type ActionPorts, writeSpec } from './actions/ports.ts';
+import { type ActionPorts, type Outcome, writeSpec } from './actions/ports.ts';
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
 import type { Chronicle } from './chronicle.ts';
@@ -27,7 +27,9 @@ export interface Results {
   readonly refused: number;
 }
 
-type Outcomes = Promise<readonly boolean[]>;
+/** Unanswered = failed in a way that does not tell whether it was carried out. */
+type Result = Outcome | 'unanswered';
+type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
 /** Carries out the commands of a plan, conditions apart. It decides nothing: what does not go as planned is planned again. */
@@ -56,9 +58,9 @@ export class Executor {
       this.#each(singles, run, (command) => this.#single(command, signal)),
       ...this.#slots(starts, frees, run),
     ]);
-    const bumped = singles.some(({ kind }, index) => kind === 'bump' && single[index]);
-    const refused = [single, started, freed].flat().filter((done) => !done).length;
-    return { slotsChanged: bumped || freed.includes(true), refused };
+    const bumped = singles.some(({ kind }, index) => kind === 'bump' && single[index] === 'done');
+    const refused = [single, started, freed].flat().filter((result) => !CARRIED_OUT.has(result)).length;
+    return { slotsChanged: bumped || freed.includes('done'), refused };
   }
 
   /** One after the other: each swap is made on the slots that the one before it left. */
@@ -69,39 +71,41 @@ export class Executor {
 
   /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
   async #start(starts: readonly Start[], run: Run): Outcomes {
-    if (!(await this.#swap('take', starts, run))) return [false];
+    const swapped = await this.#swap('take', starts, run);
+    if (!CARRIED_OUT.has(swapped)) return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
   /** Rule L3: the node says first that its slot is given back, then the Lease. */
   async #free(frees: readonly Free[], run: Run): Outcomes {
-    const ready = await this.#each(frees, run, (free) => mayFree(this.#ports, free, run.signal));
-    const swapped = await this.#swap(
-      'free',
-      frees.filter((_, index) => ready[index]),
-      run,
+    const may = await this.#each(frees, run, async (free) =>
+      (await mayFree(this.#ports, free, run.signal)) ? 'done' : 'moved',
     );
-    return swapped ? ready : [false];
+    const ready = frees.filter((_, index) => may[index] === 'done');
+    const swapped = await this.#swap('free', ready, run);
+    return CARRIED_OUT.has(swapped) ? may : [swapped];
   }
 
-  async #swap(change: 'take' | 'free', slots: readonly SlotKey[], { signal }: Run): Promise<boolean> {
-    if (slots.length === 0) return true;
+  async #swap(change: 'take' | 'free', slots: readonly SlotKey[], { signal }: Run): Promise<Result> {
+    if (slots.length === 0) return 'needless';
     return this.#attempt({ swap: change, slots: slots.length }, signal, async () => {
       await this.#ports.ledger[change](slots, signal);
-      return true;
+      return 'done';
     });
   }
 
-  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<boolean>): Outcomes {
+  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Outcome>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = 'shadow' in command ? { shadow: command.shadow } : { node: command.node };
-      const done = await this.#attempt({ command: command.kind, ...target }, run.signal, () => work(command));
-      if (done) this.#chronicle.carriedOut(command, 'shadow' in command ? run.shadows.get(command.shadow) : undefined);
-      return done;
+      const result = await this.#attempt({ command: command.kind, ...target }, run.signal, () => work(command));
+      const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
+      if (shadow && result === 'done') this.#chronicle.carriedOut(command, shadow);
+      if (shadow && result === 'unanswered') this.#chronicle.unanswered(command, shadow);
+      return result;
     });
   }
 
-  async #single(command: Single, signal: AbortSignal): Promise<boolean> {
+  async #single(command: Single, signal: AbortSignal): Promise<Outcome> {
     const ports = this.#ports;
     if (command.kind === 'set-spec') return this.#write(command, signal);
     if (command.kind === 'bump') return bump(ports, command, signal);
@@ -111,14 +115,14 @@ export class Executor {
     if (command.kind === 'adopt') return adopt(ports, command.node, signal);
     const { shadow, uid, resourceVersion } = command;
     await ports.shadows.delete(shadow, { uid, resourceVersion }, signal);
-    return true;
+    return 'done';
   }
 
   /** A write of unknown outcome may land later, so the slot of its shadow is in doubt until a bump. */
-  async #write(command: Extract<Command, { spec: unknown }>, signal: AbortSignal): Promise<true> {
+  async #write(command: Extract<Command, { spec: unknown }>, signal: AbortSignal): Promise<'done'> {
     try {
       await writeSpec(this.#ports, command, signal);
-      return true;
+      return 'done';
     } catch (error) {
       if (error instanceof ConflictError || error instanceof NotFoundError) throw error;
       this.#ports.ledger.doubt(command.shadow);
@@ -126,17 +130,17 @@ export class Executor {
     }
   }
 
-  async #attempt(what: Fields, signal: AbortSignal, work: () => Promise<boolean>): Promise<boolean> {
+  async #attempt(what: Fields, signal: AbortSignal, work: () => Promise<Outcome>): Promise<Result> {
     try {
-      const done = await work();
-      this.#logger.debug(done ? 'carried out' : 'found another world', what);
-      return done;
+      const outcome = await work();
+      this.#logger.debug(outcome === 'moved' ? 'found another world' : 'carried out', { ...what, outcome });
+      return outcome;
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
       const moved = MOVED.some((kind) => error instanceof kind);
       if (moved) this.#logger.debug('found another world', { ...what, error });
       else this.#logger.warn('command failed', { ...what, error });
-      return false;
+      return moved ? 'moved' : 'unanswered';
     }
   }
 }
@@ -148,5 +152,7 @@ interface Run {
 
 /** Errors by which the cluster says that a plan was made on what is no more. */
 const MOVED = [ConflictError, NotFoundError, SlotsMovedError];
+/** Nothing is left to do of it. */
+const CARRIED_OUT: ReadonlySet<Result> = new Set(['done', 'needless']);
 /** Commands that are carried out together, or elsewhere. */
 const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'set-condition']);

@@ -2,10 +2,11 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
-import { REASONS } from './plan/verdict.ts';
+import { REASONS, type Setback } from './plan/verdict.ts';
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'rescued'] as const;
+const SETBACKS: readonly Setback['reason'][] = ['NotReturned', 'SoakFailed'];
 
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
 export class ControllerMetrics {
@@ -33,6 +34,11 @@ export class ControllerMetrics {
   readonly #halted = this.#gauge('brupop_controller_halted_releases', 'Versions that no further node may start on');
   readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for a slot');
   readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
+  readonly #setbacks = this.#counter(
+    'brupop_controller_setbacks_total',
+    'Nodes that did not come back well from their update, by the verdict on them',
+    'reason',
+  );
   readonly #apiErrors = this.#counter(
     'brupop_controller_api_errors_total',
     'Requests and watches that failed, by HTTP status; conflicts are part of the trade',
@@ -50,6 +56,7 @@ export class ControllerMetrics {
 
   constructor() {
     for (const result of RESULTS) this.#updates.inc({ result }, 0);
+    for (const reason of SETBACKS) this.#setbacks.inc({ reason }, 0);
   }
 
   /** What stands now. */
@@ -111,6 +118,11 @@ export class ControllerMetrics {
 
   #took(step: string, since: string | number | null | undefined, now: number): void {
     if (since != null) this.#steps.observe({ step }, (now - new Date(since).getTime()) / 1000);
+  }
+
+  /** The verdict on a node has changed to this. */
+  setBack(reason: Setback['reason']): void {
+    this.#setbacks.inc({ reason });
   }
 
   /** A request or a watch failed. */

@@ -6,6 +6,7 @@ import type { Verdict } from './plan/verdict.ts';
 /** Says once of each node, by its UID, that no agent has come to register it. */
 export class MissingAgents {
   readonly #events: EventPort;
+  /** Said, or about to be. */
   readonly #told = new Set<string>();
 
   constructor(events: EventPort) {
@@ -17,11 +18,14 @@ export class MissingAgents {
     const missing = new Set(verdicts.filter(({ reason }) => reason === 'AgentMissing').map(({ node }) => node));
     for (const node of nodes) {
       const overdue = missing.has(node.name) && (silentSince.get(node.name) ?? Infinity) <= since;
-      if (!overdue || this.#told.has(node.uid)) continue;
-      this.#told.add(node.uid);
-      void this.#events.record(agentMissing(node));
+      if (overdue && !this.#told.has(node.uid)) void this.#tell(node);
     }
     this.#forget(nodes);
+  }
+
+  async #tell(node: Snapshot['nodes'][number]): Promise<void> {
+    this.#told.add(node.uid);
+    if (!(await this.#events.record(agentMissing(node)))) this.#told.delete(node.uid);
   }
 
   #forget(nodes: Snapshot['nodes']): void {

@@ -19,12 +19,12 @@ export function limitedEvents(events: EventPort, clock: Clock): EventPort {
     async record(event) {
       const key = keyOf(event);
       const left = tokensOf(buckets.get(key), clock.monotonic());
-      if (left < 1) return;
+      if (left < 1) return false;
       buckets.delete(key);
       buckets.set(key, { left: left - 1, at: clock.monotonic() });
       const [oldest] = buckets.keys();
       if (buckets.size > REMEMBERED && oldest !== undefined) buckets.delete(oldest);
-      await events.record(event);
+      return events.record(event);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { NotFoundError } from './errors.ts';
+import { ConflictError, NotFoundError } from './errors.ts';
 import type { ObjectReference } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
@@ -13,11 +13,19 @@ export interface EventRecord {
   readonly reason: string;
   /** One sentence, at most 1024 characters are kept. */
   readonly message: string;
+  /**
+   * What it is told of, as part of a name (lower case, digits, `-` and `.`). Of the same object and occasion there is one Event, whichever
+   * process tells of it and however often.
+   */
+  readonly occasion?: string;
 }
 
 export interface EventPort {
-  /** Never rejects: an Event that cannot be written is a line in the log. The same record again counts up the Event that there is. */
-  record(event: EventRecord): Promise<void>;
+  /**
+   * Whether the cluster has the Event now. Never rejects: one that cannot be written is a line in the log. The same record again counts up
+   * the Event that there is, unless it has an occasion.
+   */
+  record(event: EventRecord): Promise<boolean>;
 }
 
 export interface EventRecorderOptions {
@@ -55,14 +63,17 @@ class EventRecorder implements EventPort {
     this.#options = options;
   }
 
-  async record(event: EventRecord): Promise<void> {
+  async record(event: EventRecord): Promise<boolean> {
     const key = JSON.stringify(event);
     try {
-      const before = this.#written.get(key);
+      const before = event.occasion === undefined ? this.#written.get(key) : undefined;
       this.#remember(key, (before && (await this.#countUp(before))) ?? (await this.#create(event)));
+      return true;
     } catch (error) {
-      const { reason, regarding } = event;
+      const { reason, regarding, occasion } = event;
+      if (occasion !== undefined && error instanceof ConflictError) return true;
       this.#options.logger.warn('event not written', { reason, kind: regarding.kind, name: regarding.name, error });
+      return false;
     }
   }
 
@@ -78,11 +89,11 @@ class EventRecorder implements EventPort {
     }
   }
 
-  async #create({ regarding, type, reason, message }: EventRecord): Promise<Written> {
+  async #create({ regarding, type, reason, message, occasion }: EventRecord): Promise<Written> {
     const { component, instance } = this.#options;
     const namespace = regarding.namespace ?? DEFAULT_NAMESPACE;
     const collection = collectionPath({ version: 'v1', plural: 'events', namespace });
-    const name = this.#newName(regarding);
+    const name = occasion === undefined ? this.#newName(regarding) : `${stemOf(regarding)}.${occasion}`;
     const now = this.#now();
     const body = {
       apiVersion: 'v1',
@@ -104,9 +115,8 @@ class EventRecorder implements EventPort {
   }
 
   /** Unlike any other of this process, by the serial number, and of those before it, by the time. */
-  #newName({ name }: ObjectReference): string {
-    const stem = name.slice(0, 200).replace(/[.-]+$/, '');
-    return `${stem}.${this.#options.clock.now().toString(16)}.${(this.#serial++).toString(16)}`;
+  #newName(regarding: ObjectReference): string {
+    return `${stemOf(regarding)}.${this.#options.clock.now().toString(16)}.${(this.#serial++).toString(16)}`;
   }
 
   #remember(key: string, written: Written): void {
@@ -119,4 +129,9 @@ class EventRecorder implements EventPort {
   #now(): string {
     return rfc3339(this.#options.clock.now());
   }
+}
+
+/** The beginning of an Event's name, with room for the rest. */
+function stemOf({ name }: ObjectReference): string {
+  return name.slice(0, 180).replace(/[.-]+$/, '');
 }

@@ -56,3 +56,13 @@ export function aborted(signal: AbortSignal): Promise<never> {
     signal.addEventListener('abort', fail, { once: true });
   });
 }
+
+/** What `work` comes to; rejects with the signal's reason as soon as it aborts, and leaves nothing on the signal. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const own = childAbort(signal);
+  try {
+    return await Promise.race([work, aborted(own.signal)]);
+  } finally {
+    own.release();
+  }
+}

@@ -246,7 +246,7 @@ describe('events', () => {
       throw new UnreachableError('refused');
     };
     const options = { component: 'c', instance: 'i', clock, logger: silentLogger };
-    await expect(eventRecorder(transport, options).record(halted)).resolves.toBeUndefined();
+    await expect(eventRecorder(transport, options).record(halted)).resolves.toBe(false);
     expect(transport.requests).toHaveLength(1);
   });
 });

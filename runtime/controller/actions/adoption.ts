@@ -1,18 +1,17 @@
 import type { NodeMergePatch } from '../../kube/nodes.ts';
 import type { Node } from '../../kube/objects.ts';
 import { ADOPTED_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
-import type { ActionPorts } from './ports.ts';
+import type { ActionPorts, Outcome } from './ports.ts';
 
 /**
  * Labels the node for updates, unless it bears the label, whatever its value: somebody decided that. Either way the decision is remembered
  * on the node, so that a label which is taken away later stays away.
  */
-export async function adopt({ nodes }: ActionPorts, nodeName: string, signal: AbortSignal): Promise<true> {
+export async function adopt({ nodes }: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await nodes.get(nodeName, signal);
-  if (node && node.metadata.annotations?.[ADOPTED_ANNOTATION] === undefined) {
-    await nodes.patch(nodeName, adoption(node), signal);
-  }
-  return true;
+  if (!node || node.metadata.annotations?.[ADOPTED_ANNOTATION] !== undefined) return 'needless';
+  await nodes.patch(nodeName, adoption(node), signal);
+  return 'done';
 }
 
 function adoption({ metadata: { resourceVersion, labels } }: Node): NodeMergePatch {

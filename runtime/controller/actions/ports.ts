@@ -19,6 +19,9 @@ export interface ActionPorts {
   readonly clock: Clock;
 }
 
+/** What came of it: written; nothing to write any more; or the world is not the one that it was decided on. */
+export type Outcome = 'done' | 'needless' | 'moved';
+
 export interface SpecWrite {
   readonly shadow: string;
   readonly resourceVersion: string;

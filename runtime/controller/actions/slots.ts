@@ -12,12 +12,12 @@ import type { ActionPorts } from './ports.ts';
 export const BUMPED_ANNOTATION = `${GROUP}/bumped`;
 
 /** Rule L4. A shadow that is gone counts as bumped: nothing can be written to it. */
-export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, signal: AbortSignal): Promise<true> {
+export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, signal: AbortSignal): Promise<'done'> {
   const { ledger, shadows, expectations } = ports;
   const found = await shadows.get(shadow, signal);
   if (!found) {
     ledger.note(nodeUid, 'gone');
-    return true;
+    return 'done';
   }
   const { resourceVersion, annotations } = found.metadata;
   const patch = {
@@ -31,7 +31,7 @@ export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, sig
     if (!(error instanceof NotFoundError)) throw error;
     ledger.note(nodeUid, 'gone');
   }
-  return true;
+  return 'done';
 }
 
 /** Steps 1 and 2 of rule L3: whether the slot may be given back now, with the node's mark of it in place. */

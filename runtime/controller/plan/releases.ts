@@ -81,7 +81,7 @@ export class Releases {
   halted(budget: Amount): readonly Halted[] {
     return this.offered
       .filter(({ family, version }) => this.budgetLeft(family, version, budget) <= 0)
-      .map((release) => ({ ...release, failures: this.of(release.family, release.version).failed.size }));
+      .map(({ family, version }) => ({ family, version, failures: this.of(family, version).failed.size }));
   }
 
   /** The node is on its way to the version. */

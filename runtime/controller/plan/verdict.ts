@@ -36,6 +36,12 @@ export interface Verdict {
   readonly newer?: Finding;
 }
 
+/** The node did not come back well from its update. */
+export type Setback = Verdict & { readonly reason: 'NotReturned' | 'SoakFailed' };
+
+export const isSetback = (verdict: Verdict): verdict is Setback =>
+  verdict.reason === 'NotReturned' || verdict.reason === 'SoakFailed';
+
 /** A verdict before it is known for which node. */
 export type Finding = Omit<Verdict, 'node'>;
 
