@@ -11,6 +11,8 @@ import { Wakeup } from './wakeup.ts';
 /** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
 const PACE_MS = 100;
 const RETRY_MS = 5000;
+/** A CRD that had no conditions may have been brought up to date since: a single write finds out. */
+const LOOK_AGAIN_MS = 3_600_000;
 /** A plan is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
 
@@ -26,7 +28,8 @@ export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
   readonly #wakeup = new Wakeup();
   #pending: readonly SetCondition[] = [];
-  #kept = true;
+  /** When a write last came back without its condition, monotonic. */
+  #droppedAt: number | undefined;
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
@@ -34,7 +37,9 @@ export class ConditionWriter {
 
   /** How many writes one plan may ask for: what can be made before the next, and none where the served CRD drops the field without a word. */
   get capacity(): number {
-    return this.#kept ? CAPACITY : 0;
+    const { clock } = this.#options;
+    const isDropped = this.#droppedAt !== undefined && clock.monotonic() < this.#droppedAt + LOOK_AGAIN_MS;
+    return isDropped ? 0 : CAPACITY;
   }
 
   replace(pending: readonly SetCondition[]): void {
@@ -42,8 +47,10 @@ export class ConditionWriter {
     if (pending.length > 0) this.#wakeup.ring();
   }
 
+  /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
+    this.#droppedAt = undefined;
     while (!signal.aborted) {
       const [next, ...rest] = this.#pending;
       if (!next) {
@@ -58,13 +65,16 @@ export class ConditionWriter {
 
   /** Milliseconds until the next write. */
   async #write({ shadow, resourceVersion, conditions }: SetCondition, signal: AbortSignal): Promise<number> {
-    const { shadows, expectations, logger } = this.#options;
+    const { shadows, expectations, clock, logger } = this.#options;
     try {
       const patch = { metadata: { resourceVersion }, status: { conditions } };
       const written = await shadows.patchStatus(shadow, patch, signal);
       expectations.written(shadow, written.metadata.resourceVersion);
-      if (upToDate(written.status ?? undefined)) return PACE_MS;
-      this.#kept = false;
+      if (upToDate(written.status ?? undefined)) {
+        this.#droppedAt = undefined;
+        return PACE_MS;
+      }
+      this.#droppedAt = clock.monotonic();
       this.#pending = [];
       logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
     } catch (error) {

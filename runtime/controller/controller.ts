@@ -1,6 +1,5 @@
 import { countingFailures } from '../kube/counted.ts';
 import { crdPort } from '../kube/crds.ts';
-import { limitedEvents } from '../kube/event-limit.ts';
 import { eventRecorder, type EventPort } from '../kube/events.ts';
 import { LeaderElection } from '../kube/lease.ts';
 import { leasePort } from '../kube/leases.ts';
@@ -14,20 +13,16 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import { CONTROLLER_LEASE } from '../shadow/names.ts';
-import { Announcements } from './announcements.ts';
-import { Chronicle } from './chronicle.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { Executor } from './executor.ts';
-import { EventQueue } from './event-queue.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
-import { MissingAgents } from './missing-agents.ts';
+import { News } from './news.ts';
 import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import { Setbacks } from './setbacks.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from './wakeup.ts';
@@ -66,11 +61,7 @@ export class Controller {
   readonly #ledger: SlotLedger;
   readonly #conditions: ConditionWriter;
   readonly #executor: Executor;
-  readonly #chronicle: Chronicle;
-  readonly #events: EventQueue;
-  readonly #setbacks: Setbacks;
-  readonly #missing: MissingAgents;
-  readonly #announcements: Announcements;
+  readonly #news: News;
   readonly #migrate: (signal: AbortSignal) => Promise<void>;
   readonly #election: LeaderElection;
   readonly #wakeup = new Wakeup();
@@ -88,15 +79,11 @@ export class Controller {
     this.#ledger = new SlotLedger({ leases, identity, clock });
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
     this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
-    this.#events = new EventQueue(events, clock);
-    this.#missing = new MissingAgents(this.#events);
-    const told = { events: this.#events, metrics: this.metrics, namespace };
-    this.#setbacks = new Setbacks(told);
-    this.#announcements = new Announcements(events);
-    this.#chronicle = new Chronicle({ ...told, logger, clock });
+    const { agentTimeoutMs } = this.#policy;
+    this.#news = new News({ events, metrics: this.metrics, logger, clock, namespace, agentTimeoutMs });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    this.#executor = new Executor({ ports, chronicle: this.#chronicle, logger });
+    this.#executor = new Executor({ ports, chronicle: this.#news.chronicle, logger });
     const migration = {
       crds: crdPort(transport),
       shadows: shadowPort(transport),
@@ -126,7 +113,7 @@ export class Controller {
 
   /** Runs until the signal aborts; what is under way is then finished or given up, and the Lease given back. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#world.run(signal), this.#events.run(signal), this.#stand(signal)]);
+    await Promise.all([this.#world.run(signal), this.#news.run(signal), this.#stand(signal)]);
   }
 
   /** What would be done now, and the verdict on each node. */
@@ -187,20 +174,11 @@ export class Controller {
     const { commands, wakeAt = Infinity, snapshot } = outlook;
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
-    await unlessAborted(this.#tell(outlook), signal);
+    await unlessAborted(this.#news.tell(outlook, snapshot, this.#ledger.reference), signal);
     const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
     if (refused > 0) return undefined;
     return slotsChanged ? this.#options.clock.now() : wakeAt;
-  }
-
-  /** Before the plan is carried out: a warning comes before what it warns of. */
-  async #tell(outlook: Outlook): Promise<void> {
-    const { snapshot, verdicts } = outlook;
-    this.#chronicle.review(outlook, snapshot);
-    this.#setbacks.tell(outlook, snapshot);
-    this.#missing.tell(snapshot, verdicts, this.#options.clock.now() - this.#policy.agentTimeoutMs);
-    await this.#announcements.tell(outlook, snapshot, this.#ledger.reference);
   }
 
   /** Whoever no longer holds the Lease hears of it from the election. */
@@ -217,5 +195,5 @@ export function createController(options: ControllerOptions): Controller {
 
 function recorderOf({ transport, clock, logger, config, identity }: ControllerOptions): EventPort {
   const instance = config.MY_POD_NAME || identity;
-  return limitedEvents(eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger }), clock);
+  return eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger });
 }

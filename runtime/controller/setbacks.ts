@@ -27,10 +27,14 @@ export class Setbacks {
     const { events, metrics, namespace } = this.#options;
     const before = this.#known;
     this.#known = new Map();
-    for (const verdict of verdicts.filter(isSetback)) {
-      const node = nodes.find(({ name }) => name === verdict.node);
-      const shadow = shadows.find(({ name }) => name === node?.shadowName);
-      if (!node || !shadow) continue;
+    const setbacks = verdicts.filter(isSetback);
+    if (setbacks.length === 0) return;
+    const nodesByName = new Map(nodes.map((node) => [node.name, node]));
+    const shadowsByName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
+    for (const verdict of setbacks) {
+      const node = nodesByName.get(verdict.node);
+      const shadow = node && shadowsByName.get(node.shadowName);
+      if (!shadow) continue;
       this.#known.set(node.uid, verdict.reason);
       // The condition was written by this process, which then knows of it, or by one before it, which has told.
       if (before.get(node.uid) === verdict.reason || upToDate(shadow.status)?.reason === verdict.reason) continue;

@@ -170,6 +170,12 @@ export class Stage {
     return entries.map(({ shadow }) => shadow);
   }
 
+  /** Somebody else takes the Lease from whoever leads, and is never heard of again. */
+  async takeLease(): Promise<void> {
+    const lease = (await this.leases.get(CONTROLLER_LEASE))!;
+    await this.leases.update({ ...lease, spec: { ...lease.spec, holderIdentity: 'somebody-else' } });
+  }
+
   async events(): Promise<readonly string[]> {
     const list = (await this.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
       items: { reason: string }[];

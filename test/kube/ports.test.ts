@@ -239,6 +239,19 @@ describe('events', () => {
     expect(await written(admin)).toHaveLength(2);
   });
 
+  test('of one occasion there is one, whichever process tells of it', async () => {
+    const { admin, clock } = world();
+    const lost = { ...halted, reason: 'NotReturned', occasion: 'notreturned.18c' };
+    for (const instance of ['pod-1', 'pod-1', 'pod-2']) {
+      const events = eventRecorder(admin, { component: 'brupop-controller', instance, clock, logger: silentLogger });
+      expect([await events.record(lost), await events.record(lost)]).toEqual([true, true]);
+    }
+    expect(await written(admin)).toMatchObject([{ metadata: { name: 'n1.notreturned.18c' }, count: 1 }]);
+    const events = eventRecorder(admin, { component: 'c', instance: 'i', clock, logger: silentLogger });
+    await events.record({ ...lost, occasion: 'notreturned.18d' });
+    expect(await written(admin)).toHaveLength(2);
+  });
+
   test('one that cannot be written fails nobody', async () => {
     const { clock, tap } = world();
     const transport = tap();

@@ -1,0 +1,44 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { shadowCrd, Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const statusWrites = (): number =>
+  stage.cluster.audit.filter(({ subresource, verb }) => subresource === 'status' && verb === 'patch').length;
+const reasonOf = async (shadow: string): Promise<string | undefined> =>
+  (await stage.shadows.get(shadow))?.status?.conditions?.[0]?.reason;
+const bringUpToDate = (): Promise<unknown> =>
+  stage.patch(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`, {
+    spec: (shadowCrd(crdSchema('v2')) as { spec: object }).spec,
+  });
+
+test('a CRD that drops conditions is asked again each hour, with a single write, and found once it keeps them', async () => {
+  stage = await Stage.withoutConditions('a', 'b', 'c');
+  const before = statusWrites();
+  stage.start();
+  await stage.pass(3_000_000);
+  expect(statusWrites() - before).toBe(1);
+  await stage.pass(3_600_000);
+  expect(statusWrites() - before).toBe(2);
+  await bringUpToDate();
+  await stage.pass(60_000);
+  expect(await reasonOf('brs-b')).toBeUndefined();
+  await stage.pass(3_600_000);
+  expect(await reasonOf('brs-b')).toBe('WaitingForSlot');
+});
+
+test('the leader of a new term asks at once', async () => {
+  stage = await Stage.withoutConditions('a', 'b');
+  const controller = stage.start();
+  await stage.pass(60_000);
+  await bringUpToDate();
+  await stage.pass(60_000);
+  expect(await reasonOf('brs-b')).toBeUndefined();
+  await stage.takeLease();
+  await stage.pass(60_000);
+  expect(controller.outlook().leading).toBe(true);
+  expect(await reasonOf('brs-b')).toBe('WaitingForSlot');
+});

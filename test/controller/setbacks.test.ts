@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { routesOf } from '../../runtime/controller/routes.ts';
+import type { Controller } from '../../runtime/controller/controller.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const REASONS = new Set(['NotReturned', 'SoakFailed']);
+const told = async (): Promise<readonly string[]> => (await stage.events()).filter((reason) => REASONS.has(reason));
+const counted = async (controller: Controller, reason: string): Promise<string | undefined> => {
+  const { body } = await routesOf(controller)['/metrics']!();
+  return new RegExp(`^brupop_controller_setbacks_total{reason="${reason}"} (.*)$`, 'm').exec(body)?.[1];
+};
+
+/** Up to where the node is down since it was asked to reboot. */
+async function reboot(node: string): Promise<void> {
+  await stage.pass();
+  await stage.report(node, { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  const requested_at = rfc3339(stage.clock.now());
+  await stage.report(node, { reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at } });
+  await stage.setReady(node, false);
+}
+
+/** A process that leads until it is told to end. */
+function leader(): { controller: Controller; end: () => Promise<void> } {
+  const stop = new AbortController();
+  const controller = stage.start({ signal: stop.signal });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await stage.pass(5000);
+  };
+  return { controller, end };
+}
+
+describe.each([
+  ['that keeps conditions', () => Stage.with('a', 'b')],
+  ['of an older installation', () => Stage.upstream('a', 'b')],
+])('on a CRD %s', (_crd, build) => {
+  test('a node that does not return is told and counted once, by whichever process', async () => {
+    stage = await build();
+    const first = leader();
+    await reboot('a');
+    await stage.pass(890_000);
+    expect([await told(), await counted(first.controller, 'NotReturned')]).toEqual([[], '0']);
+    await stage.pass(120_000);
+    expect([await told(), await counted(first.controller, 'NotReturned')]).toEqual([['NotReturned'], '1']);
+    await stage.pass(600_000);
+    await first.end();
+    stage.start();
+    await stage.pass(120_000);
+    expect(await told()).toEqual(['NotReturned']);
+  });
+});
+
+test('the process that follows does not count it again where the condition says that it is known', async () => {
+  stage = await Stage.with('a', 'b');
+  const first = leader();
+  await reboot('a');
+  await stage.pass(1_000_000);
+  await first.end();
+  const second = stage.start();
+  await stage.pass(120_000);
+  expect(await counted(second, 'NotReturned')).toBe('0');
+});
+
+test('a node that does not stay Ready after its update is told each time', async () => {
+  stage = await Stage.with('a', 'b');
+  const controller = stage.start({ env: { MONITORING_TIME_IN_SEC: '60' } });
+  await stage.pass();
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'MonitoringUpdate' });
+  for (const times of [1, 2]) {
+    await stage.setReady('a', false);
+    await stage.pass(1_000_000);
+    expect(await told()).toHaveLength(times);
+    expect(await counted(controller, 'SoakFailed')).toBe(String(times));
+    await stage.setReady('a', true);
+    await stage.pass(30_000);
+  }
+});
