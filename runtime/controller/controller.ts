@@ -23,6 +23,7 @@ import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
+import { slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from './wakeup.ts';
@@ -46,6 +47,8 @@ export interface ControllerOptions {
 export interface Outlook extends Plan {
   readonly snapshot: Snapshot;
   readonly leading: boolean;
+  /** Who leads, by the Lease; undefined while nobody does. */
+  readonly leader: string | undefined;
 }
 
 /** How soon a plan that met another world is made again, unless something is heard before. */
@@ -116,14 +119,15 @@ export class Controller {
     await Promise.all([this.#world.run(signal), this.#news.run(signal), this.#stand(signal)]);
   }
 
-  /** What would be done now, and the verdict on each node. */
+  /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   outlook(): Outlook {
     const now = this.#options.clock.now();
-    const snapshot = { ...this.#world.view(), slots: this.#ledger.slots, window: this.#schedule.at(now) };
+    const { leading, lease } = this.#election;
+    const slots = leading ? this.#ledger.slots : slotsOn(lease);
+    const snapshot = { ...this.#world.view(), slots, window: this.#schedule.at(now) };
     const planned = plan(snapshot, { ...this.#policy, conditionWrites: this.#conditions.capacity }, now);
-    const outlook = { ...planned, snapshot, leading: this.#election.leading };
-    this.metrics.show(snapshot, planned, outlook.leading);
-    return outlook;
+    this.metrics.show(snapshot, planned, leading);
+    return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };
   }
 
   async #stand(signal: AbortSignal): Promise<void> {

@@ -50,6 +50,7 @@ export class LeaderElection {
   readonly #options: LeaderElectionOptions;
   /** As last written by us while we lead: renewing needs no read until somebody else writes. */
   #held: Lease | undefined;
+  #seen: Lease | undefined;
   #observed: { readonly record: string; readonly at: number } | undefined;
   #leading = false;
 
@@ -59,6 +60,11 @@ export class LeaderElection {
 
   get leading(): boolean {
     return this.#leading;
+  }
+
+  /** The lease as this process last read or wrote it: a candidate looks every other second. */
+  get lease(): Lease | undefined {
+    return this.#seen;
   }
 
   /** Stands for election, leads, and stands again when leadership is lost; until the signal aborts. Gives the lease back then. */
@@ -139,11 +145,13 @@ export class LeaderElection {
   async #takeOrRenew(signal: AbortSignal): Promise<Outcome> {
     const { leases, name, identity, clock } = this.#options;
     const lease = this.#held ?? (await leases.get(name, signal));
+    this.#seen = lease;
     if (lease && !this.#isOurs(lease) && !this.#isInherited(lease) && !this.#isFree(lease)) return 'other';
     const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
     this.#held = lease
       ? await leases.update({ ...lease, spec }, signal)
       : await leases.create({ metadata: { name }, spec }, signal);
+    this.#seen = this.#held;
     return 'held';
   }
 

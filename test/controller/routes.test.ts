@@ -38,6 +38,23 @@ test('the plan names the verdict on each node, and the slots', async () => {
   });
 });
 
+test('a process that stands by shows the slots of the one that leads, and names it', async () => {
+  stage = await Stage.with('a', 'b');
+  const [leader, standby] = [serve(), serve()];
+  await stage.pass(10_000);
+  const [led, seen] = [JSON.parse((await leader('/plan')).body), JSON.parse((await standby('/plan')).body)];
+  expect([led.leader, seen.leader]).toEqual(['controller-1', 'controller-1']);
+  expect(seen.slots).toEqual(led.slots);
+  expect(seen.verdicts).toEqual(led.verdicts);
+  expect((await standby('/metrics')).body).toContain('brupop_controller_slots 1');
+});
+
+test('while nobody leads, no leader is named', async () => {
+  stage = await Stage.with('a');
+  const get = serve();
+  expect(JSON.parse((await get('/plan')).body)).not.toHaveProperty('leader');
+});
+
 test('a series that empties goes to 0 and stays', async () => {
   stage = await Stage.with('a');
   const get = serve();

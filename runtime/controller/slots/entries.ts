@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Lease } from '../../kube/objects.ts';
 import { GROUP } from '../../shadow/names.ts';
+import type { SlotView } from '../plan/snapshot.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
 export const SLOTS_ANNOTATION = `${GROUP}/slots`;
@@ -25,6 +27,17 @@ export function parseEntries(text: string | undefined): readonly Entry[] | undef
   } catch {
     return undefined;
   }
+}
+
+/** Slots as anybody can read them off the Lease: of writes to their shadows nothing is known, and nothing is made of that. */
+export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
+  const entries = parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
+  return entries.map(({ shadow, nodeUid, since }) => ({
+    shadow,
+    nodeUid,
+    since: since === undefined ? undefined : Date.parse(since),
+    writes: 'settled',
+  }));
 }
 
 export function formatEntries(entries: readonly Entry[]): string {

@@ -20,7 +20,7 @@ import { Observations } from '../observations.ts';
 import { upToDate } from '../plan/condition.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
-import { parseEntries, SLOTS_ANNOTATION } from '../slots/entries.ts';
+import { slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
 export interface Look {
@@ -63,12 +63,7 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
   const snapshot: Snapshot = {
     nodes: nodes.map(viewOfNode),
     shadows: facts.map((shadow) => Object.assign(shadow, { stale: false, offeredAt: offers.get(shadow.name) })),
-    slots: (parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? []).map(({ shadow, nodeUid, since }) => ({
-      shadow,
-      nodeUid,
-      since: since === undefined ? undefined : Date.parse(since),
-      writes: 'settled',
-    })),
+    slots: slotsOn(lease),
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),
