@@ -9,7 +9,8 @@ import { type Finding, found } from './verdict.ts';
 /** What there is to say of a managed node, starts apart; undefined where only they decide. */
 export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<string, string>): Finding | undefined {
   const { node, shadow } = subject;
-  if (!shadow) return found('AgentMissing', 'the agent of the node has not registered it');
+  if (!shadow)
+    return found('AgentMissing', health.agentSilent ? NEVER_CAME : 'the agent of the node has not registered it');
   const trouble = troubleOf(shadow, health);
   if (trouble) return trouble;
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
@@ -19,6 +20,8 @@ export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<st
     ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
     : found('UpToDate', 'the node runs the newest version that it is offered');
 }
+
+const NEVER_CAME = 'no agent has come to register the node';
 
 function troubleOf({ spec }: ShadowView, { notReturned, soak, agentSilent }: Health): Finding | undefined {
   if (notReturned) return found('NotReturned', `the node did not come back from its reboot into ${spec.version}`);

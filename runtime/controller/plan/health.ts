@@ -5,7 +5,7 @@ import { requestedReboot, type Subject } from './subject.ts';
 
 /** What time says about a subject. */
 export interface Health {
-  /** The node is Ready, and no container of its agent has run for the agent's timeout. */
+  /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
   readonly agentSilent: boolean;
   /** It was rebooted for the update and is not back after the timeout. */
   readonly notReturned: boolean;
@@ -24,11 +24,16 @@ export function healthOf(subject: Subject, policy: Policy, alarm: Alarm): Health
   const isWell = node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
   if (isWell || !node.managed) return WELL;
   const outageUntil = outageOf(node, policy, alarm.now);
-  if (!shadow) return { ...WELL, outageUntil };
+  if (!shadow) return { ...WELL, outageUntil, agentSilent: isOverdue(subject, policy, alarm) };
   const agentSilent = isSilent(subject, policy, alarm);
   const notReturned = hasNotReturned(node, shadow, { policy, alarm });
   const soak = agentSilent || notReturned ? undefined : soakOf(node, shadow, { policy, alarm });
   return { agentSilent, notReturned, soak, outageUntil };
+}
+
+/** The agent of a node that nobody has registered, up or not, is waited for from when the node was first seen. */
+function isOverdue({ silentSince }: Subject, { agentTimeoutMs }: Policy, alarm: Alarm): boolean {
+  return silentSince !== undefined && alarm.reached(silentSince + agentTimeoutMs);
 }
 
 /** A host that is down cannot run its agent: silence counts from when the node was Ready. */

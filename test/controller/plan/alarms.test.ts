@@ -16,10 +16,6 @@ describe('nobody is woken', () => {
       fleet({ a: updated }, { nodes: [node('a', { ...down('a', -1), managed: false })] }),
     ],
     [
-      'by the silence on a node without a shadow',
-      fleet({}, { nodes: [node('a')], silentSince: new Map([['a', NOW]]) }),
-    ],
-    [
       'by an outage while nobody waits for its place',
       fleet({ a: updated, b: updated }, { nodes: [down('a', -1), node('b')] }),
     ],
@@ -38,6 +34,12 @@ describe('nobody is woken', () => {
   ])('%s', (_what, world) => {
     expect(wakeAt(world, { soakMs: 300_000 })).toBeUndefined();
   });
+});
+
+test('an agent that does not come is missed at once when its time is over, though its node is not Ready', () => {
+  const world = fleet({}, { nodes: [down('a', -1)], silentSince: new Map([['a', minutes(-10)]]) });
+  expect(wakeAt(world)).toBe(minutes(5));
+  expect(plan(world, POLICY, minutes(5)).verdicts).not.toEqual(plan(world, POLICY, NOW).verdicts);
 });
 
 test('of several outages, the one whose end makes a place free wakes', () => {
