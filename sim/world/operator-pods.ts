@@ -39,6 +39,7 @@ const GRACE_MS = 5000;
 interface OperatorPod {
   readonly program: RunningProgram;
   readonly component: string;
+  readonly nodeName: string | undefined;
   /** Of the apiserver's TLS listener. */
   readonly apiPort: number;
   readonly dir: string;
@@ -55,10 +56,10 @@ export class OperatorPods implements KubeletHooks {
     this.#options = options;
   }
 
-  /** Process ids of a component's programs. */
-  pids(component: string): readonly number[] {
+  /** Process ids of a component's programs, on every node or on one. */
+  pids(component: string, nodeName?: string): readonly number[] {
     return [...this.#running.values()]
-      .filter((pod) => pod.component === component)
+      .filter((pod) => pod.component === component && (nodeName === undefined || pod.nodeName === nodeName))
       .flatMap(({ program }) => program.pid ?? []);
   }
 
@@ -78,7 +79,7 @@ export class OperatorPods implements KubeletHooks {
     });
     const env = this.#env(pod, files, { httpPort, apiPort });
     const program = start(env, join(this.#options.dir, `${name}.log`));
-    const running = { program, component, apiPort, dir, ready: false };
+    const running = { program, component, nodeName: pod.spec?.nodeName, apiPort, dir, ready: false };
     this.#running.set(uid, running);
     const ended = program.ended.then(() => this.#ended(uid)).then(exited);
     await Promise.race([this.#untilReady(httpPort, ended), ended]);

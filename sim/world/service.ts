@@ -8,8 +8,8 @@ export interface ServiceAddress {
   close(): Promise<void>;
 }
 
-/** Listens on a free loopback port. Without endpoints a connection is refused by closing it. */
-export async function serveService(): Promise<ServiceAddress> {
+/** Listens on a free port of an address of this machine. Without endpoints a connection is refused by closing it. */
+export async function serveService(host = '127.0.0.1'): Promise<ServiceAddress> {
   let endpoints: readonly number[] = [];
   let turn = 0;
   const open = new Set<Socket>();
@@ -29,7 +29,7 @@ export async function serveService(): Promise<ServiceAddress> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

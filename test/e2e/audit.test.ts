@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { type AuditEvent, mostMarked, nodeWrites, readAudit, stillCordoned } from './audit.ts';
+import { type AuditEvent, readAudit, written } from './audit.ts';
 
 let dir: string;
 beforeAll(async () => {
@@ -11,52 +10,53 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const MARKS = { id: 'i', since: '2026-01-01T00:00:00Z', boot: 'b', owns: ['cordon'] };
+const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'n1', resourceVersion: '10' } };
 
-/** An answered write of a Node, marked and cordoned or not. */
-function wrote(name: string, resourceVersion: number, marked: boolean, more: Partial<AuditEvent> = {}): AuditEvent {
-  const annotations = marked ? { [MARKS_ANNOTATION]: JSON.stringify(MARKS) } : {};
+function event(more: Partial<AuditEvent> = {}): AuditEvent {
   return {
     verb: 'patch',
-    objectRef: { resource: 'nodes', name },
+    user: { username: 'admin' },
+    objectRef: { resource: 'nodes', name: 'n1' },
     responseStatus: { code: 200 },
-    responseObject: {
-      metadata: { name, uid: name, resourceVersion: String(resourceVersion), annotations },
-      spec: { unschedulable: marked },
-    },
+    responseObject: NODE,
+    stageTimestamp: '2026-01-01T00:00:00.250000Z',
     ...more,
   };
 }
 
-describe('from the audit log', () => {
-  test('two nodes that bear marks at once are seen, in whatever order their writes were logged', () => {
-    const log = [wrote('n2', 11, true), wrote('n1', 10, true), wrote('n1', 12, false)];
-    expect(mostMarked(nodeWrites(log))).toBe(2);
-  });
+test('a write that was answered shows the state, its author and its time', () => {
+  const atMs = Date.parse('2026-01-01T00:00:00.250Z');
+  expect(written([event()])).toEqual([{ atMs, object: NODE, gone: false, by: 'admin' }]);
+});
 
-  test('two nodes that bear marks one after the other are one at a time', () => {
-    const log = [wrote('n1', 10, true), wrote('n1', 11, false), wrote('n2', 12, true)];
-    expect(mostMarked(nodeWrites(log))).toBe(1);
-  });
+test('who writes in the name of another is not the author', () => {
+  expect(written([event({ impersonatedUser: { username: 'agent' } })])).toEqual([
+    expect.objectContaining({ by: 'agent' }),
+  ]);
+});
 
-  test('a node that stays cordoned is seen', () => {
-    const log = [wrote('n1', 10, true), wrote('n2', 11, true), wrote('n2', 12, false)];
-    expect(stillCordoned(nodeWrites(log))).toEqual(['n1']);
-  });
+test('refused writes, reads and what is no object of these count for nothing', () => {
+  const eviction = { kind: 'Status', metadata: {} };
+  const log = [
+    event({ responseStatus: { code: 409 } }),
+    event({ verb: 'get' }),
+    event({ responseObject: eviction }),
+    event({ responseObject: undefined }),
+  ];
+  expect(written(log)).toEqual([]);
+});
 
-  test('refused writes, reads and writes of a status count for nothing', () => {
-    const log = [
-      wrote('n1', 10, true, { responseStatus: { code: 409 } }),
-      wrote('n1', 10, true, { verb: 'get' }),
-      wrote('n1', 10, true, { objectRef: { resource: 'nodes', name: 'n1', subresource: 'status' } }),
-    ];
-    expect(nodeWrites(log)).toEqual([]);
-  });
+test.each([
+  [0, true],
+  [30, false],
+])('a deletion with %d seconds of grace: the pod is gone = %p', (deletionGracePeriodSeconds, gone) => {
+  const responseObject = { kind: 'Pod', metadata: { name: 'p', uid: 'p', deletionGracePeriodSeconds } };
+  expect(written([event({ verb: 'delete', responseObject })])).toEqual([expect.objectContaining({ gone })]);
+});
 
-  test('a line that is still being written is left for later', async () => {
-    const file = join(dir, 'audit.log');
-    const line = JSON.stringify(wrote('n1', 10, true));
-    await writeFile(file, `${line}\n${line.slice(0, 20)}`);
-    expect(await readAudit(file)).toHaveLength(1);
-  });
+test('a line that is still being written, or that a killed server left half written, is passed over', async () => {
+  const file = join(dir, 'audit.log');
+  const line = JSON.stringify(event());
+  await writeFile(file, `${line.slice(0, 40)}${line}\n${line}\n${line.slice(0, 20)}`);
+  expect(await readAudit(file)).toHaveLength(1);
 });

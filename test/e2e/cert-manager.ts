@@ -1,25 +1,33 @@
 import { expect } from '@jest/globals';
 import { join } from 'node:path';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 import { eventually } from '../contract/eventually.ts';
-import { type Binaries, certManagerCrds } from './controlplane/build.ts';
+import type { RealCluster } from './cluster.ts';
+import { binaries, certManagerCrds } from './controlplane/build.ts';
 import { Daemon } from './controlplane/daemon.ts';
 import { kubectl } from './kubectl.ts';
 
-/** cert-manager's CRDs, as its installation brings them. */
-export async function installCertManagerCrds(): Promise<void> {
-  await kubectl('apply', '--server-side', '-f', await certManagerCrds({ env: process.env }));
-  await kubectl('wait', '--for=condition=Established', 'crd', '--all');
+export interface CertManager {
+  stop(): Promise<void>;
 }
 
-/** Starts cert-manager's controller and CA injector. */
-export function startCertManager(binaries: Binaries, kubeconfig: string, dir: string): readonly Daemon[] {
-  return ['cert-manager', 'cainjector'].map((name) => {
+/** cert-manager's definitions as its installation brings them, its controller and its CA injector. */
+export async function startCertManager({ kubeconfig, dir }: RealCluster): Promise<CertManager> {
+  await kubectl('apply', '--server-side', '-f', await certManagerCrds({ env: process.env }));
+  await kubectl('wait', '--for=condition=Established', 'crd', '--all');
+  const found = await binaries({ env: process.env, progress: () => undefined });
+  const daemons = ['cert-manager', 'cainjector'].map((name) => {
     const args = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
-    const daemon = new Daemon({ file: binaries[name] ?? name, args, logFile: join(dir, 'logs', `${name}.log`) });
-    daemon.start();
-    return daemon;
+    return new Daemon({ file: found[name] ?? name, args, logFile: join(dir, 'logs', `${name}.log`) });
   });
+  for (const daemon of daemons) daemon.start();
+  for (const daemon of daemons) void daemon.keep(systemClock);
+  return {
+    stop: async () => {
+      await Promise.all(daemons.map((daemon) => daemon.stop('SIGKILL')));
+    },
+  };
 }
 
 /** Resolves when every certificate has been issued and the CRD trusts the authority that signed the apiserver's. */

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { objectPath } from '../../runtime/kube/paths.ts';
@@ -12,19 +11,19 @@ import { createFleet } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods } from '../../sim/world/operator-pods.ts';
 import { nodeProgram, type StartProgram } from '../../sim/world/programs.ts';
-import { serveService } from '../../sim/world/service.ts';
+import { type ServiceAddress, serveService } from '../../sim/world/service.ts';
 import { WEBHOOK_HOST } from '../contract/real.ts';
-import { bridge } from './controlplane/bridge.ts';
+import type { RealCluster } from './cluster.ts';
 
 const BUILD = fileURLToPath(new URL('../../build', import.meta.url));
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const HEARTBEAT_MS = 5000;
 
-export interface FleetOptions {
-  readonly options: SimOptions;
-  /** As cluster administrator. */
-  readonly transport: KubeTransport;
-  readonly api: { readonly port: number; readonly caPem: string };
+/** A host went down because a reboot was asked for. */
+export interface Reboot {
+  readonly node: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
 }
 
 /** Simulated hosts as nodes of a real cluster. */
@@ -33,9 +32,13 @@ export interface Fleet {
   readonly pods: OperatorPods;
   /** Folder with the processes' logs. */
   readonly dir: string;
+  /** In the order in which they happened. */
+  readonly reboots: readonly Reboot[];
   /** Rejects when a node, or a kubelet, could not go on. */
   readonly failed: Promise<never>;
-  /** Powers everything off and removes every file. */
+  /** Ends a host for good, and everything that runs on it. */
+  powerOff(node: string): void;
+  /** Powers everything off. */
   stop(): Promise<void>;
 }
 
@@ -43,26 +46,59 @@ export interface Fleet {
  * Boots the hosts. Their kubelets speak to the real API server, and run the operator's programs as processes with the files, tokens and
  * environment of the pods that the real controllers made and the real scheduler placed.
  */
-export async function startFleet({ options, transport, api }: FleetOptions): Promise<Fleet> {
-  const dir = await mkdtemp(join(tmpdir(), 'brupop-e2e-'));
-  const ending = new AbortController();
-  const { signal } = ending;
+export async function startFleet({ transport, api, dir: root }: RealCluster, options: SimOptions): Promise<Fleet> {
+  const dir = await mkdtemp(join(root, 'fleet-'));
   const failed = Promise.withResolvers<never>();
+  // Heard by whoever waits for something; else the process would end of it.
+  failed.promise.catch(() => undefined);
   const running: Promise<void>[] = [];
   const keep = (part: Promise<void>): void => void running.push(part.catch(failed.reject));
 
-  const service = await serveService();
-  const webhook = await bridge({ host: WEBHOOK_HOST, port: 0 }, { host: '127.0.0.1', port: service.port });
-  await publish(transport, (webhook.address() as { port: number }).port);
+  // On every address: agents dial loopback, the API server may not.
+  const service = await serveService('0.0.0.0');
+  await publish(transport, service.port);
   const common = { clock: systemClock, random: Math.random, transport };
   const nodes = new Map<string, SimulatedNode>();
+  const power = new Map<string, AbortController>();
+  const pods = operatorPods({ ...common, api, dir, service, nodes });
+  const kubelet = (nodeName: string, labels: Readonly<Record<string, string>> = {}): Kubelet => {
+    const made = new Kubelet({ ...common, nodeName, labels, hooks: pods, terminationSeconds: 1 / options.speed });
+    const on = new AbortController();
+    power.set(nodeName, on);
+    keep(made.run(on.signal));
+    return made;
+  };
+  const kubernetes = { kubelet, stopped: failed.promise };
+  const reboots: Reboot[] = [];
+  for (const [name, node] of createFleet({ ...common, options, kubernetes, dir: join(dir, 'hosts') })) {
+    const { signal } = power.get(name) ?? new AbortController();
+    nodes.set(name, node);
+    noteReboots(name, node, reboots);
+    keep(node.run(signal));
+    keep(heartbeat(transport, name, signal));
+  }
+  const powerOff = (name: string): void => power.get(name)?.abort(new Error('powered off'));
+  const stop = async (): Promise<void> => {
+    for (const name of power.keys()) powerOff(name);
+    await Promise.all(running);
+    await service.close();
+  };
+  return { nodes, pods, dir, reboots, failed: failed.promise, powerOff, stop };
+}
+
+interface PodParts {
+  readonly transport: KubeTransport;
+  readonly api: RealCluster['api'];
+  readonly dir: string;
+  readonly service: ServiceAddress;
+  readonly nodes: ReadonlyMap<string, SimulatedNode>;
+}
+
+function operatorPods({ nodes, ...parts }: PodParts): OperatorPods {
   const program = (name: string): StartProgram => nodeProgram(join(BUILD, `${name}.mjs`));
-  const pods = new OperatorPods({
-    transport,
+  return new OperatorPods({
+    ...parts,
     clock: systemClock,
-    api,
-    dir,
-    service,
     programs: {
       [COMPONENTS.agent]: program('agent'),
       [COMPONENTS.apiserver]: program('apiserver'),
@@ -70,35 +106,20 @@ export async function startFleet({ options, transport, api }: FleetOptions): Pro
     },
     hostFiles: (name) => nodes.get(name)?.files ?? {},
   });
-  const kubelet = (nodeName: string, labels: Readonly<Record<string, string>> = {}): Kubelet => {
-    const made = new Kubelet({ ...common, nodeName, labels, hooks: pods, terminationSeconds: 1 / options.speed });
-    keep(made.run(signal));
-    return made;
-  };
-  const fleet = createFleet({
-    ...common,
-    options,
-    kubernetes: { kubelet, stopped: failed.promise },
-    dir: join(dir, 'hosts'),
-  });
-  for (const [name, node] of fleet) {
-    nodes.set(name, node);
-    keep(node.run(signal));
-    keep(heartbeat(transport, name, signal));
-  }
-  return {
-    nodes,
-    pods,
-    dir,
-    failed: failed.promise,
-    stop: async () => {
-      ending.abort(new Error('the test is over'));
-      await Promise.all(running);
-      webhook.close();
-      await service.close();
-      await rm(dir, { recursive: true, force: true });
+}
+
+/** A host that goes down by itself was not asked to, and notes nothing. */
+function noteReboots(name: string, { host }: SimulatedNode, reboots: Reboot[]): void {
+  let asked = false;
+  host.observe({
+    onCall: ({ method, path }) => {
+      asked ||= method === 'POST' && path === '/actions/reboot';
     },
-  };
+    onDown: () => {
+      if (asked) reboots.push({ node: name, atMs: systemClock.now() });
+      asked = false;
+    },
+  });
 }
 
 /** The address of the operator's Service, which no kube-proxy serves here. */

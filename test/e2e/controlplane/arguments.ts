@@ -22,7 +22,7 @@ export const AUDIT_POLICY = {
     {
       level: 'RequestResponse',
       resources: [
-        { group: '', resources: ['nodes', 'pods', 'pods/eviction'] },
+        { group: '', resources: ['nodes', 'pods', 'pods/binding', 'pods/eviction', 'pods/status'] },
         { group: 'brupop.bottlerocket.aws' },
         { group: 'coordination.k8s.io' },
       ],

@@ -27,7 +27,10 @@ export interface ControlPlaneOptions {
 /** A real Kubernetes control plane on free loopback ports: API server, etcd, controllers and scheduler, without any node. */
 export interface ControlPlane {
   readonly url: string;
-  /** Folder of everything that the control plane writes, `audit.log` (audit.k8s.io/v1, a line per request) among it; gone after `stop`. */
+  /**
+   * Folder of everything that the control plane writes, gone after `stop`: `audit.log` (audit.k8s.io/v1, a line per request), and in
+   * `pids/` the process id of each program under its name.
+   */
   readonly dir: string;
   /** File of a kubeconfig of a cluster administrator. */
   readonly kubeconfig: string;
@@ -44,7 +47,10 @@ const SCHEDULER: Subject = { commonName: 'system:kube-scheduler' };
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 50;
 
-/** Starts everything and resolves when it is ready, the `default` namespace with its service account included. */
+/**
+ * Starts everything and resolves when it is ready, the `default` namespace with its service account included. What dies from then on is
+ * started again, as static pods are.
+ */
 export async function startControlPlane({ binaries, clock }: ControlPlaneOptions): Promise<ControlPlane> {
   const dir = await mkdtemp(join(tmpdir(), 'brupop-controlplane-'));
   try {
@@ -100,6 +106,8 @@ class Running implements ControlPlane {
     for (const daemon of this.#controllers) daemon.start();
     await this.#until('/api/v1/namespaces/default/serviceaccounts/default', this.#controllers[0]);
     await this.#until('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', this.#controllers[0]);
+    // Not before: a program that cannot even start is a fault to show.
+    for (const daemon of [this.#etcd, this.apiserver, ...this.#controllers]) void daemon.keep(this.#parts.clock);
   }
 
   ready(): Promise<void> {
@@ -119,6 +127,7 @@ class Running implements ControlPlane {
       file: this.#parts.binaries[name] ?? name,
       args,
       logFile: join(this.dir, 'logs', `${name}.log`),
+      pidFile: join(this.dir, 'pids', name),
     });
   }
 
@@ -147,7 +156,7 @@ class Running implements ControlPlane {
 }
 
 async function prepare(dir: string, clock: Clock): Promise<Layout> {
-  await mkdir(join(dir, 'logs'));
+  for (const folder of ['logs', 'pids']) await mkdir(join(dir, folder));
   const auditPolicyFile = join(dir, 'audit-policy.json');
   await writeFile(auditPolicyFile, JSON.stringify(AUDIT_POLICY));
   const [api = 0, etcd = 0, etcdPeer = 0] = await freePorts(3);

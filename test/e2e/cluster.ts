@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { httpsTransport } from '../../runtime/kube/https.ts';
+import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+
+/** The control plane that `npm run controlplane -- exec` has started around this process. */
+export interface RealCluster {
+  /** File of an administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** Folder that is gone with the control plane. */
+  readonly dir: string;
+  /** As cluster administrator. */
+  readonly transport: KubeTransport;
+  readonly api: { readonly port: number; readonly caPem: string };
+}
+
+export async function realCluster(): Promise<RealCluster> {
+  const { KUBECONFIG: kubeconfig = '', CONTROLPLANE_DIR: dir = '' } = process.env;
+  const { access } = await kubeconfigAccess(kubeconfig);
+  const { tls } = await access.credentials();
+  return {
+    kubeconfig,
+    dir,
+    transport: httpsTransport(access, { userAgent: 'e2e' }),
+    api: { port: Number(new URL(access.server).port), caPem: String(tls.ca) },
+  };
+}
+
+/** Ends a program of the control plane as `kill -9` does. It is started again a second later. */
+export async function killControlPlane({ dir }: RealCluster, program: 'kube-apiserver' | 'etcd'): Promise<void> {
+  process.kill(Number(await readFile(join(dir, 'pids', program), 'utf8')), 'SIGKILL');
+}

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VirtualClock } from '../../../sim/clock.ts';
+import { eventually } from '../../contract/eventually.ts';
+import { Daemon } from './daemon.ts';
+
+let dir: string;
+let daemon: Daemon;
+const clock = new VirtualClock();
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'brupop-daemon-'));
+  daemon = new Daemon({
+    file: process.execPath,
+    args: ['--eval', 'setInterval(() => undefined, 1000)'],
+    logFile: join(dir, 'log'),
+    pidFile: join(dir, 'pid'),
+  });
+  daemon.start();
+});
+
+afterEach(async () => {
+  await daemon.stop('SIGKILL');
+  await rm(dir, { recursive: true, force: true });
+});
+
+const pid = async (): Promise<number> => Number(await readFile(join(dir, 'pid'), 'utf8'));
+
+test('a program that is killed is started again a second later, under another process id', async () => {
+  const kept = daemon.keep(clock);
+  const first = await pid();
+  process.kill(first, 'SIGKILL');
+  await eventually(() => expect(daemon.running).toBe(false));
+  await clock.advance(1000);
+  expect(daemon.running).toBe(true);
+  expect(await pid()).not.toBe(first);
+  await daemon.stop('SIGKILL');
+  await kept;
+});
+
+test('a program that was stopped stays so', async () => {
+  const kept = daemon.keep(clock);
+  await daemon.stop('SIGKILL');
+  await kept;
+  await clock.advance(10_000);
+  expect(daemon.running).toBe(false);
+});

@@ -1,0 +1,90 @@
+import { follow } from '../../runtime/kube/follow.ts';
+import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
+import { collectionPath } from '../../runtime/kube/paths.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import type { Shadow } from '../../runtime/shadow/model.ts';
+import { GROUP, PLURAL, STORAGE_VERSION } from '../../runtime/shadow/names.ts';
+import type { Sighting } from './sighting.ts';
+
+export type StoredShadow = Shadow & KubeObject;
+
+/**
+ * Nodes, pods and shadows as the API server's watches tell of them: what is there now, by name, and every state of nodes and pods so far.
+ */
+export class History {
+  readonly nodes = new Map<string, Node>();
+  readonly pods = new Map<string, Pod>();
+  readonly shadows = new Map<string, StoredShadow>();
+  readonly sightings: Sighting[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  /** Follows until the signal aborts, across outages of the API server. */
+  async run(transport: KubeTransport, signal: AbortSignal): Promise<void> {
+    const parts = { transport, signal };
+    const shadows = collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL });
+    await Promise.all([
+      this.#follow(this.nodes, {
+        ...parts,
+        path: collectionPath({ version: 'v1', plural: 'nodes' }),
+        seen: this.sightings,
+      }),
+      this.#follow(this.pods, {
+        ...parts,
+        path: collectionPath({ version: 'v1', plural: 'pods' }),
+        seen: this.sightings,
+      }),
+      this.#follow(this.shadows, { ...parts, path: shadows, seen: [] }),
+    ]);
+  }
+
+  /** Resolves with what `check` finds, as soon as it finds anything but undefined and false. */
+  until<T>(check: (history: this) => T | undefined | false): Promise<T> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const found = check(this);
+        if (found === undefined || found === false) return;
+        this.#waiting.delete(look);
+        resolve(found);
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  async #follow<T extends KubeObject>(
+    present: Map<string, T>,
+    { transport, path, signal, seen }: Followed,
+  ): Promise<void> {
+    const see = (object: T, gone = false): void => {
+      if (gone) present.delete(object.metadata.name);
+      else present.set(object.metadata.name, object);
+      seen.push({ atMs: systemClock.now(), object, gone });
+    };
+    const end = (last: T | undefined, resourceVersion: string): void => {
+      if (last) see({ ...last, metadata: { ...last.metadata, resourceVersion } }, true);
+    };
+    const options = { transport, path, clock: systemClock, random: Math.random, project: (object: T) => object };
+    for await (const change of follow<T, T>(options, signal)) {
+      if (change.kind === 'changed') see(change.item.value);
+      if (change.kind === 'deleted') end(present.get(nameOf(change.key)), change.version);
+      if (change.kind === 'replaced') {
+        const listed = new Set(change.items.map(({ value }) => value.metadata.uid));
+        for (const last of present.values()) if (!listed.has(last.metadata.uid)) end(last, change.version);
+        for (const { value } of change.items) see(value);
+      }
+      for (const look of this.#waiting) look();
+    }
+  }
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
+interface Followed {
+  readonly transport: KubeTransport;
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly seen: Sighting[];
+}

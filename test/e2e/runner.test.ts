@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { exitCode, parseRun, type Result, selected, summary } from './runner.ts';
+
+const passed = (numPassedTests: number): Result => ({ success: true, numPassedTests, numFailedTests: 0 });
+const failed = (numPassedTests: number, numFailedTests: number): Result => ({
+  success: false,
+  numPassedTests,
+  numFailedTests,
+});
+const results = (...all: readonly (Result | undefined)[]): Map<string, Result | undefined> =>
+  new Map(all.map((result, index) => [`${index}.e2e.ts`, result]));
+
+test.each([
+  [[], { kind: 'run', jobs: 2, patterns: [] }],
+  [['--jobs', '1', 'kills', 'roll'], { kind: 'run', jobs: 1, patterns: ['kills', 'roll'] }],
+  [['--help'], { kind: 'help' }],
+  [['--jobs', '0'], { kind: 'wrong', fault: '--jobs: expected a whole number from 1 to 9, got 0' }],
+  [['--all'], { kind: 'wrong', fault: expect.stringContaining("'--all'") }],
+])('%j', (args, run) => {
+  expect(parseRun(args)).toEqual(run);
+});
+
+test('a pattern is a part of a name', () => {
+  const files = ['rollout.e2e.ts', 'kills.e2e.ts'];
+  expect(selected(files, [])).toEqual(['kills.e2e.ts', 'rollout.e2e.ts']);
+  expect(selected(files, ['roll', 'nothing'])).toEqual(['rollout.e2e.ts']);
+});
+
+describe('the end', () => {
+  test('counts the tests of all files', () => {
+    expect(summary(results(passed(3), failed(2, 1)))).toBe('5 passed, 1 failed');
+    expect(exitCode(results(passed(3), passed(1)), false)).toBe(0);
+    expect(exitCode(results(passed(3), failed(2, 1)), false)).toBe(1);
+  });
+
+  test('counts a file that could not be run, or came to no end, as a failure', () => {
+    expect(summary(results(failed(0, 0), undefined))).toBe('0 passed, 2 failed');
+    expect(exitCode(results(passed(1), undefined), false)).toBe(1);
+  });
+
+  test('is no success where nothing ran, or when it was interrupted', () => {
+    expect(exitCode(results(), false)).toBe(1);
+    expect(exitCode(results(passed(1)), true)).toBe(130);
+  });
+});

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+
+export const HELP = `Usage: npm run test:e2e -- [--jobs N] [PATTERN...]
+
+Runs every file of test/e2e/*.e2e.ts, or those whose names contain one of the patterns, each on a control plane of its own.
+
+  --jobs N  files that run at a time (default 2)
+  --help    prints this
+`;
+
+const JOBS = '2';
+
+export type Run =
+  | { readonly kind: 'run'; readonly jobs: number; readonly patterns: readonly string[] }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'wrong'; readonly fault: string };
+
+/** What the arguments of `npm run test:e2e --` ask for. */
+export function parseRun(args: readonly string[]): Run {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { jobs: { type: 'string', default: JOBS }, help: { type: 'boolean', short: 'h', default: false } },
+    });
+    if (values.help) return { kind: 'help' };
+    if (/^[1-9]$/.test(values.jobs)) return { kind: 'run', jobs: Number(values.jobs), patterns: positionals };
+    return { kind: 'wrong', fault: `--jobs: expected a whole number from 1 to 9, got ${values.jobs}` };
+  } catch (error) {
+    return { kind: 'wrong', fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The files that a pattern is part of, in the order of their names; all, where there is no pattern. */
+export function selected(files: readonly string[], patterns: readonly string[]): string[] {
+  const wanted = (file: string): boolean => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern));
+  return files.filter(wanted).toSorted();
+}
+
+/** The part of jest's report that counts. */
+export interface Result {
+  readonly success: boolean;
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+/** `results` by file; a file without one came to no end and counts as one failure. */
+export function summary(results: ReadonlyMap<string, Result | undefined>): string {
+  let [passed, failed] = [0, 0];
+  for (const result of results.values()) {
+    passed += result?.numPassedTests ?? 0;
+    failed += failuresOf(result);
+  }
+  return `${passed} passed, ${failed} failed`;
+}
+
+/** A file can fail without a test that failed: where it cannot be loaded, or its set-up throws. */
+function failuresOf(result: Result | undefined): number {
+  if (!result) return 1;
+  return result.success ? 0 : Math.max(1, result.numFailedTests);
+}
+
+/** 0 only when something ran and all of it passed. */
+export function exitCode(results: ReadonlyMap<string, Result | undefined>, interrupted: boolean): number {
+  if (interrupted) return 130;
+  return results.size > 0 && [...results.values()].every((result) => failuresOf(result) === 0) ? 0 : 1;
+}

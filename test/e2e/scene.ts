@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+import type { SimOptions } from '../../sim/options.ts';
+import { outcomeOf } from '../../sim/view/outcome.ts';
+import { applyAll } from '../../sim/world/manifests.ts';
+import { workload } from '../../sim/world/workload.ts';
+import { certificatesIssued, type CertManager, startCertManager } from './cert-manager.ts';
+import { type RealCluster, realCluster } from './cluster.ts';
+import { type Fleet, startFleet } from './fleet.ts';
+import { History } from './history.ts';
+import { kubectl } from './kubectl.ts';
+
+/** Folder of the operator's manifests. */
+export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+
+const OPTIONS: SimOptions = {
+  nodes: 5,
+  concurrency: '1',
+  from: '1.38.0',
+  to: '1.39.0',
+  speed: 10,
+  faults: new Map(),
+  keep: false,
+};
+
+/** A fleet, a workload and the operator on a real control plane. */
+export interface Scene {
+  readonly cluster: RealCluster;
+  readonly options: SimOptions;
+  readonly fleet: Fleet;
+  readonly history: History;
+  /** `History.until`, which rejects when a part of the fleet fails meanwhile. */
+  until<T>(check: (history: History) => T | undefined | false): Promise<T>;
+  /** Resolves when nothing more will happen to any node by itself. */
+  rolledOver(): Promise<void>;
+}
+
+/** What a file of scenarios has running. Whatever is started through it ends with it. */
+export class Stage {
+  readonly cluster: RealCluster;
+  #certManager: CertManager | undefined;
+  #fleet: Fleet | undefined;
+  readonly #watching = new AbortController();
+  #watched: Promise<void> = Promise.resolve();
+
+  private constructor(cluster: RealCluster) {
+    this.cluster = cluster;
+  }
+
+  static async set(): Promise<Stage> {
+    return new Stage(await realCluster());
+  }
+
+  /** cert-manager alone: the operator's manifests need its definitions. */
+  async startCertManager(): Promise<void> {
+    this.#certManager = await startCertManager(this.cluster);
+  }
+
+  /** cert-manager, the operator's manifests as they are in `dist/`, and every certificate issued. No node is there to run it yet. */
+  async installOperator(): Promise<void> {
+    if (!this.#certManager) await this.startCertManager();
+    await kubectl('apply', '-f', DIST);
+    await certificatesIssued();
+  }
+
+  /** Boots the nodes, with a workload on them. */
+  async startFleet(asked: Partial<SimOptions> = {}): Promise<Scene> {
+    const { cluster } = this;
+    const options = { ...OPTIONS, ...asked };
+    await applyAll(cluster.transport, workload(options));
+    const history = new History();
+    this.#watched = history.run(cluster.transport, this.#watching.signal);
+    const fleet = await startFleet(cluster, options);
+    this.#fleet = fleet;
+    const until: Scene['until'] = (check) => Promise.race([history.until(check), fleet.failed]);
+    const rolledOver = async (): Promise<void> => {
+      await until(({ nodes, shadows }) => outcomeOf({ nodes, shadows }, options.to) === 'over');
+    };
+    return { cluster, options, fleet, history, until, rolledOver };
+  }
+
+  async strike(): Promise<void> {
+    await this.#fleet?.stop();
+    this.#watching.abort(new Error('the test is over'));
+    await this.#watched;
+    await this.#certManager?.stop();
+  }
+}
