@@ -17,6 +17,8 @@ export interface ContractServer {
   settled(namespace: string): Promise<void>;
   /** Makes the server forget the changes of custom resources so far. */
   forget(): Promise<void>;
+  /** Compacts the store: what only it still knows of the past is gone. */
+  compact(): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -21,6 +21,7 @@ export async function embeddedCluster(): Promise<ContractServer> {
     // Here pods need no account.
     settled: async () => undefined,
     forget: async () => cluster.compact(),
+    compact: async () => cluster.compact(),
     stop: async () => {
       ending.abort(new Error('over'));
       await kubernetes.stopped;

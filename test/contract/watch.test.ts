@@ -13,6 +13,18 @@ afterAll(() => cluster.stop());
 const secrets = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
 const named = (name: string, labels: object = {}): object => ({ metadata: { name, labels } });
 
+/** The one kind that an API server keeps no memory of: it asks its store each time. */
+function event(path: string, name: string): object {
+  const [namespace = ''] = /(?<=namespaces\/)[^/]+/.exec(path) ?? [];
+  return {
+    metadata: { name },
+    involvedObject: { kind: 'Secret', name, namespace },
+    reason: 'Seen',
+    message: name,
+    type: 'Normal',
+  };
+}
+
 async function filled(...names: string[]): Promise<string> {
   const path = secrets(await cluster.namespace());
   for (const name of names) await cluster.admin.create(path, named(name));
@@ -34,6 +46,20 @@ describe('a list', () => {
 
   test('that goes on from nonsense is a bad request', async () => {
     expect(await refusal(cluster.admin.list(await filled(), { continue: 'rubbish' }))).toMatchObject({ code: 400 });
+  });
+
+  test('that goes on after its moment was compacted is 410, as one of a moment that was', async () => {
+    const path = `/api/v1/namespaces/${await cluster.namespace()}/events`;
+    for (const name of ['a', 'b', 'c']) await cluster.admin.create(path, event(path, name));
+    const first = await cluster.admin.list(path, { limit: '1' });
+    await cluster.admin.create(path, event(path, 'd'));
+    await cluster.compact();
+    const goOn = cluster.admin.list(path, { limit: '1', continue: first.metadata.continue ?? '' });
+    expect(await refusal(goOn)).toMatchObject({ code: 410, reason: 'Expired' });
+    const { resourceVersion } = first.metadata;
+    const again = cluster.admin.list(path, { resourceVersion, resourceVersionMatch: 'Exact' });
+    expect(await refusal(again)).toMatchObject({ code: 410, reason: 'Expired' });
+    expect(listNames(await cluster.admin.list(path))).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test.each([

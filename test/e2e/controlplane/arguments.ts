@@ -31,7 +31,8 @@ export const AUDIT_POLICY = {
   ],
 };
 
-function etcdUrl({ ports }: Pick<Layout, 'ports'>): string {
+/** Where etcd answers clients. */
+export function etcdUrl({ ports }: Pick<Layout, 'ports'>): string {
   return `http://127.0.0.1:${ports.etcd}`;
 }
 

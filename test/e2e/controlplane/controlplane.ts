@@ -11,6 +11,7 @@ import {
   AUDIT_POLICY,
   controllerManagerArguments,
   etcdArguments,
+  etcdUrl,
   type Layout,
   schedulerArguments,
 } from './arguments.ts';
@@ -35,6 +36,8 @@ export interface ControlPlane {
   /** File of a kubeconfig of a cluster administrator. */
   readonly kubeconfig: string;
   readonly apiserver: Daemon;
+  /** Where etcd answers clients, in plain HTTP. */
+  readonly etcdUrl: string;
   /** Resolves when the API server says that it is ready. Rejects when it ended, or took more than a minute. */
   ready(): Promise<void>;
   /** Ends every process and removes every file. */
@@ -79,6 +82,7 @@ class Running implements ControlPlane {
   readonly dir: string;
   readonly kubeconfig: string;
   readonly apiserver: Daemon;
+  readonly etcdUrl: string;
   readonly #parts: Parts;
   readonly #etcd: Daemon;
   /** What works on objects: controllers and scheduler. */
@@ -89,6 +93,7 @@ class Running implements ControlPlane {
     this.#parts = parts;
     this.dir = dir;
     this.url = `https://127.0.0.1:${layout.ports.api}`;
+    this.etcdUrl = etcdUrl(layout);
     this.kubeconfig = this.#fileOf(ADMIN);
     this.apiserver = this.#daemon('kube-apiserver', apiserverArguments(layout));
     this.#etcd = this.#daemon('etcd', etcdArguments(layout));

@@ -35,9 +35,10 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-function environment({ kubeconfig, dir }: ControlPlane, { kubectl = '' }: Binaries): NodeJS.ProcessEnv {
+function environment({ kubeconfig, dir, etcdUrl }: ControlPlane, { kubectl = '' }: Binaries): NodeJS.ProcessEnv {
   const PATH = [dirname(kubectl), process.env['PATH']].join(delimiter);
-  return { ...process.env, PATH, KUBECONFIG: kubeconfig, CONTRACT_KUBECONFIG: kubeconfig, CONTROLPLANE_DIR: dir };
+  const contract = { CONTRACT_KUBECONFIG: kubeconfig, CONTRACT_ETCD: etcdUrl };
+  return { ...process.env, ...contract, PATH, KUBECONFIG: kubeconfig, CONTROLPLANE_DIR: dir };
 }
 
 async function run(
