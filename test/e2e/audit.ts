@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import type { RealCluster } from './cluster.ts';
 import type { Sighting } from './sighting.ts';
 
 /** A request as the API server's own audit log has it (audit.k8s.io/v1); the fields that are read here. */
@@ -17,6 +19,11 @@ export interface AuditEvent {
   readonly responseObject?: unknown;
   /** When it was answered. */
   readonly stageTimestamp: string;
+}
+
+/** Everything that this control plane was asked so far, in the order of the answers. */
+export function auditOf({ dir }: RealCluster): Promise<readonly AuditEvent[]> {
+  return readAudit(join(dir, 'audit.log'));
 }
 
 /** Every line, in the order in which requests were answered. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { eventually } from '../contract/eventually.ts';
 
 /** The control plane that `npm run controlplane -- exec` has started around this process. */
 export interface RealCluster {
@@ -27,7 +28,12 @@ export async function realCluster(): Promise<RealCluster> {
   };
 }
 
-/** Ends a program of the control plane as `kill -9` does. It is started again a second later. */
+/** Ends a program of the control plane as `kill -9` does. Resolves when it has been started again, ready or not. */
 export async function killControlPlane({ dir }: RealCluster, program: 'kube-apiserver' | 'etcd'): Promise<void> {
-  process.kill(Number(await readFile(join(dir, 'pids', program), 'utf8')), 'SIGKILL');
+  const pid = (): Promise<string> => readFile(join(dir, 'pids', program), 'utf8');
+  const killed = await pid();
+  process.kill(Number(killed), 'SIGKILL');
+  await eventually(async () => {
+    if ((await pid()) === killed) throw new Error(`${program} was not started again`);
+  });
 }

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { readAudit, written } from './audit.ts';
+import { auditOf, written } from './audit.ts';
 import type { Reboot } from './fleet.ts';
 import type { Scene } from './scene.ts';
 import type { Sighting } from './sighting.ts';
@@ -19,7 +18,7 @@ export async function invariants(
   { cluster, fleet, history }: Scene,
   allowed: Allowed = {},
 ): Promise<readonly string[]> {
-  const audited = written(await readAudit(join(cluster.dir, 'audit.log')));
+  const audited = written(await auditOf(cluster));
   return breaches([...audited, ...history.sightings], fleet.reboots, allowed);
 }
 

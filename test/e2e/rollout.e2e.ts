@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { eventually } from '../contract/eventually.ts';
+import { auditOf } from './audit.ts';
+import { guard, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
-import { DIST, Stage } from './scene.ts';
+import { updating, verdict, versionOf } from './looks.ts';
+import { DIST, type Scene, Stage } from './scene.ts';
 
 let stage: Stage;
 
@@ -34,17 +38,53 @@ test('cert-manager issues every certificate, and the injector gives the CRD the 
   await stage.installOperator();
 }, 90_000);
 
-test('five nodes roll over one at a time, each empty when it goes down; a cordon that was there stays', async () => {
-  const scene = await stage.startFleet({ nodes: 5 });
-  await eventually(() => kubectl('cordon', 'node-5'));
-  await scene.rolledOver();
+describe('five nodes', () => {
+  let scene: Scene;
+  let blocked: string;
+  let relaxedMs: number;
 
-  const nodes = [...scene.history.nodes.values()];
-  expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(5).fill('1.39.0'));
-  expect(nodes.filter(({ spec }) => spec?.unschedulable).map(({ metadata }) => metadata.name)).toEqual(['node-5']);
-  expect(new Set(scene.fleet.reboots.map(({ node }) => node)).size).toBe(5);
-  expect(await invariants(scene)).toEqual([]);
-}, 240_000);
+  test('a budget that blocks a drain is named, with its pod, and is kept', async () => {
+    scene = await stage.startFleet({ nodes: 5 });
+    await eventually(() => kubectl('cordon', 'node-5'));
+    blocked = await scene.until((history) => updating(history, ['node-5']));
+    await guard(stage.cluster, blocked);
+    const { message } = await scene.until((history) => {
+      const said = verdict(history, blocked);
+      return said?.reason === 'DrainBlocked' && said;
+    });
+    const guarding = `${WORKLOAD_NAMESPACE}/${guardOf(blocked)}`;
+    expect(message).toContain(`PodDisruptionBudget ${guarding} (pod ${guarding})`);
+    // What is wrong is seen before the first eviction is tried.
+    await eventually(async () => expect(await guardEvictions()).not.toEqual([]));
+  }, 120_000);
+
+  test('roll over one at a time once it is relaxed, each empty when it goes down, and a cordon that was there stays', async () => {
+    relaxedMs = systemClock.now();
+    await relaxGuard(blocked);
+    await scene.rolledOver();
+    const { history, fleet } = scene;
+    const nodes = [...history.nodes.values()];
+    expect(nodes.map(versionOf)).toEqual(Array(5).fill('1.39.0'));
+    expect(nodes.filter(({ spec }) => spec?.unschedulable).map(({ metadata }) => metadata.name)).toEqual(['node-5']);
+    expect(fleet.reboots.map(({ node }) => node).toSorted()).toEqual([...history.nodes.keys()].toSorted());
+    expect(await invariants(scene)).toEqual([]);
+  }, 240_000);
+
+  test('nothing was evicted against the budget', async () => {
+    const asked = await guardEvictions();
+    const codes = (from: number, to: number): Set<unknown> =>
+      new Set(asked.filter(({ atMs }) => from <= atMs && atMs < to).map(({ code }) => code));
+    expect(codes(0, relaxedMs)).toEqual(new Set([429]));
+    expect(codes(relaxedMs, Infinity)).toContain(201);
+  });
+
+  /** How the API server answered who wanted to evict the pod that its budget keeps. */
+  async function guardEvictions(): Promise<readonly { readonly atMs: number; readonly code: number | undefined }[]> {
+    return (await auditOf(stage.cluster))
+      .filter(({ objectRef }) => objectRef?.subresource === 'eviction' && objectRef.name === guardOf(blocked))
+      .map(({ stageTimestamp, responseStatus }) => ({ atMs: Date.parse(stageTimestamp), code: responseStatus?.code }));
+  }
+});
 
 test('who still reads v1 is answered through the conversion webhook, under the certificate that cert-manager issued', async () => {
   const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace: NAMESPACE });

@@ -29,9 +29,9 @@ export interface Scene {
   readonly fleet: Fleet;
   readonly history: History;
   /** `History.until`, which rejects when a part of the fleet fails meanwhile. */
-  until<T>(check: (history: History) => T | undefined | false): Promise<T>;
+  readonly until: <T>(check: (history: History) => T | undefined | false) => Promise<T>;
   /** Resolves when nothing more will happen to any node by itself. */
-  rolledOver(): Promise<void>;
+  readonly rolledOver: () => Promise<void>;
 }
 
 /** What a file of scenarios has running. Whatever is started through it ends with it. */

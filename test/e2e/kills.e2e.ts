@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { COMPONENTS } from '../../runtime/shadow/names.ts';
+import { eventually } from '../contract/eventually.ts';
+import { killControlPlane } from './cluster.ts';
+import type { Fleet } from './fleet.ts';
+import { guard, guardOf, relaxGuard } from './guard.ts';
+import { invariants } from './invariants.ts';
+import { kubectl } from './kubectl.ts';
+import { atRest, isCordoned, isMarked, updating, verdict } from './looks.ts';
+import { type Scene, Stage } from './scene.ts';
+
+let stage: Stage;
+let scene: Scene;
+let drained: string;
+
+beforeAll(async () => {
+  stage = await Stage.set();
+  await stage.installOperator();
+  scene = await stage.startFleet({ nodes: 4 });
+}, 120_000);
+
+afterAll(() => stage.strike(), 60_000);
+
+/** Ends a component's processes, of every node or of one, as `kill -9` does. Their process ids. */
+function kill({ pods }: Fleet, component: string, node?: string): readonly number[] {
+  const pids = pods.pids(component, node);
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  return pids;
+}
+
+test('in the middle of a drain', async () => {
+  const { fleet, until } = scene;
+  drained = await until((history) => updating(history));
+  await guard(stage.cluster, drained);
+  const isBlocked = (): Promise<true> => until((history) => verdict(history, drained)?.reason === 'DrainBlocked');
+  await isBlocked();
+  for (const [component, node] of [
+    [COMPONENTS.controller],
+    [COMPONENTS.apiserver],
+    [COMPONENTS.agent, drained],
+  ] as const) {
+    const killed = kill(fleet, component, node);
+    expect(killed.length).toBeGreaterThan(0);
+    await eventually(() => {
+      const others = fleet.pods.pids(component, node).filter((pid) => !killed.includes(pid));
+      expect(others).toHaveLength(killed.length);
+    });
+  }
+  await killControlPlane(stage.cluster, 'kube-apiserver');
+  await eventually(() => kubectl('get', '--raw', '/readyz'));
+  await isBlocked();
+  expect(isMarked(scene.history, drained) && isCordoned(scene.history, drained)).toBe(true);
+  expect(scene.history.pods.get(guardOf(drained))?.metadata.deletionTimestamp).toBeUndefined();
+}, 120_000);
+
+test('in the middle of a reboot', async () => {
+  const { fleet } = scene;
+  const killed: string[] = [];
+  let restarted: Promise<void> | undefined;
+  const onDown = (): void => {
+    if (fleet.reboots.length === 1) note(COMPONENTS.apiserver);
+    if (fleet.reboots.length !== 2) return;
+    note(COMPONENTS.controller);
+    restarted = killControlPlane(stage.cluster, 'kube-apiserver').then(() => void killed.push('kube-apiserver'));
+  };
+  const note = (component: string, node?: string): void => {
+    killed.push(...kill(fleet, component, node).map(() => component));
+  };
+  for (const [name, { host }] of fleet.nodes) {
+    // The host goes down half a second after it has answered.
+    const onAnswer = ({ path }: { path: string }): void => {
+      if (path === '/actions/reboot') note(COMPONENTS.agent, name);
+    };
+    host.observe({ onAnswer, onDown });
+  }
+  await relaxGuard(drained);
+  await scene.until((history) => atRest(history, scene.options.to).length === 4);
+  await restarted;
+  expect(new Set(killed)).toEqual(new Set([...Object.values(COMPONENTS), 'kube-apiserver']));
+}, 240_000);
+
+test('nothing that must hold was broken meanwhile', async () => {
+  expect(await invariants(scene)).toEqual([]);
+});
