@@ -2,6 +2,7 @@ import { agentMutants } from './agent.ts';
 import { agentHostMutants } from './agent-host.ts';
 import { apiserverMutants } from './apiserver.ts';
 import { controllerMutants } from './controller.ts';
+import { e2eMutants } from './e2e.ts';
 import type { Mutant } from './mutant.ts';
 
 /** Every rule that is known to be held by a test. */
@@ -10,4 +11,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...agentHostMutants,
   ...apiserverMutants,
   ...controllerMutants,
+  ...e2eMutants,
 ];
