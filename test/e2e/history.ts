@@ -38,14 +38,19 @@ export class History {
     ]);
   }
 
-  /** Resolves with what `check` finds, as soon as it finds anything but undefined and false. */
+  /** Resolves with what `check` finds, as soon as it finds anything but undefined and false. Rejects with what it throws. */
   until<T>(check: (history: this) => T | undefined | false): Promise<T> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      // At each change, and not later: a state that lasts for a moment only is not missed.
       const look = (): void => {
-        const found = check(this);
-        if (found === undefined || found === false) return;
+        try {
+          const found = check(this);
+          if (found === undefined || found === false) return;
+          resolve(found);
+        } catch (error) {
+          reject(error);
+        }
         this.#waiting.delete(look);
-        resolve(found);
       };
       this.#waiting.add(look);
       look();

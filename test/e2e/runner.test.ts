@@ -20,10 +20,13 @@ test.each([
   expect(parseRun(args)).toEqual(run);
 });
 
-test('a pattern is a part of a name', () => {
-  const files = ['rollout.e2e.ts', 'kills.e2e.ts'];
-  expect(selected(files, [])).toEqual(['kills.e2e.ts', 'rollout.e2e.ts']);
-  expect(selected(files, ['roll', 'nothing'])).toEqual(['rollout.e2e.ts']);
+test('a pattern is a part of a name, and the largest file comes first', () => {
+  const files = [
+    { name: 'kills.e2e.ts', bytes: 1000 },
+    { name: 'rollout.e2e.ts', bytes: 2000 },
+  ];
+  expect(selected(files, [])).toEqual(['rollout.e2e.ts', 'kills.e2e.ts']);
+  expect(selected(files, ['kill', 'nothing'])).toEqual(['kills.e2e.ts']);
 });
 
 describe('the end', () => {

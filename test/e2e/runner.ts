@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 export const HELP = `Usage: npm run test:e2e -- [--jobs N] [PATTERN...]
 
 Runs every file of test/e2e/*.e2e.ts, or those whose names contain one of the patterns, each on a control plane of its own.
+What the programs of a failed file wrote is kept in build/e2e/, the API server's audit log among it.
 
   --jobs N  files that run at a time (default 2)
   --help    prints this
@@ -31,10 +32,21 @@ export function parseRun(args: readonly string[]): Run {
   }
 }
 
-/** The files that a pattern is part of, in the order of their names; all, where there is no pattern. */
-export function selected(files: readonly string[], patterns: readonly string[]): string[] {
-  const wanted = (file: string): boolean => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern));
-  return files.filter(wanted).toSorted();
+export interface ScenarioFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/**
+ * Names of the files that a pattern is part of; of all, where there is no pattern. The large ones come first: they tend to take longer, and
+ * what begins last decides when all is over.
+ */
+export function selected(files: readonly ScenarioFile[], patterns: readonly string[]): string[] {
+  const isWanted = (name: string): boolean => patterns.length === 0 || patterns.some((part) => name.includes(part));
+  return files
+    .filter(({ name }) => isWanted(name))
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .map(({ name }) => name);
 }
 
 /** The part of jest's report that counts. */

@@ -59,9 +59,7 @@ test('a shadow that is deleted in the middle of a reboot comes back, and its nod
   const { history, fleet, until, options } = scene;
   const node = await next();
   const uid = shadowOf(history, node)?.metadata.uid;
-  const down = Promise.withResolvers<void>();
-  fleet.nodes.get(node)?.host.observe({ onDown: down.resolve });
-  await down.promise;
+  await until(() => fleet.reboots.some((reboot) => reboot.node === node));
   await kubectl('delete', 'bottlerocketshadow', shadowName(node), '-n', NAMESPACE);
   await until(() => shadowOf(history, node) === undefined);
   await until(() => atRest(history, options.to).includes(node));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
@@ -14,13 +15,23 @@ async function main([program, ...args]: readonly string[]): Promise<number> {
   const found = await binaries({ env: process.env, progress: () => undefined });
   const controlPlane = await startControlPlane({ binaries: found, clock: systemClock });
   try {
-    if (program !== undefined) return await run([program, ...args], environment(controlPlane, found), stop);
+    if (program !== undefined) {
+      const code = await run([program, ...args], environment(controlPlane, found), stop);
+      if (code !== 0) await keepLogs(controlPlane, process.env['CONTROLPLANE_LOGS']);
+      return code;
+    }
     await present(controlPlane, process.env);
     if (!stop.aborted) await once(stop, 'abort');
     return 0;
   } finally {
     await controlPlane.stop();
   }
+}
+
+/** Copies what the control plane and its users wrote into files that end in `.log`; for who has to find out what went wrong. */
+async function keepLogs({ dir }: ControlPlane, to: string | undefined): Promise<void> {
+  if (to === undefined) return;
+  for (const file of globSync('{audit.log,*/*.log}', { cwd: dir })) await cp(join(dir, file), join(to, file));
 }
 
 /** Aborts when the outer half ends or says so; a signal from the terminal reaches both and is left to it. */
