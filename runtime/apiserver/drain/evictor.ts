@@ -13,7 +13,7 @@ export interface EvictorOptions {
   readonly random: Random;
   /** Most requests in flight. How long pods take to end does not count. */
   readonly maxInFlight: number;
-  /** Ends everything. */
+  /** Ends everything but the requests that are on their way. */
   readonly signal: AbortSignal;
   /** Called when `blocked` changes. */
   readonly onBlocked: () => void;
@@ -85,9 +85,10 @@ export class Evictor {
   /** Undefined when nothing is left to ask for. */
   async #ask({ metadata: { namespace = '', name, uid } }: Pod, waiting: AbortSignal): Promise<Failure | undefined> {
     if (waiting.aborted) return undefined;
-    const { evictions, metrics, signal } = this.#options;
+    const { evictions, metrics } = this.#options;
+    // Never cut off: the API server may have taken it from the budget already, which then counts the pod as gone for two minutes.
     const result = await evictions
-      .evict({ namespace, name, uid }, signal)
+      .evict({ namespace, name, uid })
       .catch((error: unknown): Failure => ({ kind: 'refused', status: 0, message: messageOf(error) }));
     metrics.evictions.inc({ result: result.kind });
     return result.kind === 'blocked' || result.kind === 'refused' ? result : undefined;

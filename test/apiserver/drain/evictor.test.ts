@@ -76,4 +76,23 @@ describe('an eviction', () => {
     await clock.advance(60_000);
     expect(asked).toEqual([0, 0]);
   });
+
+  test('that is on its way when all ends is left to end: cut off, it would keep its budget for two minutes', async () => {
+    const clock = new VirtualClock();
+    const stop = new AbortController();
+    let answered = 0;
+    const evict = async (_: unknown, signal?: AbortSignal): Promise<EvictionResult> => {
+      await clock.sleep(100, signal);
+      answered++;
+      return { kind: 'accepted' };
+    };
+    const { signal } = stop;
+    const ports = { evictions: { evict }, metrics: new Metrics(), clock, random: () => 0.5 };
+    const subject = new Evictor({ ...ports, signal, maxInFlight: 5, onBlocked: () => undefined });
+    subject.aim([pod('web-1')]);
+    await settle();
+    stop.abort();
+    await clock.advance(100);
+    expect(answered).toBe(1);
+  });
 });
