@@ -1,4 +1,4 @@
-import type { Node } from '../../runtime/kube/objects.ts';
+import type { Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import type { ShadowCondition } from '../../runtime/shadow/model.ts';
 import { nodeNameOf, shadowName } from '../../runtime/shadow/names.ts';
@@ -21,6 +21,10 @@ export function updating({ shadows }: History, besides: readonly string[] = []):
     .filter(({ spec }) => spec.state !== 'Idle')
     .map(({ metadata }) => nodeNameOf(metadata.name));
   return names.find((name) => name !== undefined && !besides.includes(name));
+}
+
+export function podsOn({ pods }: History, node: string): readonly Pod[] {
+  return [...pods.values()].filter(({ spec }) => spec?.nodeName === node);
 }
 
 export function isMarked({ nodes }: History, node: string): boolean {
