@@ -3,12 +3,26 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
+import { conversion } from './apiserver/conversion.ts';
+import { apiserverDrains } from './apiserver/drains.ts';
+import { apiserverRotation } from './apiserver/rotation.ts';
+import { apiserverStatuses } from './apiserver/statuses.ts';
 import type { Bench, Figure } from './bench.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
 import { planRollout } from './controller/plan-rollout.ts';
 
-const BENCHES: readonly Bench[] = [agentMemory, agentReaction, planCost, planRollout, controllerFootprint];
+const BENCHES: readonly Bench[] = [
+  agentMemory,
+  agentReaction,
+  planCost,
+  planRollout,
+  controllerFootprint,
+  apiserverStatuses,
+  apiserverRotation,
+  apiserverDrains,
+  conversion,
+];
 /** This file is bundled into `build/`, one below the project. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 

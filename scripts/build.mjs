@@ -11,7 +11,13 @@ const PROCESSES = {
   apiserver: 'runtime/apiserver/main.ts',
   why: 'runtime/controller/why/main.ts',
 };
-const TOOLS = { synth: 'infra/main.ts', helm: 'infra/helm/main.ts', sim: 'sim/main.ts', bench: 'bench/main.ts' };
+const TOOLS = {
+  synth: 'infra/main.ts',
+  helm: 'infra/helm/main.ts',
+  sim: 'sim/main.ts',
+  bench: 'bench/main.ts',
+  'bench-load': 'bench/apiserver/load.ts',
+};
 
 const wanted = process.argv.slice(2);
 const chosen = (name) => wanted.length === 0 || wanted.includes(name);

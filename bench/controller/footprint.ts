@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { ADMIN } from '../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../sim/cluster/https.ts';
 import { Stage } from '../../test/controller/stage.ts';
 import type { Bench } from '../bench.ts';
+import { cpuSeconds, memoryMb } from '../process.ts';
 
 const NODES = 10_000;
 const NODE_BYTES = 16 * 1024;
@@ -17,7 +18,6 @@ const NODE_BYTES = 16 * 1024;
 const STATUSES_A_SECOND = NODES / 300;
 const IDLE_SECONDS = 30;
 const HTTP_PORT = 38_080;
-const TICKS_A_SECOND = 100;
 
 export const controllerFootprint: Bench = {
   name: 'controller-footprint',
@@ -112,17 +112,4 @@ async function heartbeats(stage: Stage, seconds: number): Promise<void> {
     await stage.patch(`/api/v1/nodes/n${beat % NODES}/status`, { status: { conditions } });
     await sleep(1000 / STATUSES_A_SECOND);
   }
-}
-
-/** CPU time that the process has used, all threads together. */
-async function cpuSeconds({ pid }: ChildProcess): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
-}
-
-async function memoryMb({ pid }: ChildProcess): Promise<{ now: number; highest: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  const megabytes = (field: string): number =>
-    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
-  return { now: megabytes('VmRSS'), highest: megabytes('VmHWM') };
 }

@@ -32,8 +32,11 @@ const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
+/** What HTTPS is put in front of. */
+export type Servable = Pick<EmbeddedCluster, 'handle' | 'authenticateToken'>;
+
 /** Puts HTTPS in front of the cluster, with a certificate of its own. */
-export async function serveCluster(cluster: EmbeddedCluster, options: ServeOptions = {}): Promise<ServedCluster> {
+export async function serveCluster(cluster: Servable, options: ServeOptions = {}): Promise<ServedCluster> {
   const { port = 0, host = '127.0.0.1' } = options;
   const ca = await createCa(systemClock);
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
@@ -49,12 +52,12 @@ export async function serveCluster(cluster: EmbeddedCluster, options: ServeOptio
 }
 
 class Front {
-  readonly #cluster: EmbeddedCluster;
+  readonly #cluster: Servable;
   readonly #server: Server;
   readonly #users = new Map<string, UserInfo>();
   readonly #streams = new Set<EventStream>();
 
-  constructor(cluster: EmbeddedCluster, server: Server) {
+  constructor(cluster: Servable, server: Server) {
     this.#cluster = cluster;
     this.#server = server;
   }

@@ -15,6 +15,8 @@ export interface Subject {
   readonly organization?: string;
   readonly dnsNames?: readonly string[];
   readonly ips?: readonly string[];
+  /** Kind of its key. @default P-256 */
+  readonly key?: keyof typeof KEYS;
 }
 
 /** Signs certificates that everybody who trusts `certPem` accepts. */
@@ -25,6 +27,15 @@ export interface CertificateAuthority {
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const KEYS = {
+  'P-256': ALGORITHM,
+  'RSA-2048': {
+    name: 'RSASSA-PKCS1-v1_5',
+    modulusLength: 2048,
+    publicExponent: Uint8Array.of(1, 0, 1),
+    hash: 'SHA-256',
+  },
+} as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -51,10 +62,10 @@ export async function createCa(
 }
 
 async function issueLeaf(
-  { commonName, organization, dnsNames = [], ips = [] }: Subject,
+  { commonName, organization, dnsNames = [], ips = [], key = 'P-256' }: Subject,
   ca: { clock: Pick<Clock, 'now'>; issuer: string; key: webcrypto.CryptoKey },
 ): Promise<KeyPair> {
-  const keys = await generateKeys();
+  const keys = await generateKeys(key);
   const names = [
     ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
     ...ips.map((value) => ({ type: 'ip' as const, value })),
@@ -76,8 +87,8 @@ async function issueLeaf(
   return { certPem: certificate.toString('pem'), keyPem: pem(pkcs8) };
 }
 
-function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+function generateKeys(kind: keyof typeof KEYS = 'P-256'): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(KEYS[kind], true, ['sign', 'verify']);
 }
 
 /** Begins an hour ago, so that clocks which differ a little still agree. */

@@ -5,16 +5,16 @@ import {
   NAMESPACE,
   TOKEN_AUDIENCE,
 } from '../../runtime/shadow/names.ts';
-import type { World } from './world.ts';
+import type { Objects } from './objects.ts';
 
 /** The service accounts of agents, here and in a namespace that is none of ours, and that of the controller. */
-export async function addAccounts(world: World): Promise<void> {
+export async function addAccounts(objects: Objects): Promise<void> {
   for (const [namespace, name] of [
     [NAMESPACE, AGENT_SERVICE_ACCOUNT],
     [NAMESPACE, CONTROLLER_SERVICE_ACCOUNT],
     ['shop', AGENT_SERVICE_ACCOUNT],
   ]) {
-    await world.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+    await objects.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
   }
 }
 
@@ -22,12 +22,15 @@ export interface AgentPod {
   readonly namespace?: string;
   readonly component?: string;
   readonly account?: string;
+  /** @default n1 */
+  readonly node?: string;
 }
 
-/** A DaemonSet's pod on `n1`. */
-export async function addAgentPod(world: World, name: string, pod: AgentPod = {}): Promise<void> {
-  const { namespace = NAMESPACE, component = 'agent', account = AGENT_SERVICE_ACCOUNT } = pod;
-  await world.addPod(name, { namespace, account, labels: { [COMPONENT_LABEL]: component }, owner: `owner-of-${name}` });
+/** A DaemonSet's pod. */
+export async function addAgentPod(objects: Objects, name: string, pod: AgentPod = {}): Promise<void> {
+  const { namespace = NAMESPACE, component = 'agent', account = AGENT_SERVICE_ACCOUNT, node = 'n1' } = pod;
+  const labels = { [COMPONENT_LABEL]: component };
+  await objects.addPod(name, { namespace, account, node, labels, owner: `owner-of-${name}` });
 }
 
 export interface TokenOptions {
@@ -39,7 +42,7 @@ export interface TokenOptions {
 }
 
 /** A token as the kubelet projects it, good for an hour. */
-export async function projectedToken(world: World, options: TokenOptions = {}): Promise<string> {
+export async function projectedToken(objects: Objects, options: TokenOptions = {}): Promise<string> {
   const {
     namespace = NAMESPACE,
     account = AGENT_SERVICE_ACCOUNT,
@@ -49,14 +52,14 @@ export async function projectedToken(world: World, options: TokenOptions = {}): 
   const spec = {
     audiences: [audience],
     expirationSeconds: 3600,
-    ...(pod && { boundObjectRef: await refTo(world, namespace, pod) }),
+    ...(pod && { boundObjectRef: await refTo(objects, namespace, pod) }),
   };
-  const answer = await world.post(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { spec });
+  const answer = await objects.post(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { spec });
   return (answer as unknown as { status: { token: string } }).status.token;
 }
 
-async function refTo(world: World, namespace: string, name: string): Promise<object> {
-  const { metadata } = (await world.get(`/api/v1/namespaces/${namespace}/pods/${name}`)) as {
+async function refTo(objects: Objects, namespace: string, name: string): Promise<object> {
+  const { metadata } = (await objects.get(`/api/v1/namespaces/${namespace}/pods/${name}`)) as {
     metadata: { uid: string };
   };
   return { apiVersion: 'v1', kind: 'Pod', name, uid: metadata.uid };

@@ -1,0 +1,32 @@
+import type { Bench } from '../bench.ts';
+import { withStand } from './stand.ts';
+import { underLoad } from './under-load.ts';
+
+const AGENTS = 1_000;
+const RATE = 500;
+const SECONDS = 60;
+/** Megabytes. */
+const MOST_MEMORY = 200;
+
+export const apiserverStatuses: Bench = {
+  name: 'apiserver statuses',
+  what: `${AGENTS} agents put ${RATE} statuses a second for ${SECONDS} s to one replica: on kept connections, then each on a new one`,
+  run: (context) => {
+    context.progress(`adds ${AGENTS} nodes`);
+    return withStand({ root: context.root, agents: AGENTS }, async (stand) => {
+      const load = { root: context.root, rate: RATE, seconds: SECONDS };
+      context.progress('puts statuses on kept connections');
+      const onKept = await underLoad(stand, { ...load, kept: 1, how: 'kept connections' });
+      context.progress('puts each status on a new connection');
+      const onNew = await underLoad(stand, { ...load, kept: 0, how: 'new connections' });
+      const { now, highest } = await stand.replica.memoryMb();
+      return [
+        ...onKept,
+        ...onNew,
+        { name: 'memory afterwards', value: now, unit: 'MB' },
+        { name: 'memory at its highest', value: highest, unit: 'MB', atMost: MOST_MEMORY },
+        { name: 'heap in use afterwards', value: await stand.replica.heapMb(), unit: 'MB' },
+      ];
+    });
+  },
+};

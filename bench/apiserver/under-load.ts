@@ -1,0 +1,70 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Figure } from '../bench.ts';
+import { quantile } from '../controller/cpu.ts';
+import type { Load, LoadResult } from './load.ts';
+import type { Stand } from './stand.ts';
+
+/** Seconds for which a token counts as good once it was reviewed. */
+const TOKEN_SECONDS = 10;
+const MOST_MS = 100;
+
+export interface UnderLoad extends Omit<Load, 'place' | 'agents'> {
+  readonly root: string;
+  /** Begins each figure's name. */
+  readonly how: string;
+}
+
+/** Puts statuses to a stand's apiserver, by a process of its own, and says how that went. */
+export async function underLoad(stand: Stand, { root, how, ...load }: UnderLoad): Promise<readonly Figure[]> {
+  const { metered, replica, agents } = stand;
+  metered.takeMostReviews();
+  const before = { apiserver: await replica.cpuSeconds(), cluster: process.cpuUsage() };
+  const result = await generate(root, { ...load, place: replica.place, agents });
+  const apiserver = (await replica.cpuSeconds()) - before.apiserver;
+  const cluster = process.cpuUsage(before.cluster);
+  const busy = (seconds: number): Pick<Figure, 'value' | 'unit'> => ({
+    value: (100 * seconds) / load.seconds,
+    unit: '% of a core',
+  });
+  const figures: Figure[] = [
+    ...answersOf(result),
+    {
+      name: 'TokenReviews of one token, at most',
+      value: metered.takeMostReviews(),
+      unit: '',
+      atMost: load.seconds / TOKEN_SECONDS,
+    },
+    { name: 'processor of the apiserver', ...busy(apiserver) },
+    { name: 'processor of the embedded cluster', ...busy((cluster.user + cluster.system) / 1e6) },
+    { name: 'processor of the load', ...busy(result.cpuSeconds) },
+  ];
+  return figures.map((figure) => prefixed(how, figure));
+}
+
+function prefixed(how: string, figure: Figure): Figure {
+  return { ...figure, name: `${how}: ${figure.name}` };
+}
+
+function answersOf({ latencies, lags, answers, certificates }: LoadResult): Figure[] {
+  const errors = Object.entries(answers).filter(([answer]) => answer !== '200');
+  const kinds = errors.map(([answer, count]) => `${count} times ${answer}`).join(', ');
+  return [
+    { name: 'statuses', value: latencies.length, unit: '' },
+    { name: 'errors', value: errors.reduce((sum, [, count]) => sum + count, 0), unit: kinds, atMost: 0 },
+    { name: 'median', value: quantile(latencies, 0.5), unit: 'ms' },
+    { name: 'p99', value: quantile(latencies, 0.99), unit: 'ms', atMost: MOST_MS },
+    { name: 'slowest', value: quantile(latencies, 1), unit: 'ms' },
+    { name: 'of that the load itself was late, p99', value: quantile(lags, 0.99), unit: 'ms' },
+    { name: 'certificates shown', value: certificates, unit: '' },
+  ];
+}
+
+async function generate(root: string, load: Load): Promise<LoadResult> {
+  const child = fork(join(root, 'build', 'bench-load.mjs'));
+  child.send(load);
+  const [result] = (await once(child, 'message')) as [LoadResult];
+  child.disconnect();
+  return result;
+}

@@ -1,0 +1,177 @@
+import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
+import type { Spec, Status } from '../../runtime/shadow/model.ts';
+import { CRD_NAME, GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
+import { crdSchema } from '../../runtime/shadow/schema.ts';
+
+export const SHADOWS = `/apis/${GROUP}/v2/namespaces/${NAMESPACE}/${PLURAL}`;
+
+/** The objects of a cluster, by an administrator's hand. */
+export class Objects {
+  readonly admin: KubeTransport;
+
+  constructor(admin: KubeTransport) {
+    this.admin = admin;
+  }
+
+  /** The resource, and the namespaces that everything else is in. */
+  async prepare(): Promise<void> {
+    for (const name of [NAMESPACE, 'shop']) await this.post('/api/v1/namespaces', { metadata: { name } });
+    await this.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd());
+  }
+
+  async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<Agent> {
+    return { nodeName, nodeUid: (await this.node(nodeName)).metadata.uid, bootId };
+  }
+
+  async addNode(name: string, more: { readonly ready?: boolean } = {}): Promise<void> {
+    await this.post('/api/v1/nodes', { metadata: { name } });
+    await this.patch(`/api/v1/nodes/${name}/status`, {
+      status: {
+        conditions: [{ type: 'Ready', status: more.ready === false ? 'False' : 'True' }],
+        nodeInfo: { osImage: 'Bottlerocket OS 1.38.0 (aws-k8s-1.33)', bootID: 'boot-1' },
+      },
+    });
+  }
+
+  async addShadow(nodeName: string): Promise<void> {
+    const { uid } = (await this.node(nodeName)).metadata;
+    await this.post(SHADOWS, {
+      apiVersion: `${GROUP}/v2`,
+      kind: KIND,
+      metadata: {
+        name: shadowName(nodeName),
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid }],
+      },
+      spec: { state: 'RebootedIntoUpdate', version: '1.39.0' },
+    });
+    await this.setStatus(nodeName, {
+      current_version: '1.38.0',
+      target_version: '1.39.0',
+      current_state: 'StagedAndPerformedUpdate',
+      crash_count: 0,
+    });
+  }
+
+  /** Boots the node: a new boot id, and what it runs. */
+  reboot(nodeName: string, { bootID, version }: { bootID: string; version: string }): Promise<unknown> {
+    const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)`, bootID };
+    return this.patch(`/api/v1/nodes/${nodeName}/status`, { status: { nodeInfo } });
+  }
+
+  setSpec(nodeName: string, spec: Partial<Spec>): Promise<unknown> {
+    return this.patch(`${SHADOWS}/${shadowName(nodeName)}`, { spec });
+  }
+
+  setStatus(nodeName: string, status: Partial<Status>): Promise<unknown> {
+    return this.patch(`${SHADOWS}/${shadowName(nodeName)}/status`, { status });
+  }
+
+  async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
+    const { namespace = 'shop', owner, phase = 'Running' } = options;
+    const owners = owner === undefined ? [] : [await this.#daemonSet(namespace, owner)];
+    const pod = await this.post(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, options, owners));
+    const status = { phase, conditions: [{ type: 'Ready', status: 'True' }] };
+    await this.patch(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { status });
+    return pod;
+  }
+
+  async #daemonSet(namespace: string, name: string): Promise<object> {
+    const { metadata } = await this.post(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, {
+      metadata: { name },
+    });
+    return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: metadata.uid, controller: true };
+  }
+
+  /** What the node's kubelet does once a pod's containers have ended. */
+  async endPod(name: string, namespace = 'shop'): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    await this.admin.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+  }
+
+  async pods(): Promise<readonly Pod[]> {
+    return ((await this.get('/api/v1/pods')) as { items: Pod[] }).items;
+  }
+
+  async node(name = 'n1'): Promise<Node> {
+    return (await this.get(`/api/v1/nodes/${name}`)) as Node;
+  }
+
+  async marks(name = 'n1'): Promise<Marks | undefined> {
+    return readMarks(await this.node(name));
+  }
+
+  async shadow(nodeName = 'n1'): Promise<ShadowObject> {
+    return (await this.get(`${SHADOWS}/${shadowName(nodeName)}`)) as ShadowObject;
+  }
+
+  setCordon(unschedulable: boolean, name = 'n1'): Promise<unknown> {
+    return this.patch(`/api/v1/nodes/${name}`, { spec: { unschedulable: unschedulable || null } });
+  }
+
+  async events(): Promise<readonly string[]> {
+    return ((await this.get('/api/v1/events')) as { items: { reason: string }[] }).items.map((event) => event.reason);
+  }
+
+  get(path: string): Promise<unknown> {
+    return this.admin.request({ method: 'GET', path });
+  }
+
+  async post(path: string, body: object): Promise<KubeObject> {
+    return (await this.admin.request({ method: 'POST', path, body })) as KubeObject;
+  }
+
+  patch(path: string, body: object): Promise<unknown> {
+    return this.admin.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+  }
+}
+
+export interface PodOptions {
+  readonly namespace?: string;
+  readonly node?: string;
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly tolerations?: readonly object[];
+  /** Name of a DaemonSet that controls the pod. */
+  readonly owner?: string;
+  readonly phase?: string;
+  /** Name of its service account. */
+  readonly account?: string;
+}
+
+function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
+  const { node = 'n1', labels = {}, annotations = {}, tolerations = [], account = 'default' } = options;
+  return {
+    metadata: { name, labels, annotations, ownerReferences },
+    spec: {
+      nodeName: node,
+      tolerations,
+      serviceAccountName: account,
+      terminationGracePeriodSeconds: 30,
+      containers: [{ name: 'c', image: 'i' }],
+    },
+  };
+}
+
+function crd(): object {
+  return {
+    metadata: { name: CRD_NAME },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: { kind: KIND, plural: PLURAL },
+      versions: [
+        {
+          name: 'v2',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: crdSchema('v2') },
+          subresources: { status: {} },
+        },
+      ],
+    },
+  };
+}
