@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { APISERVER_NODE_FLAGS } from '../../runtime/apiserver/config.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type CertificateAuthority, createCa } from '../../sim/cluster/pki.ts';
@@ -129,8 +130,13 @@ function launch({ root, dir, api, port, httpPort }: Launch): ChildProcess {
     HTTP_PORT: String(httpPort),
     TERMINATION_LOG: join(dir, 'termination-log'),
   };
-  const probe = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(PROBE)}`];
-  return spawn(process.execPath, [...probe, join(root, 'build', 'apiserver.mjs')], {
+  const flags = [
+    ...APISERVER_NODE_FLAGS,
+    '--expose-gc',
+    '--import',
+    `data:text/javascript,${encodeURIComponent(PROBE)}`,
+  ];
+  return spawn(process.execPath, [...flags, join(root, 'build', 'apiserver.mjs')], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

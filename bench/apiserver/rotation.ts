@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../bench.ts';
 import { type Stand, withStand } from './stand.ts';
 import { underLoad } from './under-load.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 const AGENTS = 1_000;
-const RATE = 500;
+const RATE = 250;
 const SECONDS = 60;
 /** Above the five seconds at which the apiserver looks at its files, so that it sees each certificate. */
 const EVERY_SECONDS = 6;
@@ -12,7 +12,7 @@ const ROTATIONS = SECONDS / EVERY_SECONDS - 1;
 
 export const apiserverRotation: Bench = {
   name: 'apiserver rotation',
-  what: `the same load, half of it on new connections, while key and certificate are replaced every ${EVERY_SECONDS} s`,
+  what: `${AGENTS} agents put ${RATE} statuses a second for ${SECONDS} s, half of them on new connections, while key and certificate are replaced every ${EVERY_SECONDS} s`,
   run: (context) => {
     context.progress(`adds ${AGENTS} nodes`);
     return withStand({ root: context.root, agents: AGENTS }, async (stand) => {

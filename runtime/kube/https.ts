@@ -12,12 +12,18 @@ const WATCH_INACTIVITY_MS = 180_000;
 /** Load balancers forget idle connections without a word, many of them after a minute. */
 const IDLE_SOCKET_MS = 50_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_REQUEST_SOCKETS = 256;
 
 export interface HttpsOptions {
   /** See `userAgent`. */
   readonly userAgent: string;
   /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */
   readonly maxBodyBytes?: number;
+  /**
+   * Most connections for requests: what is beyond waits in line, so that a burst costs neither memory nor handshakes without bound. Watches
+   * keep theirs for long and are not counted, or they would keep everything else out. Default 256.
+   */
+  readonly maxRequestSockets?: number;
 }
 
 /** e.g. `brupop-agent/0.1.0`. */
@@ -38,6 +44,7 @@ interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  readonly agent: Agent;
   /** Milliseconds of silence after which the connection counts as dead: until the answer begins, and within it. */
   readonly answerMs: number;
   readonly silenceMs: number;
@@ -47,12 +54,15 @@ class HttpsTransport implements KubeTransport {
   readonly #access: ClusterAccess;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #maxBytes: number;
-  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  readonly #requests: Agent;
+  readonly #watches = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
 
   constructor(access: ClusterAccess, options: HttpsOptions) {
     this.#access = access;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
+    const maxSockets = options.maxRequestSockets ?? MAX_REQUEST_SOCKETS;
+    this.#requests = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, maxSockets });
   }
 
   async request(request: KubeRequest): Promise<unknown> {
@@ -63,7 +73,7 @@ class HttpsTransport implements KubeTransport {
       return await withDeadline(deadline, async (signal) => {
         const content = body === undefined ? {} : { body: JSON.stringify(body) };
         const headers = { ...this.#headers, ...describing(content.body, contentType) };
-        const line = { call, method, path: target(path, query), headers, ...content };
+        const line = { call, method, path: target(path, query), headers, ...content, agent: this.#requests };
         const response = await this.#exchange({ ...line, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
         return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
       });
@@ -78,7 +88,7 @@ class HttpsTransport implements KubeTransport {
     // The first sign of life is the answer's head, which comes at once also where nothing happens.
     const patience = { answerMs: Math.min(REQUEST_TIMEOUT_MS, inactivityMs), silenceMs: inactivityMs };
     try {
-      const response = await this.#exchange({ ...line, ...patience, signal });
+      const response = await this.#exchange({ ...line, ...patience, signal, agent: this.#watches });
       yield* watchEvents(call, response, this.#maxBytes);
     } catch (error) {
       if (!signal?.aborted) throw translated(call, error);
@@ -108,8 +118,8 @@ class HttpsTransport implements KubeTransport {
   }
 
   #sendOnce(exchange: Exchange, { tls, headers }: Credentials): Promise<IncomingMessage> {
-    const { method, path, body, signal, answerMs, silenceMs } = exchange;
-    const options = { ...tls, agent: this.#agent, method, path, headers: { ...exchange.headers, ...headers } };
+    const { method, path, body, signal, agent, answerMs, silenceMs } = exchange;
+    const options = { ...tls, agent, method, path, headers: { ...exchange.headers, ...headers } };
     return new Promise((resolve, reject) => {
       const request = httpsRequest(this.#access.server, { ...options, ...(signal && { signal }) });
       request.setTimeout(answerMs, () => request.destroy(new Error('silent for too long')));

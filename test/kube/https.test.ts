@@ -60,6 +60,28 @@ describe('a request', () => {
     expect(server?.connections).toBe(1);
   });
 
+  test('beyond the bound on connections waits in line, whatever watches there are', async () => {
+    const asked: ServerResponse[] = [];
+    const scripted = await serve(({ url }, response) => {
+      if (!url.startsWith('/watched')) asked.push(response);
+      else response.write(event('ADDED', '1'));
+    });
+    const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 2 });
+    const watches = [0, 1, 2].map(() => transport.watch({ path: '/watched' })[Symbol.asyncIterator]());
+    await Promise.all(watches.map((watch) => watch.next()));
+    const requests = [0, 1, 2, 3].map(() => transport.request(get('/asked')));
+    const answerNext = async (): Promise<number> => {
+      while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      const waiting = asked.length;
+      json(asked.shift()!, 200, {});
+      return waiting;
+    };
+    for (let answered = 0; answered < 4; answered++) expect(await answerNext()).toBeLessThanOrEqual(2);
+    await Promise.all(requests);
+    expect(server?.connections).toBe(5);
+    await Promise.all(watches.map((watch) => watch.return?.()));
+  });
+
   test('reads again once where the server closes a kept connection in the moment of its use', async () => {
     let dropped = 0;
     const transport = await transportTo((seen, response) => {
