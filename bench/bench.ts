@@ -22,5 +22,7 @@ export interface Bench {
   readonly name: string;
   /** What is measured and how, in one line. */
   readonly what: string;
+  /** Why it cannot run with this environment; undefined where it can. @default it always can */
+  skipped?(env: Readonly<Record<string, string | undefined>>): string | undefined;
   run(context: BenchContext): Promise<readonly Figure[]>;
 }

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
 import { conversion } from './apiserver/conversion.ts';
+import { controlPlaneDrain } from './apiserver/drain-on-control-plane.ts';
 import { apiserverDrains } from './apiserver/drains.ts';
 import { apiserverRotation } from './apiserver/rotation.ts';
 import { apiserverStatuses } from './apiserver/statuses.ts';
@@ -21,6 +22,7 @@ const BENCHES: readonly Bench[] = [
   apiserverStatuses,
   apiserverRotation,
   apiserverDrains,
+  controlPlaneDrain,
   conversion,
 ];
 /** This file is bundled into `build/`, one below the project. */
@@ -46,6 +48,11 @@ async function main(): Promise<number> {
   const results: Record<string, readonly Figure[]> = {};
   for (const bench of BENCHES.filter(({ name }) => name.includes(values.filter))) {
     const progress = (what: string): void => void process.stderr.write(`${bench.name}: ${what}\n`);
+    const why = bench.skipped?.(process.env);
+    if (why !== undefined) {
+      progress(`skipped: ${why}`);
+      continue;
+    }
     results[bench.name] = await bench.run({ progress, signal, root });
     if (!values.json) process.stdout.write(table(bench, results[bench.name] ?? []));
   }

@@ -178,5 +178,6 @@ describe('conversions, which anybody may ask for,', () => {
     while ((await world.send('POST', '/crdconvert', { body })).status !== 503);
     for (const outgoing of held) outgoing.destroy();
     while ((await world.send('POST', '/crdconvert', { body })).status !== 200);
-  });
+    // Sixty megabytes over TLS, in one process: a busy machine takes its time.
+  }, 60_000);
 });

@@ -137,7 +137,7 @@ async function publish(transport: KubeTransport, port: number): Promise<void> {
 }
 
 /** Renews the node's lease, or the control plane would take the node for lost. */
-async function heartbeat(transport: KubeTransport, name: string, signal: AbortSignal): Promise<void> {
+export async function heartbeat(transport: KubeTransport, name: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const renewTime = rfc3339(systemClock.now(), { millis: true }).replace('Z', '000Z');
     const contentType = 'application/merge-patch+json';
