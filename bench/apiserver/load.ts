@@ -52,7 +52,9 @@ class Generator {
   constructor(load: Load) {
     this.#load = load;
     this.#secureContext = createSecureContext({ ca: load.place.caPem });
-    this.#kept = load.agents.slice(0, load.agents.length * load.kept).map(() => new Agent({ keepAlive: true }));
+    this.#kept = load.agents
+      .slice(0, load.agents.length * load.kept)
+      .map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   }
 
   async run(): Promise<LoadResult> {

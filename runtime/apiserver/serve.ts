@@ -23,7 +23,10 @@ export interface TlsServer {
   close(clock: Clock, graceMs: number): Promise<void>;
 }
 
-/** What a client may cost, in milliseconds and bytes: slow handshakes, headers and bodies, large headers. An answer may take as long as a drain. */
+/**
+ * What clients may cost, in milliseconds and bytes: slow handshakes, headers and bodies, large headers. An answer may take as long as a
+ * drain. A connection costs 80 KB of memory, handshake included: so many fit into what the manifest allows.
+ */
 const LIMITS = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
@@ -32,6 +35,7 @@ const LIMITS = {
   connectionsCheckingInterval: 5_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
+  maxConnections: 1_500,
 };
 const MIN_VERSION: SecureVersion = 'TLSv1.2';
 
@@ -46,9 +50,11 @@ function context({ cert, key, clientCa }: ServingCertificate): SecureContextOpti
  */
 export async function serveTls({ handle, port, host, certificate, limits }: ServeOptions): Promise<TlsServer> {
   const asking = { requestCert: certificate.clientCa !== undefined, rejectUnauthorized: false };
-  const server = createServer({ ...LIMITS, ...limits, ...asking, ...context(certificate) }, (request, response) => {
+  const { maxConnections, ...timesAndSizes } = { ...LIMITS, ...limits };
+  const server = createServer({ ...timesAndSizes, ...asking, ...context(certificate) }, (request, response) => {
     void handle(request, response);
   });
+  server.maxConnections = maxConnections;
   await listen(server, port, host);
   return {
     port: (server.address() as AddressInfo).port,

@@ -12,7 +12,7 @@ const WATCH_INACTIVITY_MS = 180_000;
 /** Load balancers forget idle connections without a word, many of them after a minute. */
 const IDLE_SOCKET_MS = 50_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_REQUEST_SOCKETS = 256;
+const MAX_REQUEST_SOCKETS = 128;
 
 export interface HttpsOptions {
   /** See `userAgent`. */
@@ -21,7 +21,7 @@ export interface HttpsOptions {
   readonly maxBodyBytes?: number;
   /**
    * Most connections for requests: what is beyond waits in line, so that a burst costs neither memory nor handshakes without bound. Watches
-   * keep theirs for long and are not counted, or they would keep everything else out. Default 256.
+   * keep theirs for long and are not counted, or they would keep everything else out. Default 128.
    */
   readonly maxRequestSockets?: number;
 }

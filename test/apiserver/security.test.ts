@@ -62,6 +62,16 @@ describe('a client that', () => {
     await once(socket, 'close');
   });
 
+  test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
+    const world = await open({ limits: { maxConnections: 2 } });
+    const [first, second] = [await socketTo(world), await socketTo(world)];
+    await expect(world.send('GET', '/ping')).rejects.toThrow();
+    first.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(await answerOn(first)).toMatch(/^HTTP\/1\.1 200 /);
+    expect((await world.send('GET', '/ping')).status).toBe(200);
+    second.destroy();
+  });
+
   test('speaks no TLS gets nothing', async () => {
     const { server } = await open();
     const asked = plainRequest({ host: '127.0.0.1', port: server.port, path: '/ping' }).end();
