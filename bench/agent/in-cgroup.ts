@@ -2,7 +2,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { AGENT_NODE_FLAGS } from '../../runtime/agent/config.ts';
 import type { RunningProgram } from '../../sim/world/programs.ts';
 import type { Figure } from '../bench.ts';
-import { MemoryCgroup } from './cgroup.ts';
+import { MemoryCgroup } from '../cgroup.ts';
 import type { Stand } from './stand.ts';
 
 /** An agent that thrashes gets nowhere: a start that takes longer is given up, and counts as this long. */

@@ -9,6 +9,7 @@ import { APISERVER_NODE_FLAGS } from '../../runtime/apiserver/config.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type CertificateAuthority, createCa } from '../../sim/cluster/pki.ts';
+import { MemoryCgroup } from '../cgroup.ts';
 import { cpuSeconds, memoryMb } from '../process.ts';
 
 /** The Kubernetes API that an apiserver works on. */
@@ -26,6 +27,8 @@ export interface Place {
   readonly caPem: string;
 }
 
+/** What the manifest allows an apiserver. Node makes its heap to fit, so that without it the numbers would be another's. */
+const LIMIT_MIB = 256;
 const SERVERNAME = 'brupop-apiserver.bench.svc';
 
 /** Answers each message with the bytes in use on the heap after a collection, and ends the process with its parent. */
@@ -35,19 +38,27 @@ const PROBE = `
   process.channel.unref();
 `;
 
-/** One apiserver as a process of its own, with files as its pod has them. */
+/** One apiserver as a process of its own, with files, flags and memory as its pod has them. Needs root, for its cgroup. */
 export class Replica {
   readonly place: Place;
   readonly #dir: string;
   readonly #ca: CertificateAuthority;
   readonly #child: ChildProcess;
+  readonly #cgroup: MemoryCgroup;
   #certificates = 1;
 
-  private constructor(parts: { place: Place; dir: string; ca: CertificateAuthority; child: ChildProcess }) {
+  private constructor(parts: {
+    place: Place;
+    dir: string;
+    ca: CertificateAuthority;
+    child: ChildProcess;
+    cgroup: MemoryCgroup;
+  }) {
     this.place = parts.place;
     this.#dir = parts.dir;
     this.#ca = parts.ca;
     this.#child = parts.child;
+    this.#cgroup = parts.cgroup;
   }
 
   /** Resolves when it is ready. @param root folder of the project, whose `build/` is current */
@@ -58,9 +69,10 @@ export class Replica {
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
     await putCertificate(dir, ca, 0);
     const [port, httpPort] = [await freePort(), await freePort()];
-    const child = launch({ root, dir, api, port, httpPort });
+    const cgroup = await MemoryCgroup.create(LIMIT_MIB);
+    const child = launch({ root, dir, api, port, httpPort, cgroup });
     const place = { port, servername: SERVERNAME, caPem: ca.certPem };
-    const replica = new Replica({ place, dir, ca, child });
+    const replica = new Replica({ place, dir, ca, child, cgroup });
     await replica.#ready(httpPort);
     return replica;
   }
@@ -86,7 +98,9 @@ export class Replica {
   }
 
   async end(): Promise<void> {
-    this.#child.kill('SIGKILL');
+    const ended = once(this.#child, 'exit');
+    if (this.#child.kill('SIGKILL')) await ended;
+    await this.#cgroup.remove();
     await rm(this.#dir, { recursive: true, force: true });
   }
 
@@ -117,9 +131,10 @@ interface Launch {
   readonly api: Api;
   readonly port: number;
   readonly httpPort: number;
+  readonly cgroup: MemoryCgroup;
 }
 
-function launch({ root, dir, api, port, httpPort }: Launch): ChildProcess {
+function launch({ root, dir, api, port, httpPort, cgroup }: Launch): ChildProcess {
   const { hostname, port: apiPort } = new URL(api.url);
   const env = {
     KUBERNETES_SERVICE_HOST: hostname,
@@ -136,7 +151,8 @@ function launch({ root, dir, api, port, httpPort }: Launch): ChildProcess {
     '--import',
     `data:text/javascript,${encodeURIComponent(PROBE)}`,
   ];
-  return spawn(process.execPath, [...flags, join(root, 'build', 'apiserver.mjs')], {
+  const enter = ['-c', 'echo $$ > "$0" && exec "$@"', cgroup.entrance];
+  return spawn('/bin/sh', [...enter, process.execPath, ...flags, join(root, 'build', 'apiserver.mjs')], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

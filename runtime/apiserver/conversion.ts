@@ -1,6 +1,11 @@
 import { convertShadow } from '../shadow/convert.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
+/**
+ * A value that takes two bytes to write takes fifty in memory, so that anybody's thirty megabytes of brackets would end the process. Ten
+ * thousand shadows, with all that the API server notes about them, have 1.6 million values.
+ */
+const MAX_VALUES = 2_000_000;
 
 export interface ConversionReview {
   readonly apiVersion: string;
@@ -29,6 +34,8 @@ export function convert(body: unknown): ConversionReview {
 
 /** The same from the bytes of a request to those of its answer. What is no JSON, or cannot be written as such, fails the review too. */
 export function convertText(text: string): string {
+  if (mayHoldMore(text, MAX_VALUES))
+    return JSON.stringify(failed(undefined, new Error(`expected at most ${MAX_VALUES} values`)));
   const body = parsed(text);
   try {
     return JSON.stringify(convert(body));
@@ -36,6 +43,13 @@ export function convertText(text: string): string {
     // Reading is iterative and writing is not: thousands of brackets can be read and cannot be written.
     return JSON.stringify(failed(field(body, 'request'), error));
   }
+}
+
+/** Whether the JSON text may hold more values than that; before each, or before its name, stands one of these signs. Those within texts count too. */
+function mayHoldMore(text: string, values: number): boolean {
+  let signs = 0;
+  for (const _ of text.matchAll(/[,[{]/g)) if (++signs > values) return true;
+  return false;
 }
 
 function parsed(text: string): unknown {

@@ -100,6 +100,30 @@ describe('the bytes of a request', () => {
     expect(answers.filter(({ isSuccess }) => isSuccess).length).toBeGreaterThan(500);
   });
 
+  test.each(['[],', '{},', '0,', '{"a":0},'])(
+    'are not parsed where they hold more values than memory does: %s',
+    (piece) => {
+      const objects = piece.repeat(2_000_001);
+      const body = `{"request":{"uid":"r1","desiredAPIVersion":"${GROUP}/v2","objects":[${objects}0]}}`;
+      const { response } = JSON.parse(convertText(body)) as { response: object };
+      expect(response).toMatchObject({
+        result: { status: 'Failed', message: expect.stringContaining('2000000 values') },
+      });
+    },
+  );
+
+  test('may be of ten thousand shadows', () => {
+    const fields = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`f:${index}`, {}]));
+    const object = { ...shadow('v2', { state: 'Idle' }), metadata: { name: 'brs-n1', managedFields: [fields] } };
+    const body = JSON.stringify(
+      review(
+        Array.from({ length: 10_000 }, () => object),
+        `${GROUP}/v1`,
+      ),
+    );
+    expect(convertText(body).slice(0, 200)).toContain('"convertedObjects":[{');
+  });
+
   test('may be nested deeper than an answer can be', () => {
     const depth = 200_000;
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
