@@ -3,6 +3,7 @@ import { agentHostMutants } from './agent-host.ts';
 import { apiserverMutants } from './apiserver.ts';
 import { controllerMutants } from './controller.ts';
 import { e2eMutants } from './e2e.ts';
+import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 
 /** Every rule that is known to be held by a test. */
@@ -12,4 +13,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...apiserverMutants,
   ...controllerMutants,
   ...e2eMutants,
+  ...limitMutants,
 ];
