@@ -9,7 +9,7 @@ import { APISERVER_NODE_FLAGS } from '../../runtime/apiserver/config.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type CertificateAuthority, createCa } from '../../sim/cluster/pki.ts';
-import { MemoryCgroup } from '../cgroup.ts';
+import type { MemoryCgroup } from '../cgroup.ts';
 import { cpuSeconds, memoryMb } from '../process.ts';
 
 /** The Kubernetes API that an apiserver works on. */
@@ -27,8 +27,6 @@ export interface Place {
   readonly caPem: string;
 }
 
-/** What the manifest allows an apiserver. Node makes its heap to fit, so that without it the numbers would be another's. */
-const LIMIT_MIB = 256;
 const SERVERNAME = 'brupop-apiserver.bench.svc';
 
 /** Answers each message with the bytes in use on the heap after a collection, and ends the process with its parent. */
@@ -38,41 +36,36 @@ const PROBE = `
   process.channel.unref();
 `;
 
-/** One apiserver as a process of its own, with files, flags and memory as its pod has them. Needs root, for its cgroup. */
+/** One apiserver as a process of its own, with files and flags as its pod has them. */
 export class Replica {
   readonly place: Place;
   readonly #dir: string;
   readonly #ca: CertificateAuthority;
   readonly #child: ChildProcess;
-  readonly #cgroup: MemoryCgroup;
   #certificates = 1;
 
-  private constructor(parts: {
-    place: Place;
-    dir: string;
-    ca: CertificateAuthority;
-    child: ChildProcess;
-    cgroup: MemoryCgroup;
-  }) {
+  private constructor(parts: { place: Place; dir: string; ca: CertificateAuthority; child: ChildProcess }) {
     this.place = parts.place;
     this.#dir = parts.dir;
     this.#ca = parts.ca;
     this.#child = parts.child;
-    this.#cgroup = parts.cgroup;
   }
 
-  /** Resolves when it is ready. @param root folder of the project, whose `build/` is current */
-  static async start(root: string, api: Api): Promise<Replica> {
+  /**
+   * Resolves when it is ready.
+   * @param root folder of the project, whose `build/` is current
+   * @param cgroup to run in; it lasts longer than the process
+   */
+  static async start(root: string, api: Api, cgroup?: MemoryCgroup): Promise<Replica> {
     const dir = await mkdtemp(join(tmpdir(), 'brupop-bench-'));
     const ca = await createCa(systemClock);
     const files = { 'ca.crt': api.caPem, token: api.token, namespace: NAMESPACE };
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
     await putCertificate(dir, ca, 0);
     const [port, httpPort] = [await freePort(), await freePort()];
-    const cgroup = await MemoryCgroup.create(LIMIT_MIB);
     const child = launch({ root, dir, api, port, httpPort, cgroup });
     const place = { port, servername: SERVERNAME, caPem: ca.certPem };
-    const replica = new Replica({ place, dir, ca, child, cgroup });
+    const replica = new Replica({ place, dir, ca, child });
     await replica.#ready(httpPort);
     return replica;
   }
@@ -100,7 +93,6 @@ export class Replica {
   async end(): Promise<void> {
     const ended = once(this.#child, 'exit');
     if (this.#child.kill('SIGKILL')) await ended;
-    await this.#cgroup.remove();
     await rm(this.#dir, { recursive: true, force: true });
   }
 
@@ -131,7 +123,7 @@ interface Launch {
   readonly api: Api;
   readonly port: number;
   readonly httpPort: number;
-  readonly cgroup: MemoryCgroup;
+  readonly cgroup: MemoryCgroup | undefined;
 }
 
 function launch({ root, dir, api, port, httpPort, cgroup }: Launch): ChildProcess {
@@ -151,7 +143,7 @@ function launch({ root, dir, api, port, httpPort, cgroup }: Launch): ChildProces
     '--import',
     `data:text/javascript,${encodeURIComponent(PROBE)}`,
   ];
-  const enter = ['-c', 'echo $$ > "$0" && exec "$@"', cgroup.entrance];
+  const enter = ['-c', 'echo $$ > "$0" && exec "$@"', cgroup?.entrance ?? '/dev/null'];
   return spawn('/bin/sh', [...enter, process.execPath, ...flags, join(root, 'build', 'apiserver.mjs')], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

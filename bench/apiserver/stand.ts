@@ -3,6 +3,7 @@ import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
 import { addAccounts, addAgentPod, projectedToken } from '../../test/apiserver/agents.ts';
 import { Objects } from '../../test/apiserver/objects.ts';
+import { MemoryCgroup } from '../cgroup.ts';
 import { MeteredCluster } from './metered.ts';
 import { Replica } from './replica.ts';
 
@@ -21,7 +22,10 @@ export interface Stand {
   readonly agents: readonly Identity[];
 }
 
-/** Builds a stand, lets `use` work on it and takes it down. @param root folder of the project, whose `build/` is current */
+/** What the manifest allows an apiserver. Node makes its heap to fit, so that without it the numbers would be another's. */
+const LIMIT_MIB = 256;
+
+/** Builds a stand, lets `use` work on it and takes it down. Needs root, for a memory cgroup. @param root folder of the project, whose `build/` is current */
 export async function withStand<T>(
   { root, agents: count }: { readonly root: string; readonly agents: number },
   use: (stand: Stand) => Promise<T>,
@@ -35,11 +39,13 @@ export async function withStand<T>(
   for (let index = 0; index < count; index++) agents.push(await addAgent(objects, `n${index}`));
   const served = await serveCluster(metered);
   const config = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
-  const replica = await Replica.start(root, { ...served, token: config.users[0].user.token });
+  const cgroup = await MemoryCgroup.create(LIMIT_MIB);
+  const replica = await Replica.start(root, { ...served, token: config.users[0].user.token }, cgroup);
   try {
     return await use({ objects, metered, replica, agents });
   } finally {
     await replica.end();
+    await cgroup.remove();
     await served.close();
   }
 }
