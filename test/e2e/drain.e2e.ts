@@ -4,8 +4,8 @@ import { drainOnControlPlane } from '../../bench/apiserver/control-plane.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENDING_SECONDS = 10;
-/** Looser than the benchmark's 1.1: the machine may be busy, and what a drain costs besides is a larger part of ten seconds. */
-const MOST = 1.3;
+/** The benchmark holds it to 1.1 on a quiet machine. Here it is enough that pods end side by side: in turns, five at a time, it would be 8. */
+const MOST = 2;
 
 test('a drain takes as long as one pod takes to end, however many there are; kubectl waits for its own pace besides', async () => {
   const { KUBECONFIG: kubeconfig = '' } = process.env;
