@@ -5,19 +5,7 @@ import type { Start } from '../../../runtime/controller/plan/commands.ts';
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import {
-  fleet,
-  minutes,
-  moment,
-  monitoring,
-  node,
-  NOW,
-  type Parts,
-  POLICY,
-  rebooting,
-  staging,
-  updated,
-} from './fleet.ts';
+import { fleet, minutes, moment, NOW, type Parts, POLICY, rebooting, staging, updated } from './fleet.ts';
 import { after, amount, certainlyBusy, policy, world } from './worlds.ts';
 
 const RUNS = { numRuns: 1500 };
@@ -111,74 +99,6 @@ test('carried out, a plan comes to rest, never above the concurrency, and leaves
       if (waits) expect(busy.size).toBeGreaterThanOrEqual(capacityOf(now, rules));
     }),
     RUNS,
-  );
-});
-
-test('until wakeAt, time changes nothing', () => {
-  const withoutTimes = (text: string): string =>
-    text.replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const now = plan(snapshot, rules, NOW);
-      const later = plan(snapshot, rules, (now.wakeAt ?? minutes(100_000)) - 1);
-      expect(withoutTimes(JSON.stringify({ ...later }))).toBe(withoutTimes(JSON.stringify({ ...now })));
-    }),
-    RUNS,
-  );
-});
-
-test('at wakeAt the clock has been heeded: the next one lies ahead', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const { wakeAt } = plan(snapshot, rules, NOW);
-      if (wakeAt === undefined) return;
-      expect(wakeAt).toBeGreaterThan(NOW);
-      expect(plan(snapshot, rules, wakeAt).wakeAt ?? Infinity).toBeGreaterThan(wakeAt);
-    }),
-    RUNS,
-  );
-});
-
-/** One fleet for each thing that time alone ends, `left` milliseconds from now. */
-const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
-  backoff: (left) => {
-    const failedAt = new Date(NOW + left - 120_001).toISOString();
-    const status = { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: failedAt };
-    return fleet({ a: { status } });
-  },
-  'a window that becomes too short': (left) =>
-    fleet(
-      { a: { lastUpdateMs: 600_000 }, b: staging },
-      { window: { open: true, triggeredAt: undefined, changesAt: NOW + left + 599_999 } },
-    ),
-  'an agent that is silent': (left) => fleet({ a: updated }, { silentSince: new Map([['a', NOW + left - 900_000]]) }),
-  'a reboot that takes too long': (left) =>
-    fleet({ a: rebooting }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
-  'a soak that passes': (left) =>
-    fleet({ a: monitoring(-600) }, { nodes: [node('a', { readyChangedAt: NOW + left - 300_000 })] }),
-  'a soak that fails': (left) =>
-    fleet({ a: monitoring(-600) }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
-  'an outage that is no longer waited for': (left) =>
-    fleet(
-      { a: {}, b: {} },
-      { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 3_600_000 }), node('b')] },
-    ),
-};
-
-test.each(Object.entries(TIMED))('wakeAt is exact for %s: the same until then, and another at it', (_name, timed) => {
-  const rules = { ...POLICY, soakMs: 300_000, mustFit: true };
-  const said = (snapshot: Snapshot, now: number): unknown => {
-    const { commands, verdicts } = plan(snapshot, rules, now);
-    return { kinds: commands.map(({ kind }) => kind), verdicts };
-  };
-  fc.assert(
-    fc.property(fc.integer({ min: 2, max: 100 }), (seconds) => {
-      const snapshot = timed(seconds * 1000);
-      const { wakeAt } = plan(snapshot, rules, NOW);
-      expect(wakeAt).toBe(NOW + seconds * 1000);
-      expect(said(snapshot, wakeAt! - 1)).toEqual(said(snapshot, NOW));
-      expect(said(snapshot, wakeAt!)).not.toEqual(said(snapshot, NOW));
-    }),
   );
 });
 

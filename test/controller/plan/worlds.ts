@@ -9,7 +9,8 @@ import { MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
 
 const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
 const version = fc.constantFrom(...VERSIONS);
-const rarely = fc.nat(9).map((dice) => dice === 0);
+/** Shrinks to false. */
+const rarely = fc.nat(9).map((dice) => dice === 9);
 const ago = fc.integer({ min: 0, max: 120 });
 
 export const amount: fc.Arbitrary<Amount> = fc.oneof(

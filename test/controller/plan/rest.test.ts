@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, MARKS, node, NOW, POLICY, slot, updated } from './fleet.ts';
+import { after, policy, world } from './worlds.ts';
+
+/**
+ * A plan that was carried out has nothing left to say, but for what rules demand a second look for: each write is made on what the one before
+ * it has left, and seen to have left.
+ */
+const RUNS = { numRuns: 1000 };
+
+/** Plans until nothing is left to do, each made on what the one before it has left. */
+function rounds(snapshot: Snapshot, rules: Policy): readonly Plan[] {
+  const made: Plan[] = [];
+  let now = snapshot;
+  let next = plan(now, rules, NOW);
+  while (next.commands.length > 0 && made.length < 20) {
+    made.push(next);
+    now = after(now, next.commands);
+    next = plan(now, rules, NOW);
+  }
+  return made;
+}
+
+const subject = (command: Command): string => ('shadow' in command ? command.shadow : `brs-${command.node}`);
+const named = (command: Command): string => `${command.kind} ${subject(command)}`;
+
+/** The same world with nothing in it to clean up after, and with nobody who turns to another version. */
+function tidy(snapshot: Snapshot): Snapshot {
+  const nodes = snapshot.nodes.map((one) => ({ ...one, managed: true, marks: undefined }));
+  const shadows = snapshot.shadows.map(withoutNewerOffer);
+  return { ...snapshot, nodes, shadows, slots: [], silentSince: new Map() };
+}
+
+function withoutNewerOffer(one: ShadowView): ShadowView {
+  const { spec, status } = one;
+  if (!status || spec.state === 'Idle' || spec.version == null) return one;
+  return { ...one, status: { ...status, target_version: spec.version } };
+}
+
+describe('a plan that was carried out', () => {
+  test('is never asked for again', () => {
+    fc.assert(
+      fc.property(world, policy, (snapshot, rules) => {
+        const plans = rounds(snapshot, { ...rules, conditionWrites: 0 });
+        for (const [index, { commands }] of plans.slice(1).entries()) {
+          const before = new Set(plans[index]!.commands.map(named));
+          expect(commands.map(named).filter((name) => before.has(name))).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves nothing to do where there is nothing to clean up after', () => {
+    fc.assert(
+      fc.property(world.map(tidy), policy, (snapshot, rules) => {
+        expect(rounds(snapshot, { ...rules, conditionWrites: 0 }).length).toBeLessThanOrEqual(1);
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves the conditions of what it has written, and no more', () => {
+    fc.assert(
+      fc.property(world.map(tidy), policy, (snapshot, rules) => {
+        const [first, second, third] = rounds(snapshot, { ...rules, conditionWrites: 600 });
+        const written = new Set(first?.commands.map(subject));
+        const rest = second?.commands ?? [];
+        expect(rest.map(({ kind }) => kind).filter((kind) => kind !== 'set-condition')).toEqual([]);
+        expect(rest.map(subject).filter((name) => !written.has(name))).toEqual([]);
+        expect(third).toBeUndefined();
+      }),
+      RUNS,
+    );
+  });
+
+  test('is followed by a cleanup in which each write needs the one before it', () => {
+    fc.assert(
+      fc.property(world, policy, (snapshot, rules) => {
+        const plans = rounds(snapshot, { ...rules, conditionWrites: 0 }).map(({ commands }) => commands);
+        expect(plans.length).toBeLessThanOrEqual(LONGEST_CLEANUP.length);
+        for (const [index, commands] of plans.slice(1).entries()) {
+          expect(commands.filter((command) => !isDueTo(plans[index]!, command))).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('is followed by four more at most', () => {
+    const unmanaged = node('a', { managed: false, marks: MARKS });
+    const snapshot = fleet({ a: updated, b: {} }, { nodes: [unmanaged, node('b')], slots: [slot('a', 'unknown')] });
+    const silent = { ...snapshot, silentSince: new Map([['a', NOW]]) };
+    const kinds = rounds(silent, POLICY).map(({ commands }) => commands.map(({ kind }) => kind));
+    expect(kinds).toEqual(LONGEST_CLEANUP.map((kind) => [kind]));
+  });
+});
+
+const LONGEST_CLEANUP = ['delete-shadow', 'release', 'bump', 'free', 'start'] as const;
+
+/** What has to be seen done to an object before a command on it: a slot settles only on a shadow, and on a node, that is left alone. */
+const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][]>>> = {
+  bump: ['delete-shadow', 'release', 'rescue', 'set-spec'],
+  free: ['bump', 'delete-shadow', 'release', 'rescue', 'set-spec'],
+  release: ['delete-shadow'],
+  'set-spec': ['release'],
+  start: ['bump', 'release'],
+};
+/** What gives a place to whoever waits: a node that turns to another version leaves one in the failure budget of the version before. */
+const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set(['delete-shadow', 'free', 'release', 'rescue', 'start']);
+
+function isDueTo(before: readonly Command[], command: Command): boolean {
+  const causes = DUE_TO[command.kind] ?? [];
+  if (before.some((one) => subject(one) === subject(command) && causes.includes(one.kind))) return true;
+  return command.kind === 'start' && before.some(({ kind }) => GIVE_PLACE.has(kind));
+}

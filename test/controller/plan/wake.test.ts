@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import type { Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, minutes, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
+import { policy, world } from './worlds.ts';
+
+/** Far beyond everything that a world of the generator waits for. */
+const NEVER = minutes(100_000);
+
+/** The same world at another time: nothing has happened in it but what its schedule does by itself. */
+function later(snapshot: Snapshot, now: number): Snapshot {
+  const { changesAt } = snapshot.window;
+  return changesAt === undefined || now < changesAt
+    ? snapshot
+    : { ...snapshot, window: changed(snapshot.window, changesAt) };
+}
+
+function changed({ open, triggeredAt }: WindowState, at: number): WindowState {
+  const next = { changesAt: at + 3_600_000 };
+  if (open || triggeredAt === undefined) return { ...next, open: !open, triggeredAt: undefined };
+  return { ...next, open: false, triggeredAt: at };
+}
+
+/** Everything that a plan says, but for the time at which it says so. */
+function said(snapshot: Snapshot, rules: Policy, now: number): string {
+  const { wakeAt: _, ...rest } = plan(later(snapshot, now), rules, now);
+  return JSON.stringify(rest).replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
+}
+
+describe('wakeAt', () => {
+  test('is not too late: until then a plan stays as it is, at every moment', () => {
+    fc.assert(
+      fc.property(world, policy, fc.double({ min: 0, max: 1, noNaN: true }), (snapshot, rules, part) => {
+        const { wakeAt = NEVER } = plan(snapshot, rules, NOW);
+        const between = Math.floor(NOW + part * (wakeAt - 1 - NOW));
+        const now = said(snapshot, rules, NOW);
+        expect(said(snapshot, rules, between)).toBe(now);
+        expect(said(snapshot, rules, wakeAt - 1)).toBe(now);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('is not too early: at that moment the plan is another', () => {
+    fc.assert(
+      fc.property(world, policy, (snapshot, rules) => {
+        const { wakeAt } = plan(snapshot, rules, NOW);
+        if (wakeAt !== undefined) expect(said(snapshot, rules, wakeAt)).not.toBe(said(snapshot, rules, NOW));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+/** One fleet for each thing that time alone ends, `left` milliseconds from now. */
+const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
+  backoff: (left) => {
+    const failedAt = new Date(NOW + left - 120_001).toISOString();
+    const status = { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: failedAt };
+    return fleet({ a: { status } });
+  },
+  'a window that becomes too short': (left) =>
+    fleet(
+      { a: { lastUpdateMs: 600_000 }, b: staging },
+      { window: { open: true, triggeredAt: undefined, changesAt: NOW + left + 599_999 } },
+    ),
+  'an agent that is silent': (left) => fleet({ a: updated }, { silentSince: new Map([['a', NOW + left - 900_000]]) }),
+  'a reboot that takes too long': (left) =>
+    fleet({ a: rebooting }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+  'a soak that passes': (left) =>
+    fleet({ a: monitoring(-600) }, { nodes: [node('a', { readyChangedAt: NOW + left - 300_000 })] }),
+  'a soak that fails': (left) =>
+    fleet({ a: monitoring(-600) }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+  'an outage that is no longer waited for': (left) =>
+    fleet(
+      { a: {}, b: {} },
+      { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 3_600_000 }), node('b')] },
+    ),
+};
+
+test.each(Object.entries(TIMED))('wakeAt is exact for %s: the same until then, and another at it', (_name, timed) => {
+  const rules = { ...POLICY, soakMs: 300_000, mustFit: true };
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 100 }), (seconds) => {
+      const snapshot = timed(seconds * 1000);
+      const { wakeAt } = plan(snapshot, rules, NOW);
+      expect(wakeAt).toBe(NOW + seconds * 1000);
+      expect(said(snapshot, rules, wakeAt! - 1)).toBe(said(snapshot, rules, NOW));
+      expect(said(snapshot, rules, wakeAt!)).not.toBe(said(snapshot, rules, NOW));
+    }),
+  );
+});
