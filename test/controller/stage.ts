@@ -5,7 +5,7 @@ import { nodePort } from '../../runtime/kube/nodes.ts';
 import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
 import { shadowPort, type ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import type { Status } from '../../runtime/shadow/model.ts';
 import {
@@ -200,17 +200,19 @@ export class Stage {
       readonly env?: Readonly<Record<string, string>>;
       readonly transport?: KubeTransport;
       readonly signal?: AbortSignal;
+      readonly identity?: string;
+      readonly clock?: Clock;
     } = {},
   ): Controller {
     this.#controllers += 1;
     const controller = createController({
       transport: options.transport ?? this.transport,
       namespace: NAMESPACE,
-      clock: this.clock,
+      clock: options.clock ?? this.clock,
       random: this.#random,
       logger: silentLogger,
       config: config(options.env),
-      identity: `controller-${this.#controllers}`,
+      identity: options.identity ?? `controller-${this.#controllers}`,
     });
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal ? [options.signal] : [])]);
     this.#running.push(controller.run(signal));

@@ -1,0 +1,174 @@
+import { expect } from '@jest/globals';
+import type { Node } from '../../runtime/kube/objects.ts';
+import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import { CONTROLLER_LEASE, GROUP, MANAGED_LABEL, nodeNameOf, shadowName } from '../../runtime/shadow/names.ts';
+import { Scheduler } from './scheduler.ts';
+import { Stage } from './stage.ts';
+
+/** Longer than a leader is waited for that is not heard of. */
+export const PAST_THE_LEASE_MS = 16_000;
+
+const takesSlot = ({ method, body }: KubeRequest): boolean =>
+  method === 'PUT' && JSON.stringify(body).includes('nodeUid');
+
+export interface DuelOptions {
+  readonly nodes: readonly string[];
+  readonly concurrency: number;
+}
+
+/** Two controllers on one fleet whose every read and write waits to be placed, and all that may happen to it meanwhile. */
+export class Duel {
+  readonly scheduler = new Scheduler();
+  readonly stage: Stage;
+  readonly #concurrency: number;
+  /** UIDs of nodes whose agents act on a spec that they have read, wherever their shadows are by now. */
+  readonly #atWork = new Set<string>();
+  #hasTwin = false;
+
+  private constructor(stage: Stage, concurrency: number) {
+    this.stage = stage;
+    this.#concurrency = concurrency;
+    for (const actor of ['first', 'second']) this.#start(actor);
+  }
+
+  /** Up to where the first one leads and is about to take a slot. */
+  static async begin({ nodes, concurrency }: DuelOptions): Promise<Duel> {
+    const duel = new Duel(await Stage.withoutConditions(...nodes), concurrency);
+    await duel.stage.pass(0);
+    while (!duel.scheduler.holds('first', takesSlot)) await duel.scheduler.release(0, 'first');
+    while (await duel.scheduler.release(0, 'second'));
+    return duel;
+  }
+
+  #start(actor: string, identity = actor): void {
+    const env = { MAX_CONCURRENT_UPDATE: String(this.#concurrency) };
+    this.stage.start({ transport: this.scheduler.transport(actor, this.stage.transport), env, identity });
+  }
+
+  /** Of the two controllers, their agents and the clock. */
+  readonly moves: readonly (() => Promise<unknown>)[] = [
+    () => this.scheduler.release(0, 'first'),
+    () => this.scheduler.release(-1, 'first'),
+    () => this.scheduler.release(0, 'second'),
+    () => this.stage.pass(PAST_THE_LEASE_MS),
+    () => this.moveAgents(),
+  ];
+
+  /** Of everybody else, each against the node that took the first slot. */
+  readonly upheavals: readonly (() => Promise<unknown>)[] = [
+    () => this.#onFirstSlot((name) => this.stage.shadows.delete(shadowName(name), {})),
+    () => this.#onFirstSlot((name) => this.#replace(name)),
+    () => this.#onFirstSlot((name) => this.#remove(name)),
+    () => this.#onFirstSlot((name) => this.#unlabel(name)),
+    () => this.#moveTwin(),
+  ];
+
+  /** Each agent takes the next step that it is told to, as the cluster stands. One without a shadow registers its node anew. */
+  async moveAgents(): Promise<void> {
+    for (const node of await this.#nodes()) {
+      const { name, uid } = node.metadata;
+      if (!isManaged(node)) await this.#end(node);
+      else if (await this.stage.shadows.get(shadowName(name))) await this.#step(name, uid);
+      else {
+        this.#atWork.delete(uid);
+        await this.stage.register(node);
+        await this.stage.report(name, AT_REST);
+      }
+    }
+  }
+
+  async #step(name: string, uid: string): Promise<void> {
+    const { spec, status } = (await this.stage.shadows.get(shadowName(name)))!;
+    if (!status || spec.state === status.current_state) return;
+    const rebooted = spec.state === 'RebootedIntoUpdate' && { current_version: '1.1.0' };
+    if (spec.state === 'Idle') this.#atWork.delete(uid);
+    else this.#atWork.add(uid);
+    await this.stage.report(name, { current_state: spec.state, ...rebooted });
+  }
+
+  /** Never more slots than the concurrency; no node in an update, and no agent at work, without one. */
+  async check(): Promise<void> {
+    const shadows = await this.stage.shadows.list();
+    const active = shadows.filter(({ spec, status }) => spec.state !== 'Idle' || status?.current_state !== 'Idle');
+    const busy = active.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
+    const slots = await this.#slots();
+    expect(slots.length).toBeLessThanOrEqual(this.#concurrency);
+    expect(slots.map(({ nodeUid }) => nodeUid)).toEqual(expect.arrayContaining([...busy, ...this.#atWork]));
+  }
+
+  /** Everything comes through from here on; the fleet must still get there. */
+  async finish(): Promise<void> {
+    for (let round = 0; round < 60; round++) {
+      while (this.scheduler.waiting() > 0) await this.scheduler.release(0);
+      await this.moveAgents();
+      await this.check();
+      await this.stage.pass(PAST_THE_LEASE_MS / 2);
+      if (await this.#isOver()) break;
+    }
+    expect(await this.#isOver()).toBe(true);
+  }
+
+  async #isOver(): Promise<boolean> {
+    const nodes = (await this.#nodes()).filter(isManaged);
+    const shadows = await this.stage.shadows.list();
+    const updated = shadows.filter(({ status }) => status?.current_version === '1.1.0');
+    return updated.length === nodes.length && (await this.#slots()).length === 0;
+  }
+
+  async #onFirstSlot(happens: (node: string) => Promise<unknown>): Promise<void> {
+    const [slot] = await this.#slots();
+    const name = slot && nodeNameOf(slot.shadow);
+    if (name !== undefined && (await this.stage.nodes.get(name))) await happens(name);
+  }
+
+  async #remove(name: string): Promise<void> {
+    const node = (await this.stage.nodes.get(name))!;
+    await this.stage.transport.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
+    await this.#end(node);
+  }
+
+  async #replace(name: string): Promise<void> {
+    await this.#remove(name);
+    await this.stage.join(name);
+  }
+
+  /** Its agent goes when agents move next. */
+  async #unlabel(name: string): Promise<void> {
+    await this.stage.patch(`/api/v1/nodes/${name}`, { metadata: { labels: { [MANAGED_LABEL]: null } } });
+  }
+
+  async #end({ metadata: { name, uid } }: Node): Promise<void> {
+    this.#atWork.delete(uid);
+    await this.stage.loseAgent(name).catch(() => undefined);
+  }
+
+  /** A process that bears the name of the first one, which may still be there. */
+  async #moveTwin(): Promise<void> {
+    if (!this.#hasTwin) this.#start('twin', 'first');
+    this.#hasTwin = true;
+    await this.scheduler.release(0, 'twin');
+  }
+
+  async #nodes(): Promise<readonly Node[]> {
+    const list = (await this.stage.transport.request({ method: 'GET', path: '/api/v1/nodes' })) as { items: Node[] };
+    return list.items;
+  }
+
+  async #slots(): Promise<readonly { readonly shadow: string; readonly nodeUid: string }[]> {
+    const lease = await this.stage.leases.get(CONTROLLER_LEASE);
+    return JSON.parse(lease?.metadata.annotations?.[`${GROUP}/slots`] ?? '[]') as [];
+  }
+}
+
+const AT_REST = { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0 } as const;
+
+function isManaged({ metadata }: Node): boolean {
+  return metadata.labels?.[MANAGED_LABEL] !== undefined;
+}
+
+/** Every sequence of `length` numbers below `base`. */
+export function sequences(base: number, length: number): readonly (readonly number[])[] {
+  if (length === 0) return [[]];
+  const shorter = sequences(base, length - 1);
+  return Array.from({ length: base }, (_, first) => shorter.map((rest) => [first].concat(rest))).flat();
+}
