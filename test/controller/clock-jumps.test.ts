@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Clock } from '../../runtime/lib/clock.ts';
+import { nodeNameOf } from '../../runtime/shadow/names.ts';
+import { Stage } from './stage.ts';
+
+/** The wall clock of a controller may be set forward and back, while everybody else's goes on. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+let stage: Stage;
+let errorMs: number;
+let clock: Clock;
+
+beforeEach(async () => {
+  stage = await Stage.with('a', 'b');
+  errorMs = 0;
+  clock = {
+    now: () => stage.clock.now() + errorMs,
+    monotonic: () => stage.clock.monotonic(),
+    sleep: (ms, signal) => stage.clock.sleep(ms, signal),
+  };
+});
+afterEach(() => stage.end());
+
+/** All of this happens on the first of January 2026, from midnight on. */
+const WINDOW = { UPDATE_WINDOW_START: '00:30:00', UPDATE_WINDOW_STOP: '00:40:00' };
+const started = async (): Promise<boolean> => (await stage.specs('a', 'b')).some((spec) => spec !== 'Idle');
+
+describe('a window', () => {
+  beforeEach(async () => {
+    stage.start({ clock, env: WINDOW });
+    await stage.pass();
+    expect(await started()).toBe(false);
+  });
+
+  test('that a jump forward has opened is seen within a minute', async () => {
+    errorMs = 30 * MINUTE;
+    await stage.pass(MINUTE);
+    expect(await started()).toBe(true);
+  });
+
+  test('that a jump has passed over lets nobody start', async () => {
+    errorMs = 41 * MINUTE;
+    await stage.pass(5 * MINUTE);
+    expect(await started()).toBe(false);
+  });
+
+  test('that a jump back has put off is waited for, by the clock as it is then', async () => {
+    await stage.pass(25 * MINUTE);
+    errorMs = -10 * MINUTE;
+    await stage.pass(14 * MINUTE);
+    expect(await started()).toBe(false);
+    await stage.pass(2 * MINUTE);
+    expect(await started()).toBe(true);
+  });
+
+  test('is met once the clock is right again', async () => {
+    errorMs = -24 * HOUR;
+    await stage.pass(29 * MINUTE);
+    errorMs = 0;
+    await stage.pass(2 * MINUTE);
+    expect(await started()).toBe(true);
+  });
+});
+
+/** Each agent takes the next step that it is told to. */
+async function moveAgents(): Promise<void> {
+  for (const { metadata, spec, status } of await stage.shadows.list()) {
+    if (spec.state === status?.current_state) continue;
+    const rebooted = spec.state === 'RebootedIntoUpdate' && { current_version: '1.1.0' };
+    await stage.report(nodeNameOf(metadata.name)!, { current_state: spec.state, ...rebooted });
+  }
+}
+
+test.each([-24, -1, 1, 24])(
+  'a clock that jumps by %d hours and back at each step of a rollout loses no lease, starts no second node, and fails nothing',
+  async (hours) => {
+    const controller = stage.start({ clock });
+    await stage.pass();
+    for (let step = 0; step < 20; step++) {
+      errorMs = errorMs === 0 ? hours * HOUR : 0;
+      await stage.pass(61_000);
+      expect(controller.outlook().leading).toBe(true);
+      expect((await stage.slots()).length).toBeLessThanOrEqual(1);
+      await moveAgents();
+    }
+    const shadows = await stage.shadows.list();
+    expect(shadows.map(({ status }) => status?.current_version)).toEqual(['1.1.0', '1.1.0']);
+    expect(await stage.slots()).toEqual([]);
+  },
+);
