@@ -12,6 +12,7 @@ beforeEach(() => {
 test('a view from before our write is stale, whatever it says; one from after it is not', () => {
   expect(expectations.isStale(view('19'))).toBe(true);
   expect(expectations.isStale(view('20'))).toBe(false);
+  expect(expectations.isStale(view('21'))).toBe(false);
   expect(expectations.isStale({ name: 'brs-b', resourceVersion: '1' })).toBe(false);
 });
 

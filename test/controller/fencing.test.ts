@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { HOLD_ANNOTATION, MANAGED_LABEL } from '../../runtime/shadow/names.ts';
 import { intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
@@ -128,6 +128,27 @@ describe('a leader that is paused in its start', () => {
   });
 });
 
+test('a shadow is deleted as it was seen: one that has changed since is looked at again', async () => {
+  stage = await Stage.withoutConditions('a');
+  const label = (value: string | null): Promise<unknown> =>
+    stage.patch('/api/v1/nodes/a', { metadata: { labels: { [MANAGED_LABEL]: value } } });
+  const refused: unknown[] = [];
+  const transport = intercepted(stage.transport, async (request, go) => {
+    if (request.method !== 'DELETE' || refused.length > 0) return go();
+    await label('2.0.0');
+    await stage.report('a', { crash_count: 1 });
+    return go().catch((error: unknown) => {
+      refused.push(error);
+      throw error;
+    });
+  });
+  await label(null);
+  stage.start({ transport });
+  await stage.pass(5000);
+  expect(refused).toEqual([expect.any(ConflictError)]);
+  expect(await stage.shadows.get('brs-a')).toBeDefined();
+});
+
 test('a leader whose cache still shows an idle node does not take it for done', async () => {
   stage = await Stage.withoutConditions('a', 'b');
   const first = new AbortController();
@@ -207,6 +228,53 @@ describe('a slot', () => {
     await stage.loseAgent('a');
     await stage.pass(60_000);
     expect(await stage.slots()).toEqual(['brs-a']);
+  });
+
+  test('is not given back where a drain has marked the node after the look at it', async () => {
+    stage = await Stage.with('a', 'b');
+    const outcomes: unknown[] = [];
+    const transport = intercepted(stage.transport, async (request, go) => {
+      if (!JSON.stringify(request.body ?? '').includes('aws/released')) return go();
+      const attempt = { id: 'drain', now: '2026-01-01T00:00:00Z', boot: null };
+      if (outcomes.length === 0) await stage.patchNode('a', cordonPatch((await stage.nodes.get('a'))!, attempt)!);
+      return go().catch((error: unknown) => {
+        outcomes.push(error);
+        throw error;
+      });
+    });
+    stage.start({ transport });
+    await stage.pass();
+    await stage.shadows.delete('brs-a', {});
+    await stage.loseAgent('a');
+    await stage.pass();
+    expect(outcomes).toEqual([expect.any(ConflictError)]);
+  });
+
+  test('is given back after a mark that differs from the one before', async () => {
+    stage = await Stage.with('a', 'b');
+    await stage.patchNode('a', { metadata: { annotations: { 'brupop.bottlerocket.aws/released': '1' } } });
+    stage.start();
+    await stage.pass();
+    await stage.update('a');
+    expect((await stage.nodes.get('a'))!.metadata.annotations).toMatchObject({
+      'brupop.bottlerocket.aws/released': '2',
+    });
+  });
+
+  test('that a new leader finds without its shadow waits for the agent to go, and is then freed', async () => {
+    stage = await Stage.with('a', 'b');
+    const first = new AbortController();
+    stage.start({ signal: first.signal });
+    await stage.pass();
+    first.abort();
+    await stage.pass();
+    await stage.shadows.delete('brs-a', {});
+    stage.start();
+    await stage.pass(60_000);
+    expect(await stage.slots()).toEqual(['brs-a']);
+    await stage.loseAgent('a');
+    await stage.pass();
+    expect(await stage.slots()).toEqual(['brs-b']);
   });
 
   test('of a node that was replaced under its name is freed, and the new node has its own', async () => {

@@ -97,6 +97,31 @@ describe('recovery', () => {
     expect(await stage.events()).toContain('UpdateRescued');
   });
 
+  test('an agent whose container waits to be started again is no running agent', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const state = { waiting: { reason: 'CrashLoopBackOff' } };
+    await stage.patch('/api/v1/namespaces/brupop-bottlerocket-aws/pods/agent-a/status', {
+      status: { containerStatuses: [{ name: 'agent', state }] },
+    });
+    await stage.pass(901_000);
+    expect(await stage.specs('a', 'b')).toEqual(['Idle 1.1.0', 'StagedAndPerformedUpdate 1.1.0']);
+  });
+
+  test('a cordon that somebody lifts is no longer ours, and what else is ours stays so', async () => {
+    stage = await Stage.with('a');
+    stage.start();
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    await cordon('a');
+    await stage.patchNode('a', { spec: { unschedulable: null } });
+    await stage.pass();
+    const marks = (await stage.nodes.get('a'))!.metadata.annotations!['brupop.bottlerocket.aws/marks']!;
+    expect(JSON.parse(marks)).toMatchObject({ id: 'drain', owns: ['cluster-autoscaler', 'karpenter'] });
+  });
+
   test('a node that came back from its reboot without its agent is released, and keeps its spec', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { leasePort } from '../../runtime/kube/leases.ts';
 import { NODES_PATH } from '../../runtime/kube/nodes.ts';
 import { podsPath } from '../../runtime/kube/pods.ts';
-import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import { type ShadowObject, shadowsPath } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { SlotLedger, SlotsMovedError } from '../../runtime/controller/slots/ledger.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
@@ -114,6 +114,29 @@ test('nobody is rescued whose agent runs, whatever the cache shows', async () =>
   await succeeded(podsPath(NAMESPACE), [], { AGENT_TIMEOUT_IN_SEC: '20' });
   expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
   expect(await isMarked('a')).toBe(true);
+});
+
+test('nobody is rescued whose node is not Ready, whatever the cache shows', async () => {
+  await rebooting();
+  await mark('a');
+  await stage.loseAgent('a');
+  const ready = await listed(NODES_PATH, '');
+  await stage.setReady('a', false);
+  await succeeded(NODES_PATH, ready, { AGENT_TIMEOUT_IN_SEC: '20' });
+  expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  expect(await isMarked('a')).toBe(true);
+});
+
+test('a shadow that was left by a former node of the name keeps nobody from releasing what is on the new one', async () => {
+  await rebooting();
+  const [{ metadata, ...rest }] = (await listed(shadowsPath(NAMESPACE), 'brs-b')) as [ShadowObject];
+  await stage.loseAgent('a');
+  const other = (await stage.nodes.get('b'))!.metadata;
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'b', uid: other.uid }];
+  await stage.shadows.patch('brs-a', { metadata: { ownerReferences } });
+  await mark('a');
+  await succeeded(shadowsPath(NAMESPACE), [{ metadata: { ...metadata, ownerReferences }, ...rest }]);
+  expect(await isMarked('a')).toBe(false);
 });
 
 test('a change of the slots is made only on those that the plan was made on', async () => {

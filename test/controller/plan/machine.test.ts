@@ -53,6 +53,7 @@ describe('the state machine of the contract', () => {
 
   test('nothing is decided on a view that is older than an own write', () => {
     expect(writes({ stale: true })).toEqual([]);
+    expect(writes({ ...staging, status: { current_state: 'StagedAndPerformedUpdate' }, stale: true })).toEqual([]);
     expect(writes({ ...monitoring(), stale: true })).toEqual([]);
   });
 });

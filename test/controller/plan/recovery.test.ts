@@ -119,6 +119,17 @@ describe('an agent that is gone', () => {
     expect(commands(fleet({ a: rebooted('boot-1') }, silentFor(15))).map(({ kind }) => kind)).toEqual(['rescue']);
   });
 
+  test('has its update ended where the record is of a boot that nobody requested', () => {
+    const probe = { boot_id: 'boot-0', version: '1.1.0', requested_at: null };
+    const world = fleet({ a: { ...rebooted(null), status: { current_state: 'Idle', reboot: probe } } }, silentFor(15));
+    expect(commands(world).map(({ kind }) => kind)).toEqual(['rescue']);
+  });
+
+  test('finds its spec as it was also where its last word was a failure of the boot before', () => {
+    const failed = { ...rebooted('boot-0').status, current_state: 'ErrorReset' } as const;
+    expect(commands(fleet({ a: { ...rebooted('boot-0'), status: failed } }, silentFor(15)))).toEqual([]);
+  });
+
   test('finds its spec as it was after a reboot that came', () => {
     expect(commands(fleet({ a: rebooted('boot-0') }, silentFor(15)))).toEqual([]);
   });

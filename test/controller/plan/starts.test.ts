@@ -2,20 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import {
-  fleet,
-  MARKS,
-  minutes,
-  moment,
-  node,
-  NOW,
-  type Parts,
-  POLICY,
-  rebooting,
-  slot,
-  staging,
-  updated,
-} from './fleet.ts';
+import { fleet, MARKS, minutes, moment, node, NOW, type Parts, POLICY, slot, staging, updated } from './fleet.ts';
 
 const started = (snapshot: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
   plan(snapshot, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
@@ -26,7 +13,6 @@ const reasons = (snapshot: Snapshot, policy: Partial<Policy> = {}): Record<strin
     plan(snapshot, { ...POLICY, ...policy }, NOW).verdicts.map(({ node: name, reason }) => [name, reason]),
   );
 
-const MANY = { kind: 'count', count: 10 } as const;
 const two = fleet({ a: {}, b: {} });
 
 describe('order', () => {
@@ -124,123 +110,6 @@ describe('gates', () => {
     expect(plan(failed(3, 8), POLICY, NOW + 1).commands).toHaveLength(1);
     expect(reasons(failed(30, 1439))).toEqual({ a: 'BackingOff' });
     expect(plan(failed(4294967295, 1440), POLICY, NOW + 1).commands).toHaveLength(1);
-  });
-});
-
-describe('the failure budget', () => {
-  const once = { kind: 'count', count: 1 } as const;
-  const failed = {
-    status: { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-3) },
-  };
-
-  test('a release that fails reaches no further node, and those that failed try again', () => {
-    const world = fleet({ a: failed, b: {}, c: {} });
-    expect(started(world, { maxFailed: once, maxConcurrent: MANY })).toEqual(['a']);
-    expect(reasons(world, { maxFailed: once, maxConcurrent: MANY })).toEqual({
-      a: 'Updating',
-      b: 'RolloutHalted',
-      c: 'RolloutHalted',
-    });
-  });
-
-  test('until a node has completed it, only what the budget can bear is in flight', () => {
-    const world = fleet({ a: {}, b: {}, c: {}, d: {} });
-    expect(started(world, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['a', 'b']);
-    expect(started(fleet({ a: rebooting, b: {}, c: {}, d: {} }), { maxConcurrent: MANY })).toEqual(['b']);
-    expect(started(fleet({ a: failed, b: {}, c: {}, d: {} }), { maxConcurrent: MANY })).toEqual(['b', 'a']);
-  });
-
-  test('a proven release is bound by concurrency alone', () => {
-    expect(started(fleet({ a: updated, b: {}, c: {}, d: {} }), { maxFailed: once, maxConcurrent: MANY })).toEqual([
-      'b',
-      'c',
-      'd',
-    ]);
-  });
-
-  test('a node of another variant neither proves nor blames', () => {
-    const other = node('a', { family: 'aws-k8s-1.33-nvidia/amd64' });
-    const world = (parts: object): Snapshot => {
-      const base = fleet({ a: parts, b: {}, c: {} });
-      return { ...base, nodes: [other, ...base.nodes.slice(1)] };
-    };
-    expect(started(world(updated), { maxFailed: once, maxConcurrent: MANY })).toEqual(['b']);
-    expect(started(world(failed), { maxFailed: once, maxConcurrent: MANY })).toEqual(['b', 'a']);
-  });
-
-  test('what was blamed for a failed boot stays so when the retry fails in its drain', () => {
-    const drainFailed = {
-      ...failed.status,
-      crash_count: 2,
-      last_failure: { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: moment(-3) },
-    } as const;
-    expect(reasons(fleet({ a: { status: drainFailed }, b: {} }), { maxFailed: once })).toMatchObject({
-      b: 'RolloutHalted',
-    });
-  });
-
-  test('a node that failed on one version and starts on the next blames the first', () => {
-    const onNext = {
-      spec: { state: 'StagedAndPerformedUpdate', version: '1.2.0' },
-      status: { ...failed.status, target_version: '1.2.0' },
-    } as const;
-    expect(reasons(fleet({ a: onNext, b: {} }), { maxFailed: once, maxConcurrent: MANY })).toMatchObject({
-      b: 'RolloutHalted',
-    });
-    const next = fleet({ a: onNext, b: { status: { target_version: '1.2.0' } } });
-    expect(started(next, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
-  });
-
-  test('a node that failed and tries again takes nothing of what the others may', () => {
-    const world = fleet({ a: { ...staging, ...failed }, b: {}, c: {} });
-    expect(started(world, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
-  });
-
-  test('a node that runs the version after all no longer blames it', () => {
-    const recovered = { status: { current_version: '1.1.0', failed_versions: ['1.1.0'] } };
-    const world = fleet({ a: recovered, b: {} });
-    expect(started(world, { maxFailed: { kind: 'count', count: 1 } })).toEqual(['b']);
-  });
-
-  test('a failure of the cluster blames no release', () => {
-    const drainFailed = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: moment(-1) } as const;
-    const parts = {
-      spec: { version: '1.1.0' },
-      status: {
-        crash_count: 1,
-        failed_versions: null,
-        last_failure: drainFailed,
-        state_transition_failure_timestamp: moment(-1),
-      },
-    };
-    expect(started(fleet({ a: parts, b: {} }), { maxFailed: once })).toEqual(['b']);
-  });
-
-  test('where the newer fields are dropped every failure counts', () => {
-    const parts = {
-      spec: { version: '1.1.0' },
-      status: { crash_count: 1, state_transition_failure_timestamp: moment(-1) },
-    };
-    expect(reasons(fleet({ a: parts, b: {} }), { maxFailed: once })).toMatchObject({ b: 'RolloutHalted' });
-  });
-
-  test('a node that does not return, or is not Ready after its update, counts', () => {
-    const gone = {
-      ...rebooting,
-      status: {
-        current_state: 'StagedAndPerformedUpdate',
-        reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-15) },
-      },
-    } as const;
-    const world = fleet(
-      { a: gone, b: {} },
-      { nodes: [node('a', { ready: false, readyChangedAt: minutes(-14) }), node('b')] },
-    );
-    expect(reasons(world, { maxFailed: once, maxConcurrent: MANY })).toEqual({ a: 'NotReturned', b: 'RolloutHalted' });
-  });
-
-  test('a percentage is never below two nodes', () => {
-    expect(started(fleet({ a: failed, b: {}, c: {} }), { maxConcurrent: MANY })).toEqual(['b', 'a']);
   });
 });
 

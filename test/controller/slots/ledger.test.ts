@@ -1,5 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { NotLeadingError, SlotLedger, UnreadableSlotsError } from '../../../runtime/controller/slots/ledger.ts';
+import {
+  NotLeadingError,
+  SlotLedger,
+  SlotsMovedError,
+  UnreadableSlotsError,
+} from '../../../runtime/controller/slots/ledger.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
 import { leasePort } from '../../../runtime/kube/leases.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
@@ -19,6 +24,7 @@ async function ledgerOn(slots: string) {
     (await leases.get('brupop-controller'))?.metadata.annotations?.[SLOTS_ANNOTATION];
   return {
     ledger: new SlotLedger({ leases, identity: 'me', clock }),
+    twin: new SlotLedger({ leases, identity: 'me', clock }),
     other: new SlotLedger({ leases, identity: 'x', clock }),
     text,
   };
@@ -38,6 +44,40 @@ test('a slot that was taken is on the Lease, and gone from it once it is free', 
   expect(JSON.parse((await text()) ?? '')).toMatchObject([KEY]);
   await ledger.free([KEY], signal);
   expect(await text()).toBe('[]');
+});
+
+test('in a new term nothing is known of the slots that are found, though this process took them', async () => {
+  const { ledger } = await ledgerOn('[]');
+  await ledger.load(signal);
+  await ledger.take([KEY], signal);
+  expect(ledger.slots).toMatchObject([{ writes: 'settled' }]);
+  ledger.reset();
+  await ledger.load(signal);
+  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+});
+
+test('nothing is known any more of a slot that somebody else has taken once more', async () => {
+  const { ledger, twin, text } = await ledgerOn('[]');
+  await ledger.load(signal);
+  await ledger.take([KEY], signal);
+  await twin.load(signal);
+  await twin.take([KEY], signal);
+  const before = await text();
+  await expect(ledger.free([KEY], signal)).rejects.toThrow(SlotsMovedError);
+  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+  expect(await text()).toBe(before);
+});
+
+test('a slot is in doubt after a write to its shadow of unknown outcome, and no other is', async () => {
+  const { ledger } = await ledgerOn('[]');
+  const other = { shadow: 'brs-n2', nodeUid: 'u2' };
+  await ledger.load(signal);
+  await ledger.take([KEY, other], signal);
+  ledger.doubt('brs-n1');
+  expect(ledger.slots).toMatchObject([
+    { ...KEY, writes: 'unknown' },
+    { ...other, writes: 'settled' },
+  ]);
 });
 
 test('who does not hold the Lease takes nothing', async () => {
