@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
+import type { Start } from '../../../runtime/controller/plan/commands.ts';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import { cronExpression } from '../../../runtime/controller/schedule/cron.ts';
 import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/daily.ts';
-import { fleet, moment, node, NOW, POLICY } from './fleet.ts';
-import { ACTIVE, BACKOFF_MINUTES, CRON_README, DAILY_WINDOWS, TRANSITIONS } from './reference.ts';
+import { fleet, moment, node, NOW, type Parts, POLICY } from './fleet.ts';
+import { ACTIVE, BACKOFF_MINUTES, CRON_README, DAILY_WINDOWS, ORDER, SCHEDULES, TRANSITIONS } from './reference.ts';
 
 test.each(TRANSITIONS)('%s', (_says, parts, next) => {
   const { commands } = plan(fleet({ a: parts }), POLICY, NOW);
@@ -26,6 +27,24 @@ test.each(ACTIVE)('%s: takes a place: %#', (_says, parts, active) => {
   expect(starts).toEqual(active ? [] : ['b']);
 });
 
+test.each(ORDER)('%s', (_says, crashes, order) => {
+  let world = fleet(Object.fromEntries(Object.entries(crashes).map(([name, count]) => [name, failedLongAgo(count)])));
+  const started: string[] = [];
+  for (const _ of Object.keys(crashes)) {
+    const [start] = plan(world, { ...POLICY, ownNode: 'own' }, NOW).commands.filter(({ kind }) => kind === 'start');
+    started.push((start as Start).node);
+    world = { ...world, shadows: world.shadows.filter(({ name }) => name !== (start as Start).shadow) };
+  }
+  expect(started.join(' ')).toBe(order);
+});
+
+test.each(SCHEDULES)('%s', (_says, expression, starts) => {
+  const noon = Date.parse('2026-01-05T12:00:00Z');
+  const window = cronExpression(expression)!('UTC').at(noon);
+  const { commands } = plan(fleet({ a: { offeredAt: noon - 4 * 3_600_000 } }, { window }), POLICY, noon);
+  expect(commands.map(({ kind }) => kind)).toEqual(starts ? ['start'] : []);
+});
+
 test('the cron library’s own example fires at the moments of its README', () => {
   const schedule = cronExpression(CRON_README.expression)!('UTC');
   let at = Date.parse(CRON_README.after);
@@ -40,3 +59,7 @@ test.each(DAILY_WINDOWS)('the window from %s to %s is, at %s, open: %s', (start,
   const schedule = dailySchedule(timeOfDay(start)!, timeOfDay(stop)!);
   expect(schedule.at(Date.parse(`2026-01-10T${at}Z`)).open).toBe(open);
 });
+
+function failedLongAgo(crash_count: number): Parts {
+  return { status: { crash_count, failed_versions: [], state_transition_failure_timestamp: moment(-2000) } };
+}
