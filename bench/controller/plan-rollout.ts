@@ -10,7 +10,14 @@ export const planRollout: Bench = {
   what: '10,000 nodes rolled over on the plan alone, a tenth at a time, with failures and every invariant checked',
   async run() {
     const times: number[] = [];
-    const policy = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 } as const;
+    const policy = {
+      ...POLICY,
+      maxConcurrent: { kind: 'percent', percent: 10 },
+      maxFailed: { kind: 'percent', percent: 1 },
+      soakMs: 120_000,
+      ownNode: 'n7',
+      conditionWrites: 600,
+    } as const;
     const make = (work: () => Plan): Plan => {
       const began = cpuMs();
       const made = work();

@@ -1,16 +1,16 @@
-import { concurrency } from '../../../runtime/controller/plan/amount.ts';
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { ShadowView, Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { fleet, minutes } from './fleet.ts';
+import { broken } from './invariants.ts';
 import { after } from './worlds.ts';
 
 export interface RolloutReport {
   readonly plans: number;
   /** Minutes of virtual time until nobody had anything left to do. */
   readonly minutes: number;
-  /** Whatever was not as it must be, in words; empty is good. */
+  /** The invariants that were broken; empty is good. */
   readonly faults: readonly string[];
   readonly failures: number;
 }
@@ -23,7 +23,13 @@ export interface RolloutInput {
   readonly make?: (work: () => Plan) => Plan;
 }
 
-/** Rolls a fleet over on the plan alone, a minute at a time, and checks after each plan what must always hold. */
+/** Closed for the first ten of every forty minutes. */
+function windowAt(minute: number): WindowState {
+  const into = minute % 40;
+  return { open: into >= 10, triggeredAt: undefined, changesAt: minutes(minute - into + (into < 10 ? 10 : 40)) };
+}
+
+/** Rolls a fleet over on the plan alone, a minute at a time, and holds each plan to every invariant. */
 export function rollOut({ size, policy, random, make = (work) => work() }: RolloutInput): RolloutReport {
   const names = Array.from({ length: size }, (_, index) => `n${index}`);
   let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])));
@@ -32,9 +38,11 @@ export function rollOut({ size, policy, random, make = (work) => work() }: Rollo
   let failures = 0;
   let minute = 0;
   for (; minute < 100_000 && !isOver(snapshot); minute++) {
-    const made = make(() => plan(snapshot, policy, minutes(minute)));
+    const now = minutes(minute);
+    snapshot = { ...snapshot, window: windowAt(minute) };
+    const made = make(() => plan(snapshot, policy, now));
     plans++;
-    for (const fault of faultsOf(snapshot, made, policy)) faults.add(fault);
+    for (const fault of broken({ snapshot, policy, now, plan: made })) faults.add(fault);
     snapshot = after(snapshot, made.commands);
     const moved = snapshot.shadows.map((one) => step(one, random, minute));
     failures += moved.filter((one, index) => isFailure(one, snapshot.shadows[index])).length;
@@ -48,25 +56,6 @@ const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
 
 function isOver({ shadows, slots }: Snapshot): boolean {
   return slots.length === 0 && shadows.every(({ status }) => status?.current_version === status?.target_version);
-}
-
-function* faultsOf(snapshot: Snapshot, made: Plan, policy: Policy): Generator<string> {
-  const starts = made.commands.filter((command) => command.kind === 'start');
-  const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
-  const unslotted = snapshot.shadows.filter((one) => isMoving(one) && !slotted.has(one.ownerUid ?? ''));
-  if (unslotted.length > 0) yield 'a node is being updated without a slot';
-  const busy = new Set([...slotted, ...starts.map(({ nodeUid }) => nodeUid)]);
-  const capacity = concurrency(policy.maxConcurrent, snapshot.nodes.length);
-  if (busy.size > capacity) yield `more than ${capacity} nodes at once`;
-  if (made.verdicts.length !== snapshot.nodes.length) yield 'not exactly one verdict for each node';
-  const waiting = made.verdicts.some(({ position }) => position !== undefined);
-  if (waiting && busy.size < capacity) yield 'a node waits although a slot is free';
-  if (made.commands.filter(({ kind }) => kind === 'set-condition').length > policy.conditionWrites)
-    yield 'more conditions than can be written';
-}
-
-function isMoving({ spec, status }: ShadowView): boolean {
-  return spec.state !== 'Idle' || status?.current_state !== 'Idle';
 }
 
 /** What its agent did in this minute: nothing yet, the next step, or, now and then, a failure that is not the release's. */
