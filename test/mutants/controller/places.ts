@@ -1,0 +1,109 @@
+import { rowsOf } from './rows.ts';
+
+/** Rules L3 and L6, as far as the plan keeps them: who takes a place, and for how long. */
+export const placeMutants = [
+  ...rowsOf(
+    'plan/slots.ts',
+    ['plan/recovery', 'leaders'],
+    [
+      [
+        'L3(1a)',
+        'takes a node for idle on a view from before its own write',
+        'if (shadow.stale) return undefined;',
+        '',
+      ],
+      [
+        'L3(1a)',
+        'gives back the slot of a node that is not idle',
+        "if (isIdle(shadow)) return 'idle';",
+        "return 'idle';",
+      ],
+      [
+        'L3(1c)',
+        'gives back the slot of a shadow that is gone while its agent runs',
+        "return silentSince === undefined ? undefined : 'shadow-gone';",
+        "return 'shadow-gone';",
+      ],
+      [
+        'L3(1d)',
+        'keeps the slot of a node that was rescued',
+        "isRescued(subject, health) ? 'rescued' : undefined",
+        'undefined',
+      ],
+      ['L4', 'bumps nothing', "if (writes === 'unknown') return { kind: 'bump', shadow, nodeUid };", ''],
+    ],
+  ),
+  ...rowsOf(
+    'plan/places.ts',
+    ['plan/starts', 'plan/properties'],
+    [
+      [
+        'L6',
+        'does not count slots',
+        'this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));',
+        'this.#taken = new Set();',
+      ],
+      ['L6', 'does not count active shadows of unknown nodes', '[...strays, ...outages.keys()]', 'outages.keys()'],
+      ['L6', 'does not count nodes that are not Ready', '[...strays, ...outages.keys()]', 'strays'],
+      ['L6', 'starts whatever the concurrency', 'return short <= 0;', 'return true;'],
+      ['L6', 'counts a node twice that has its slot', 'Number(!this.#taken.has(uid))', '1'],
+      [
+        'L6',
+        'counts nobody that is active or marked',
+        'if (isOccupied(subject, health)) this.#taken.add(uid);\n      else if',
+        'if',
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'plan/recovery.ts',
+    ['plan/starts', 'plan/reference', 'traces'],
+    [
+      [
+        'L6',
+        'does not count marks',
+        'const { node, shadow } = subject;\n  if (node.marks) return true;',
+        'const { shadow } = subject;',
+      ],
+      [
+        'L6',
+        'does not count active shadows',
+        'return shadow !== undefined && isActive(shadow) && !isRescued(subject, health);',
+        'return false;',
+      ],
+      ['L6', 'counts those that were rescued', 'isActive(shadow) && !isRescued(subject, health)', 'isActive(shadow)'],
+    ],
+  ),
+  ...rowsOf(
+    'plan/starts.ts',
+    ['plan/starts', 'plan/alarms', 'plan/properties'],
+    [
+      ['L4', 'starts a node whose last start is in doubt', "slot?.writes !== 'unknown'", 'true'],
+      ['L6', 'starts on a view from before its own write', '!shadow.stale && !node.marks', '!node.marks'],
+      ['L6', 'starts a node that is still being cleaned up', '!shadow.stale && !node.marks', '!shadow.stale'],
+    ],
+  ),
+  ...rowsOf(
+    'expectations.ts',
+    ['expectations'],
+    [
+      [
+        'L6',
+        'takes only its own version for up to date',
+        '!isAsNewAs(resourceVersion, wanted)',
+        'resourceVersion !== wanted',
+      ],
+      [
+        'L6',
+        'forgets what it wrote where the cache does not show the shadow yet',
+        'for (const name of this.#seen) {',
+        'for (const name of this.#versions.keys()) {',
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'world.ts',
+    ['leaders'],
+    [['L6', 'takes every view for up to date', 'stale: this.#expectations.isStale(shadow)', 'stale: false']],
+  ),
+];
