@@ -39,14 +39,14 @@ export function rollOut({ size, policy, random, make = (work) => work() }: Rollo
   let minute = 0;
   for (; minute < 100_000 && !isOver(snapshot); minute++) {
     const now = minutes(minute);
-    snapshot = { ...snapshot, window: windowAt(minute) };
-    const made = make(() => plan(snapshot, policy, now));
+    const seen = { ...snapshot, window: windowAt(minute) };
+    const made = make(() => plan(seen, policy, now));
     plans++;
-    for (const fault of broken({ snapshot, policy, now, plan: made })) faults.add(fault);
-    snapshot = after(snapshot, made.commands);
-    const moved = snapshot.shadows.map((one) => step(one, random, minute));
-    failures += moved.filter((one, index) => isFailure(one, snapshot.shadows[index])).length;
-    snapshot = { ...snapshot, shadows: moved };
+    for (const fault of broken({ snapshot: seen, policy, now, plan: made })) faults.add(fault);
+    const done = after(seen, made.commands);
+    const shadows = done.shadows.map((one) => step(one, random, minute));
+    failures += shadows.filter((one, index) => isFailure(one, done.shadows[index])).length;
+    snapshot = { ...done, shadows };
   }
   return { plans, minutes: minute, faults: [...faults], failures };
 }

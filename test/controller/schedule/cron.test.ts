@@ -108,6 +108,7 @@ describe('the dialect of existing installations', () => {
     '* * * * * Funday *',
     'ten',
     '* * * L * * *',
+    '* * * * * 2#1 *',
     '* * * 0 * * *',
     '* * * * * 0 *',
   ])('refuses %j', (expression) => {
