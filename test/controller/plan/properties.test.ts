@@ -157,6 +157,46 @@ test('a release that fails everywhere reaches no more nodes than the failure bud
   );
 });
 
+test('in any world, starts on a version stay within what may still fail of it, until a node has proven it', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const starts = startsOf(plan(snapshot, rules, NOW));
+      for (const { node: name, spec } of starts) {
+        const { family } = snapshot.nodes.find((one) => one.name === name)!;
+        const kin = snapshot.nodes.filter((one) => one.managed && one.family === family);
+        const own = snapshot.shadows.filter((one) => one.status && kin.some(({ uid }) => uid === one.ownerUid));
+        const { failed, fresh, proven } = standing(own, spec.version!, starts);
+        const budget = failureBudget(rules.maxFailed, kin.length);
+        if (fresh.starting > 0) expect(failed).toBeLessThan(budget);
+        if (fresh.starting > 0 && !proven) expect(failed + fresh.starting + fresh.underWay).toBeLessThanOrEqual(budget);
+      }
+    }),
+    RUNS,
+  );
+});
+
+/** How a version does on the nodes of these shadows, as the statuses record it. A node is fresh that is not known to have failed on it. */
+function standing(
+  own: readonly ShadowView[],
+  version: string,
+  starts: readonly Start[],
+): { failed: number; fresh: { starting: number; underWay: number }; proven: boolean } {
+  const hasFailed = ({ spec, status }: ShadowView): boolean =>
+    status!.failed_versions
+      ? status!.failed_versions.includes(version) && status!.current_version !== version
+      : status!.crash_count > 0 && spec.version === version && status!.current_version !== version;
+  const fresh = own.filter((one) => !hasFailed(one));
+  const startsNow = ({ name }: ShadowView): boolean =>
+    starts.some(({ shadow, spec }) => shadow === name && spec.version === version);
+  const isMoving = ({ spec, status }: ShadowView): boolean => spec.state !== 'Idle' || status!.current_state !== 'Idle';
+  const isUnderWay = (one: ShadowView): boolean => isMoving(one) && one.spec.version === version && !startsNow(one);
+  return {
+    failed: own.length - fresh.length,
+    fresh: { starting: fresh.filter(startsNow).length, underWay: fresh.filter(isUnderWay).length },
+    proven: own.some((one) => !isMoving(one) && one.status!.current_version === version),
+  };
+}
+
 /** A host on which the new release never boots. */
 function failing(one: ShadowView, minute: number): ShadowView {
   const { spec, status } = one;
