@@ -101,7 +101,7 @@ async function judge(copy: string, mutant: Mutant, signal: AbortSignal): Promise
 
 async function runJest(copy: string, { tests, name }: Mutant, signal: AbortSignal): Promise<JestReport | 'endless'> {
   const output = join(copy, 'report.json');
-  const args = [...tests, '--runInBand', '--bail', '--json', '--outputFile', output];
+  const args = [...tests, '--runInBand', '--json', '--outputFile', output];
   const child = spawn('jest', name === undefined ? args : [...args, '--testNamePattern', name], {
     cwd: copy,
     stdio: 'ignore',
