@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
 import { podEnv, type PodFiles, writePodFiles } from './pod-files.ts';
+import type { PodTokenOptions } from './pod-token.ts';
 import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
 import type { ServiceAddress } from './service.ts';
 
@@ -21,8 +22,16 @@ export interface OperatorPodsOptions {
   readonly service: ServiceAddress;
   /** How each component is started, by its value of the component label. */
   readonly programs: Readonly<Record<string, StartProgram>>;
+  /** Keeps the files of running pods up to date; without it they stay as they were when the pod started. */
+  readonly renewal?: Renewal | undefined;
   /** Where files of a node's host are on this machine, by their paths there. */
   hostFiles(nodeName: string): Readonly<Record<string, string>>;
+}
+
+/** How the kubelets keep Secrets and tokens of running pods up to date. */
+export interface Renewal extends Pick<PodTokenOptions, 'reissue'> {
+  /** How often they look, milliseconds; a real one about once a minute. */
+  readonly everyMs: number;
 }
 
 /** Where the processes look for what a pod has mounted, by the path inside the container. */
@@ -43,6 +52,8 @@ interface OperatorPod {
   /** Of the apiserver's TLS listener. */
   readonly apiPort: number;
   readonly dir: string;
+  /** Resolves when the program has ended and nothing is written to its files any more. */
+  readonly ended: Promise<void>;
   ready: boolean;
 }
 
@@ -74,15 +85,18 @@ export class OperatorPods implements KubeletHooks {
     const files = await writePodFiles(pod, {
       ...this.#options,
       ...this.#options.api,
+      reissue: this.#options.renewal?.reissue,
       dir,
       hostFiles: this.#hostFiles(pod),
     });
     const env = this.#env(pod, files, { httpPort, apiPort });
     const program = start(env, join(this.#options.dir, `${name}.log`));
-    const running = { program, component, nodeName: pod.spec?.nodeName, apiPort, dir, ready: false };
+    const kept = this.#keep(files, program.ended);
+    const ended = program.ended.then(() => this.#ended(uid)).then(() => kept);
+    const running = { program, component, nodeName: pod.spec?.nodeName, apiPort, dir, ended, ready: false };
     this.#running.set(uid, running);
-    const ended = program.ended.then(() => this.#ended(uid)).then(exited);
-    await Promise.race([this.#untilReady(httpPort, ended), ended]);
+    const over = ended.then(exited);
+    await Promise.race([this.#untilReady(httpPort, over), over]);
     running.ready = true;
     this.#updateService();
   }
@@ -93,8 +107,20 @@ export class OperatorPods implements KubeletHooks {
     // A node that goes down asks nobody.
     if (pod.metadata.deletionTimestamp === undefined) running.program.kill();
     else await stopProgram(running.program, GRACE_MS, this.#options.clock);
-    await running.program.ended;
+    await running.ended;
     await rm(running.dir, { recursive: true, force: true });
+  }
+
+  /** Renews the files until the program has ended. What the API server does not answer is asked for again next time. */
+  async #keep(files: PodFiles, ended: Promise<void>): Promise<void> {
+    const { renewal, clock } = this.#options;
+    if (!renewal) return;
+    const over = new AbortController();
+    void ended.then(() => over.abort(new Error('ended')));
+    while (!over.signal.aborted) {
+      await clock.sleep(renewal.everyMs, over.signal).catch(() => undefined);
+      if (!over.signal.aborted) await files.refresh().catch(() => undefined);
+    }
   }
 
   #hostFiles(pod: Pod): Readonly<Record<string, string>> {

@@ -1,8 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { PodToken, type PodTokenOptions } from './pod-token.ts';
+import { type VolumeFiles, writeVolume } from './volume.ts';
 
 /** The parts of a pod's spec that say what its container finds in its files and its environment. */
 export interface PodTemplate {
@@ -35,8 +36,7 @@ interface Volume {
   readonly hostPath?: { readonly path: string };
 }
 
-export interface PodFilesOptions {
-  readonly transport: KubeTransport;
+export interface PodFilesOptions extends PodTokenOptions {
   /** CA of the Kubernetes API, PEM. */
   readonly caPem: string;
   /** Folder to write into; it must exist. */
@@ -51,29 +51,31 @@ export interface PodFiles {
   readonly serviceAccountDir: string;
   /** Path on this machine by the path inside the container. */
   readonly mounts: Readonly<Record<string, string>>;
+  /** Brings Secrets and tokens to what they are now. @throws the transport's errors; what could not be had stays as it was */
+  refresh(): Promise<void>;
 }
 
-/** A simulation lasts hours at the most, so tokens are made to outlive it instead of being renewed. */
-const TOKEN_SECONDS = 7 * 24 * 3600;
+/** What the files of a folder should be now. */
+type Contents = () => Promise<VolumeFiles>;
 
 /** Writes what the kubelet would mount: the service account, Secrets, projected tokens; host files are where they are. */
 export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise<PodFiles> {
-  const { dir, caPem, hostFiles } = options;
+  const { dir, hostFiles } = options;
   const template = pod.spec as PodTemplate;
   const serviceAccountDir = join(dir, 'serviceaccount');
-  await writeAll(serviceAccountDir, {
-    token: await requestToken(pod, options),
-    'ca.crt': caPem,
-    namespace: pod.metadata.namespace ?? 'default',
-  });
+  const folders = new Map<string, Contents>([[serviceAccountDir, serviceAccount(pod, options)]]);
   const mounts: Record<string, string> = {};
   for (const { name, mountPath } of template.containers[0]?.volumeMounts ?? []) {
     const volume = template.volumes?.find((candidate) => candidate.name === name);
     if (!volume) continue;
     mounts[mountPath] = volume.hostPath ? hostFile(volume.hostPath.path, hostFiles) : join(dir, basename(mountPath));
-    if (!volume.hostPath) await writeAll(mounts[mountPath], await contents(pod, volume, options));
+    if (!volume.hostPath) folders.set(mounts[mountPath], contents(pod, volume, options));
   }
-  return { serviceAccountDir, mounts };
+  const refresh = async (): Promise<void> => {
+    for (const [folder, files] of folders) await writeVolume(folder, await files());
+  };
+  await refresh();
+  return { serviceAccountDir, mounts, refresh };
 }
 
 function hostFile(path: string, hostFiles: Readonly<Record<string, string>>): string {
@@ -98,16 +100,25 @@ function field(pod: Pod, path: string | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-async function contents(pod: Pod, volume: Volume, options: PodFilesOptions): Promise<Record<string, string>> {
-  if (volume.secret) return secretFiles(pod, volume.secret.secretName, options.transport);
-  const files: Record<string, string> = {};
-  for (const { serviceAccountToken: token } of volume.projected?.sources ?? []) {
-    if (token) files[token.path] = await requestToken(pod, options, token.audience);
-  }
-  return files;
+function serviceAccount(pod: Pod, options: PodFilesOptions): Contents {
+  const token = new PodToken({ pod }, options);
+  const fixed = { 'ca.crt': options.caPem, namespace: pod.metadata.namespace ?? 'default' };
+  return async () => ({ ...fixed, token: await token.current() });
 }
 
-async function secretFiles(pod: Pod, name: string, transport: KubeTransport): Promise<Record<string, string>> {
+function contents(pod: Pod, volume: Volume, options: PodFilesOptions): Contents {
+  const { secret, projected } = volume;
+  if (secret) return () => secretFiles(pod, secret.secretName, options.transport);
+  const tokens = (projected?.sources ?? []).flatMap(({ serviceAccountToken: source }) =>
+    source ? [{ path: source.path, token: new PodToken({ pod, audience: source.audience }, options) }] : [],
+  );
+  return async () => {
+    const files = await Promise.all(tokens.map(async ({ path, token }) => [path, await token.current()] as const));
+    return Object.fromEntries(files);
+  };
+}
+
+async function secretFiles(pod: Pod, name: string, transport: KubeTransport): Promise<VolumeFiles> {
   const secrets = collectionPath({ version: 'v1', plural: 'secrets', namespace: pod.metadata.namespace });
   const secret = (await transport.request({ method: 'GET', path: objectPath(secrets, name) })) as {
     data?: Record<string, string>;
@@ -115,28 +126,4 @@ async function secretFiles(pod: Pod, name: string, transport: KubeTransport): Pr
   return Object.fromEntries(
     Object.entries(secret.data ?? {}).map(([file, data]) => [file, Buffer.from(data, 'base64').toString('utf8')]),
   );
-}
-
-async function requestToken(pod: Pod, { transport }: PodFilesOptions, audience?: string): Promise<string> {
-  const { name, namespace, uid } = pod.metadata;
-  const accounts = collectionPath({ version: 'v1', plural: 'serviceaccounts', namespace });
-  const answer = (await transport.request({
-    method: 'POST',
-    path: objectPath(accounts, pod.spec?.serviceAccountName ?? 'default', 'token'),
-    body: {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: {
-        ...(audience && { audiences: [audience] }),
-        expirationSeconds: TOKEN_SECONDS,
-        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
-      },
-    },
-  })) as { status: { token: string } };
-  return answer.status.token;
-}
-
-async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  for (const [name, content] of Object.entries(files)) await writeFile(join(dir, name), content, { mode: 0o600 });
 }

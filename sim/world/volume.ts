@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+
+/** Files of a volume by name. */
+export type VolumeFiles = Readonly<Record<string, string>>;
+
+/** The link to the folder of the present version. */
+const DATA = '..data';
+
+/**
+ * Brings a mounted Secret, or projected volume, to these files as a kubelet does: each file is a link through one link above them all,
+ * and that is swapped, so that whoever reads never finds the files of two versions. Nothing is written where nothing has changed.
+ */
+export async function writeVolume(dir: string, files: VolumeFiles): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const before = await readlink(join(dir, DATA)).catch(() => undefined);
+  if (before !== undefined && isDeepStrictEqual(await readAll(join(dir, before)), files)) return;
+  const version = await mkdtemp(`${dir}/..`);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(version, name), content, { mode: 0o600 });
+  await symlink(basename(version), join(dir, '..data_tmp'));
+  await rename(join(dir, '..data_tmp'), join(dir, DATA));
+  await link(dir, Object.keys(files));
+  if (before !== undefined) await rm(join(dir, before), { recursive: true });
+}
+
+async function readAll(dir: string): Promise<VolumeFiles> {
+  const names = await readdir(dir);
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(dir, name), 'utf8')])),
+  ) as VolumeFiles;
+}
+
+/** The names that a container sees. */
+async function link(dir: string, names: readonly string[]): Promise<void> {
+  const present = (await readdir(dir)).filter((name) => !name.startsWith('..'));
+  for (const name of present) if (!names.includes(name)) await unlink(join(dir, name));
+  for (const name of names) if (!present.includes(name)) await symlink(join(DATA, name), join(dir, name));
+}
