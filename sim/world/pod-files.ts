@@ -55,6 +55,9 @@ export interface PodFiles {
   refresh(): Promise<void>;
 }
 
+/** A real API server adds a volume of its own to every pod there; it is the service account, which is written anyway. */
+const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
+
 /** What the files of a folder should be now. */
 type Contents = () => Promise<VolumeFiles>;
 
@@ -67,7 +70,7 @@ export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise
   const mounts: Record<string, string> = {};
   for (const { name, mountPath } of template.containers[0]?.volumeMounts ?? []) {
     const volume = template.volumes?.find((candidate) => candidate.name === name);
-    if (!volume) continue;
+    if (!volume || mountPath === ACCOUNT_PATH) continue;
     mounts[mountPath] = volume.hostPath ? hostFile(volume.hostPath.path, hostFiles) : join(dir, basename(mountPath));
     if (!volume.hostPath) folders.set(mounts[mountPath], contents(pod, volume, options));
   }
