@@ -9,7 +9,7 @@ import { Kubelet } from '../../sim/kubernetes/kubelet/kubelet.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { createFleet } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
-import { OperatorPods } from '../../sim/world/operator-pods.ts';
+import { OperatorPods, type Renewal } from '../../sim/world/operator-pods.ts';
 import { nodeProgram, type StartProgram } from '../../sim/world/programs.ts';
 import { type ServiceAddress, serveService } from '../../sim/world/service.ts';
 import { WEBHOOK_HOST } from '../contract/real.ts';
@@ -24,6 +24,11 @@ export interface Reboot {
   readonly node: string;
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
+}
+
+export interface FleetOptions extends SimOptions {
+  /** How the kubelets keep Secrets and tokens up to date; without it those of a running pod stay as they are. */
+  readonly renewal?: Renewal;
 }
 
 /** Simulated hosts as nodes of a real cluster. */
@@ -46,7 +51,7 @@ export interface Fleet {
  * Boots the hosts. Their kubelets speak to the real API server, and run the operator's programs as processes with the files, tokens and
  * environment of the pods that the real controllers made and the real scheduler placed.
  */
-export async function startFleet({ transport, api, dir: root }: RealCluster, options: SimOptions): Promise<Fleet> {
+export async function startFleet({ transport, api, dir: root }: RealCluster, options: FleetOptions): Promise<Fleet> {
   const dir = await mkdtemp(join(root, 'fleet-'));
   const failed = Promise.withResolvers<never>();
   // Heard by whoever waits for something; else the process would end of it.
@@ -60,7 +65,7 @@ export async function startFleet({ transport, api, dir: root }: RealCluster, opt
   const common = { clock: systemClock, random: Math.random, transport };
   const nodes = new Map<string, SimulatedNode>();
   const power = new Map<string, AbortController>();
-  const pods = operatorPods({ ...common, api, dir, service, nodes });
+  const pods = operatorPods({ ...common, api, dir, service, nodes, renewal: options.renewal });
   const kubelet = (nodeName: string, labels: Readonly<Record<string, string>> = {}): Kubelet => {
     const made = new Kubelet({ ...common, nodeName, labels, hooks: pods, terminationSeconds: 1 / options.speed });
     const on = new AbortController();
@@ -92,6 +97,7 @@ interface PodParts {
   readonly dir: string;
   readonly service: ServiceAddress;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
+  readonly renewal: Renewal | undefined;
 }
 
 function operatorPods({ nodes, ...parts }: PodParts): OperatorPods {

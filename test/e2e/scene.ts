@@ -5,7 +5,7 @@ import { applyAll } from '../../sim/world/manifests.ts';
 import { workload } from '../../sim/world/workload.ts';
 import { certificatesIssued, type CertManager, startCertManager } from './cert-manager.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
-import { type Fleet, startFleet } from './fleet.ts';
+import { type Fleet, type FleetOptions, startFleet } from './fleet.ts';
 import { History } from './history.ts';
 import { kubectl } from './kubectl.ts';
 
@@ -63,7 +63,7 @@ export class Stage {
   }
 
   /** Boots the nodes, with a workload on them. */
-  async startFleet(asked: Partial<SimOptions> = {}): Promise<Scene> {
+  async startFleet(asked: Partial<FleetOptions> = {}): Promise<Scene> {
     const { cluster } = this;
     const options = { ...OPTIONS, ...asked };
     await applyAll(cluster.transport, workload(options));

@@ -1,0 +1,27 @@
+import { expect } from '@jest/globals';
+import type { Pod } from '../../runtime/kube/objects.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { eventually } from '../contract/eventually.ts';
+import type { Scene } from './scene.ts';
+
+/** Pods of the operator that are there now, by the API server's watch. @param component all of them by default */
+export function operatorPods({ history }: Pick<Scene, 'history'>, component?: string): readonly Pod[] {
+  return [...history.pods.values()].filter(({ metadata: { namespace, labels } }) => {
+    const own = labels?.[COMPONENT_LABEL];
+    return namespace === NAMESPACE && own !== undefined && (component === undefined || own === component);
+  });
+}
+
+/** Resolves when every part of the operator is there and Ready. */
+export async function operatorRuns({ history, options }: Scene): Promise<void> {
+  await eventually(() => {
+    const ready = (component: string): number => operatorPods({ history }, component).filter(isReady).length;
+    expect(ready(COMPONENTS.agent)).toBe(options.nodes);
+    expect(ready(COMPONENTS.apiserver)).toBe(3);
+    expect(ready(COMPONENTS.controller)).toBe(1);
+  });
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+import { invariants } from './invariants.ts';
+import { kubectl } from './kubectl.ts';
+import { operatorRuns } from './operator.ts';
+import { Stage } from './scene.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.set();
+  await stage.installOperator();
+  // The first alone would keep a new release from more than two nodes until one of them has proven it.
+  const settings = ['MAX_CONCURRENT_UPDATE=unlimited', 'MAX_FAILED_UPDATE=unlimited'];
+  await kubectl('set', 'env', '-n', NAMESPACE, `deployment/${CONTROLLER_DEPLOYMENT}`, ...settings);
+}, 90_000);
+
+afterAll(() => stage.strike(), 60_000);
+
+test('all three nodes, with the whole operator on them, go down together and come back with all of it', async () => {
+  const scene = await stage.startFleet({ nodes: 3 });
+  await scene.rolledOver();
+
+  const nodes = [...scene.history.nodes.values()];
+  expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(3).fill('1.39.0'));
+  expect(nodes.filter(({ spec }) => spec?.unschedulable)).toEqual([]);
+  expect(scene.fleet.reboots).toHaveLength(3);
+  const allowed = {
+    concurrency: 3,
+    stays: ({ metadata }: { metadata: { namespace?: string } }) => metadata.namespace === NAMESPACE,
+  };
+  expect(await invariants(scene, allowed)).toEqual([]);
+  // More than the policy of one at a time would do.
+  expect(await invariants(scene, { ...allowed, concurrency: 2 })).toEqual(['marked at once: node-1, node-2, node-3']);
+  await operatorRuns(scene);
+}, 180_000);
