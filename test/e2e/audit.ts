@@ -7,7 +7,7 @@ import type { Sighting } from './sighting.ts';
 /** A request as the API server's own audit log has it (audit.k8s.io/v1); the fields that are read here. */
 export interface AuditEvent {
   readonly verb: string;
-  readonly user?: { readonly username?: string };
+  readonly user?: { readonly username?: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly impersonatedUser?: { readonly username?: string };
   readonly objectRef?: {
     readonly resource?: string;
