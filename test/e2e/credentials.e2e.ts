@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { connect } from 'node:tls';
+import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import type { Credentials } from '../../runtime/kube/credentials.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import {
+  APISERVER_SERVICE,
+  COMPONENTS,
+  CRD_NAME,
+  GROUP,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  PLURAL,
+  shadowName,
+} from '../../runtime/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+import { eventually } from '../contract/eventually.ts';
+import { examples } from '../documents.ts';
+import { shell } from '../shell.ts';
+import { type AgentPod, agentPods, serviceAddress } from './agents.ts';
+import { exchange } from './controlplane/exchange.ts';
+import { invariants } from './invariants.ts';
+import { kubectl } from './kubectl.ts';
+import { type Ask, startLoad } from './load.ts';
+import { operatorRuns } from './operator.ts';
+import { type Scene, Stage } from './scene.ts';
+import { shortLived } from './service-tokens.ts';
+
+const TOKEN_SECONDS = 20;
+/** For how long after their end tokens are still good to a real API server, a minute and its cache, and to our apiserver's. */
+const TOKEN_GRACE_MS = 60_000 + 10_000 + 10_000;
+const V1_SHADOWS = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}`;
+const LEAF = 'brupop-apiserver-certificate';
+
+let stage: Stage;
+let scene: Scene;
+/** Each agent's tokens when it had just started. */
+let first: ReadonlyMap<AgentPod, Awaited<ReturnType<AgentPod['tokens']>>>;
+
+beforeAll(async () => {
+  stage = await Stage.set();
+  await stage.installOperator();
+  await kubectl('annotate', 'namespace', NAMESPACE, `${PAUSED_ANNOTATION}=`);
+  const reissue = shortLived(stage.cluster, TOKEN_SECONDS);
+  scene = await stage.startFleet({ nodes: 3, renewal: { everyMs: 500, reissue } });
+  await operatorRuns(scene);
+  const pods = await agentPods(scene);
+  first = new Map(await Promise.all(pods.map(async (pod) => [pod, await pod.tokens()] as const)));
+}, 120_000);
+
+afterAll(() => stage.strike(), 60_000);
+
+test('a certificate that is renewed under load is served by every replica, and no request is lost', async () => {
+  const processes = scene.fleet.pods.pids(COMPONENTS.apiserver);
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  const load = startLoad([...[...first.keys()].map(askAsAgent), askV1, await askOverOne(kept)]);
+  const before = await certificate();
+
+  // What `cmctl renew` does.
+  const condition = { type: 'Issuing', status: 'True', reason: 'ManuallyTriggered', message: 'renewed by hand' };
+  const patch = JSON.stringify({ status: { conditions: [condition] } });
+  await kubectl('patch', 'certificate', LEAF, '-n', NAMESPACE, '--subresource=status', '--type=merge', '-p', patch);
+  await eventually(async () => expect(await certificate()).not.toBe(before));
+  const renewed = await certificate();
+  await eventually(async () => expect(await served(9)).toEqual(Array(9).fill(renewed)));
+
+  const { asked, faults } = await load.stop();
+  kept.destroy();
+  expect(faults).toEqual([]);
+  expect(asked).toBeGreaterThan(100);
+  expect(scene.fleet.pods.pids(COMPONENTS.apiserver)).toEqual(processes);
+}, 60_000);
+
+test('the CA gets a new key by the documented commands, in the middle of a rollout, which goes on after it', async () => {
+  const old = await caBundle();
+  await kubectl('annotate', 'namespace', NAMESPACE, `${PAUSED_ANNOTATION}-`);
+  await scene.until(({ nodes }) => [...nodes.values()].some(({ spec }) => spec?.unschedulable));
+
+  const { kubeconfig, dir: home } = stage.cluster;
+  for (const [, commands] of examples('docs/security.md', 'sh')) {
+    const { code, stderr } = await shell(`set -e\n${commands}`, { kubeconfig, home });
+    expect({ commands, code, stderr: code === 0 ? '' : stderr }).toEqual({ commands, code: 0, stderr: '' });
+  }
+
+  expect(await caBundle()).not.toBe(old);
+  expect(await secretFile('brupop-root-ca-secret', 'tls.crt')).toBe(await caBundle());
+  for (const { api, caller } of await agentPods(scene))
+    await eventually(async () => expect(await api.createShadow(caller)).toEqual({ kind: 'ok' }));
+  expect(await askV1()).toBeUndefined();
+  await scene.rolledOver();
+  const nodes = [...scene.history.nodes.values()];
+  expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(3).fill('1.39.0'));
+  expect(await invariants(scene)).toEqual([]);
+}, 180_000);
+
+test('tokens that have expired are refused, and all processes work on with those that have replaced them', async () => {
+  const deadline = systemClock.monotonic() + TOKEN_SECONDS * 1000 + TOKEN_GRACE_MS;
+  for (const [{ caller }, { operator, kubernetes }] of first) {
+    const headers = { BrupopNodeName: caller.nodeName, BrupopNodeUid: caller.nodeUid, BrupopK8sAuthToken: operator };
+    while ((await statusOf(headers)) !== 401 && systemClock.monotonic() < deadline) await systemClock.sleep(1000);
+    expect(await statusOf(headers)).toBe(401);
+    expect(await statusAtKubernetes(kubernetes, caller.nodeName)).toBe(401);
+  }
+  for (const pod of await agentPods(scene))
+    expect(await statusAtKubernetes((await pod.tokens()).kubernetes, pod.caller.nodeName)).toBe(200);
+  const name = shadowName('node-1');
+  const before = scene.history.shadows.get(name)?.metadata.uid;
+  await kubectl('delete', 'brs', name, '-n', NAMESPACE);
+  // The agent asks, the apiserver creates, the agent reports, the controller says what it makes of it.
+  await scene.until(({ shadows }) => {
+    const shadow = shadows.get(name);
+    return shadow?.metadata.uid !== before && shadow?.status?.conditions?.some(({ reason }) => reason === 'UpToDate');
+  });
+  await operatorRuns(scene);
+}, 150_000);
+
+/** The request of an agent that changes nothing: for a shadow that it has. */
+function askAsAgent({ api, caller }: AgentPod): Ask {
+  return async () => {
+    const answer = await api.createShadow(caller);
+    return answer.kind === 'ok' ? undefined : JSON.stringify(answer);
+  };
+}
+
+/** Shadows are stored as v2, so the API server asks the webhook. */
+async function askV1(): Promise<undefined> {
+  await stage.cluster.transport.request({ method: 'GET', path: V1_SHADOWS });
+  return undefined;
+}
+
+/** On a connection that is kept for all of it. */
+async function askOverOne(agent: Agent): Promise<Ask> {
+  const address = await serviceAddress();
+  return async () => {
+    const outgoing = request({ ...address, agent, path: PATHS.ping, rejectUnauthorized: false }).end();
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode === 200 ? undefined : `ping: ${response.statusCode}`;
+  };
+}
+
+async function secretFile(secret: string, file: string): Promise<string> {
+  const path = `jsonpath={.data.${file.replaceAll('.', String.raw`\.`)}}`;
+  return (await kubectl('get', 'secret', secret, '-n', NAMESPACE, '-o', path)).stdout;
+}
+
+async function caBundle(): Promise<string> {
+  const path = 'jsonpath={.spec.conversion.webhook.clientConfig.caBundle}';
+  return (await kubectl('get', 'crd', CRD_NAME, '-o', path)).stdout;
+}
+
+/** Fingerprint of the certificate that cert-manager has issued last. */
+async function certificate(): Promise<string> {
+  return new X509Certificate(Buffer.from(await secretFile(LEAF, 'tls.crt'), 'base64')).fingerprint256;
+}
+
+/** Fingerprints of what so many new connections are shown; they go to the replicas in turn. */
+async function served(connections: number): Promise<string[]> {
+  const address = await serviceAddress();
+  const fingerprints: string[] = [];
+  for (let left = connections; left > 0; left--) {
+    const socket = connect({
+      ...address,
+      servername: `${APISERVER_SERVICE}.${NAMESPACE}.svc`,
+      rejectUnauthorized: false,
+    });
+    await once(socket, 'secureConnect');
+    fingerprints.push(socket.getPeerCertificate().fingerprint256);
+    socket.destroy();
+  }
+  return fingerprints;
+}
+
+/** What the Kubernetes API answers to who reads a Node with this token. */
+async function statusAtKubernetes(token: string, node: string): Promise<number> {
+  const { port, caPem } = stage.cluster.api;
+  const credentials = async (): Promise<Credentials> => ({
+    tls: { ca: caPem },
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const access = { server: `https://127.0.0.1:${port}`, credentials };
+  return (await exchange(access, { path: `/api/v1/nodes/${node}` })).status;
+}
+
+/** What the operator's apiserver answers to an agent's request with these headers. */
+async function statusOf(headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  const options = {
+    ...(await serviceAddress()),
+    method: 'POST',
+    path: PATHS.resource,
+    headers,
+    rejectUnauthorized: false,
+  };
+  const outgoing = request({ ...options, agent: false }).end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
