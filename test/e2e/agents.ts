@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { APISERVER_SERVICE, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type Caller, operatorClient, type OperatorApi } from '../../runtime/apiserver/client.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { kubectl } from './kubectl.ts';
 import { operatorPods } from './operator.ts';
@@ -30,15 +31,10 @@ export async function serviceAddress(): Promise<{ readonly host: string; readonl
 export async function agentPods(scene: Scene): Promise<readonly AgentPod[]> {
   const address = await serviceAddress();
   return operatorPods(scene, COMPONENTS.agent).map(({ metadata, spec }) => {
-    const node = scene.history.nodes.get(spec?.nodeName ?? '');
     const at = (...path: string[]): string => join(scene.fleet.dir, metadata.uid, ...path);
     const tokenPath = at('tokens', 'bottlerocket-agent-service-account-token');
     return {
-      caller: {
-        nodeName: node?.metadata.name ?? '',
-        nodeUid: node?.metadata.uid ?? '',
-        bootId: node?.status?.nodeInfo?.bootID ?? '',
-      },
+      caller: callerOn(scene.history.nodes.get(spec?.nodeName ?? '')),
       api: operatorClient({
         ...address,
         servername: `${APISERVER_SERVICE}.${NAMESPACE}.svc`,
@@ -52,4 +48,10 @@ export async function agentPods(scene: Scene): Promise<readonly AgentPod[]> {
       }),
     };
   });
+}
+
+function callerOn(node: Node | undefined): Caller {
+  if (!node) throw new Error('the pod has no node');
+  const { name: nodeName, uid: nodeUid } = node.metadata;
+  return { nodeName, nodeUid, bootId: node.status?.nodeInfo?.bootID ?? '' };
 }

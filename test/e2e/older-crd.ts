@@ -1,0 +1,79 @@
+import {
+  APISERVER_SERVICE,
+  CRD_NAME,
+  GROUP,
+  KIND,
+  NAMESPACE,
+  PLURAL,
+  SHORT_NAME,
+  SINGULAR,
+} from '../../runtime/shadow/names.ts';
+import { STATES, STATES_V1 } from '../../runtime/shadow/states.ts';
+import type { Manifest } from '../../sim/world/manifests.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT = { type: 'string' };
+const MAYBE_TEXT = { ...TEXT, nullable: true };
+
+function schema(states: readonly string[], failures: Schema): Schema {
+  const state = { ...TEXT, enum: states };
+  const status = { current_state: state, current_version: TEXT, target_version: TEXT };
+  return {
+    openAPIV3Schema: {
+      type: 'object',
+      required: ['spec'],
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['state'],
+          properties: { state, state_transition_timestamp: MAYBE_TEXT, version: MAYBE_TEXT },
+        },
+        status: {
+          type: 'object',
+          nullable: true,
+          required: [...Object.keys(status), ...('crash_count' in failures ? ['crash_count'] : [])],
+          properties: { ...status, ...failures },
+        },
+      },
+    },
+  };
+}
+
+const V1 = { name: 'v1', served: true, subresources: { status: {} }, schema: schema(STATES_V1, {}) };
+const FAILURES = {
+  crash_count: { type: 'integer', format: 'uint32', minimum: 0 },
+  state_transition_failure_timestamp: MAYBE_TEXT,
+};
+const V2 = { name: 'v2', served: true, subresources: { status: {} }, schema: schema(STATES, FAILURES) };
+
+function crd(spec: object, annotations: Readonly<Record<string, string>> = {}): Manifest {
+  const names = { kind: KIND, plural: PLURAL, singular: SINGULAR, shortNames: [SHORT_NAME] };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: CRD_NAME, annotations },
+    spec: { group: GROUP, names, scope: 'Namespaced', ...spec },
+  };
+}
+
+/** The definition of the oldest installations: v1 alone, and stored. */
+export const CRD_OF_V1: Manifest = crd({ versions: [{ ...V1, storage: true }] });
+
+/** The definition of the last ones: v2 is stored, the webhook converts, and nobody injects a CA, because the named certificate is not there. */
+export const CRD_OF_V2: Manifest = crd(
+  {
+    versions: [
+      { ...V2, storage: true },
+      { ...V1, storage: false },
+    ],
+    conversion: {
+      strategy: 'Webhook',
+      webhook: {
+        clientConfig: { service: { name: APISERVER_SERVICE, namespace: NAMESPACE, path: '/crdconvert', port: 443 } },
+        conversionReviewVersions: ['v2', 'v1'],
+      },
+    },
+  },
+  { 'cert-manager.io/inject-ca-from': `${NAMESPACE}/root-certificate` },
+);

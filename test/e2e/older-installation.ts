@@ -1,0 +1,185 @@
+import {
+  APISERVER_SERVICE,
+  COMPONENT_LABEL,
+  CONTROLLER_DEPLOYMENT,
+  GROUP,
+  NAMESPACE,
+} from '../../runtime/shadow/names.ts';
+import type { Manifest } from '../../sim/world/manifests.ts';
+import { CRD_OF_V2 } from './older-crd.ts';
+
+/*
+ * What an installation of the older implementation, v1.4, leaves in a cluster, as far as its public contract goes. Its pods are kept from
+ * every node: its programs are not here, and the fleet would run ours in their place.
+ */
+
+interface Part {
+  /** Value of the component label. */
+  readonly component: string;
+  /** As accounts, roles and bindings have it in their names. */
+  readonly account: string;
+  readonly rules: readonly object[];
+}
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): object => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+});
+const SHADOWS = ['bottlerocketshadows', 'bottlerocketshadows/status'];
+
+const AGENT: Part = {
+  component: 'agent',
+  account: 'agent',
+  rules: [rule('', ['nodes'], ['get', 'list', 'watch']), rule(GROUP, SHADOWS, ['get', 'list', 'watch'])],
+};
+const APISERVER: Part = {
+  component: 'apiserver',
+  account: 'apiserver',
+  rules: [
+    rule(GROUP, SHADOWS, ['create', 'get', 'list', 'patch', 'update', 'watch']),
+    rule('', ['pods'], ['get', 'list', 'watch']),
+    rule('', ['nodes'], ['get', 'list', 'patch']),
+    rule('', ['pods/eviction'], ['create']),
+  ],
+};
+const CONTROLLER: Part = {
+  component: 'brupop-controller',
+  account: 'controller',
+  rules: [
+    rule(GROUP, SHADOWS, ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']),
+    rule('', ['nodes'], ['get', 'list', 'watch']),
+  ],
+};
+
+/** The user that an older apiserver acts as. */
+export const OLDER_APISERVER = `system:serviceaccount:${NAMESPACE}:brupop-apiserver-service-account`;
+
+function labels(component: string): Record<string, string> {
+  const common = { 'app.kubernetes.io/managed-by': 'brupop', 'app.kubernetes.io/part-of': 'brupop' };
+  return { ...common, 'app.kubernetes.io/component': component, [COMPONENT_LABEL]: component };
+}
+
+const inNamespace = (name: string, component: string) => ({ name, namespace: NAMESPACE, labels: labels(component) });
+
+function access({ component, account, rules }: Part): Manifest[] {
+  const rbac = 'rbac.authorization.k8s.io';
+  const role = `brupop-${account}-role`;
+  const name = `brupop-${account}-service-account`;
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: NAMESPACE }];
+  const binding = (bound: string, to: string): Manifest => ({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: bound },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: to },
+    subjects,
+  });
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inNamespace(name, component) },
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
+    binding(`${role}-binding`, role),
+    ...(component === 'apiserver'
+      ? [binding('brupop-apiserver-auth-delegator-role-binding', 'system:auth-delegator')]
+      : []),
+  ];
+}
+
+function certificates(): Manifest[] {
+  const issuer = (name: string, spec: object): Manifest => ({
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Issuer',
+    metadata: { name, namespace: NAMESPACE },
+    spec,
+  });
+  const certificate = (name: string, signedBy: string, spec: object): Manifest => ({
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      privateKey: { algorithm: 'RSA', encoding: 'PKCS8' },
+      issuerRef: { name: signedBy, kind: 'Issuer' },
+      ...spec,
+    },
+  });
+  const dnsNames = [`*.${NAMESPACE}.svc.cluster.local`, `*.${NAMESPACE}.svc`];
+  const leaf = (name: string): Manifest =>
+    certificate(name, 'brupop-root-certificate-issuer', { secretName: name, dnsNames });
+  return [
+    issuer('selfsigned-issuer', { selfSigned: {} }),
+    certificate('brupop-selfsigned-ca', 'selfsigned-issuer', {
+      isCA: true,
+      commonName: 'brupop-selfsigned-ca',
+      secretName: 'brupop-root-ca-secret',
+    }),
+    issuer('brupop-root-certificate-issuer', { ca: { secretName: 'brupop-root-ca-secret' } }),
+    leaf('brupop-apiserver-certificate'),
+    leaf('brupop-apiserver-client-certificate'),
+  ];
+}
+
+function pods({ component, account }: Part, secret?: string): object {
+  const volume = 'bottlerocket-tls-keys';
+  const mounts = secret && { volumeMounts: [{ name: volume, mountPath: '/etc/brupop-tls-keys' }] };
+  return {
+    metadata: { labels: labels(component), namespace: NAMESPACE },
+    spec: {
+      serviceAccountName: `brupop-${account}-service-account`,
+      nodeSelector: { 'example.com/older-programs': 'none' },
+      containers: [{ name: 'brupop', image: 'example.com/older:1.4.0', command: [`./${account}`], ...mounts }],
+      ...(secret && { volumes: [{ name: volume, secret: { secretName: secret } }] }),
+    },
+  };
+}
+
+function workloads(): Manifest[] {
+  const selector = ({ component }: Part): object => ({ matchLabels: { [COMPONENT_LABEL]: component } });
+  const workload = (kind: string, name: string, part: Part, spec: object): Manifest => ({
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: inNamespace(name, part.component),
+    spec: { selector: selector(part), ...spec },
+  });
+  return [
+    workload('DaemonSet', 'brupop-agent', AGENT, { template: pods(AGENT, 'brupop-apiserver-client-certificate') }),
+    workload('Deployment', 'brupop-apiserver', APISERVER, {
+      replicas: 3,
+      strategy: { rollingUpdate: { maxUnavailable: '33%' } },
+      template: pods(APISERVER, 'brupop-apiserver-certificate'),
+    }),
+    workload('Deployment', CONTROLLER_DEPLOYMENT, CONTROLLER, { replicas: 1, template: pods(CONTROLLER) }),
+  ];
+}
+
+function services(): Manifest[] {
+  const service = (name: string, { component }: Part, ports: readonly object[]): Manifest => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: inNamespace(name, component),
+    spec: { selector: { [COMPONENT_LABEL]: component }, ports },
+  });
+  return [
+    service(APISERVER_SERVICE, APISERVER, [{ port: 443, targetPort: 8443 }]),
+    service('brupop-controller-server', CONTROLLER, [{ port: 80, targetPort: 8080 }]),
+  ];
+}
+
+/** Everything, for `kubectl apply`. cert-manager has to be there. */
+export function olderInstallation(): readonly Manifest[] {
+  const namespace = { name: NAMESPACE, labels: labels('brupop') };
+  const priority = { name: 'brupop-controller-high-priority' };
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: namespace },
+    {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: priority,
+      value: 1_000_000,
+      preemptionPolicy: 'Never',
+    },
+    CRD_OF_V2,
+    ...[AGENT, APISERVER, CONTROLLER].flatMap(access),
+    ...certificates(),
+    ...services(),
+    ...workloads(),
+  ];
+}
