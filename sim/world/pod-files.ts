@@ -52,7 +52,7 @@ export interface PodFiles {
   /** Path on this machine by the path inside the container. */
   readonly mounts: Readonly<Record<string, string>>;
   /** Brings Secrets and tokens to what they are now. @throws the transport's errors; what could not be had stays as it was */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 }
 
 /** A real API server adds a volume of its own to every pod there; it is the service account, which is written anyway. */
