@@ -11,10 +11,10 @@ import {
   PLURAL,
   shadowName,
 } from '../../runtime/shadow/names.ts';
-import { systemClock } from '../../runtime/lib/clock.ts';
 import { registration } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
 import { eventually } from '../contract/eventually.ts';
+import { comesTrue } from './come-true.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { shadowOf, versionOf } from './looks.ts';
@@ -59,10 +59,7 @@ test('shadows that are stored as v1 cannot be read while no apiserver runs, and 
   await kubectl('scale', '-n', NAMESPACE, 'deployment/brupop-apiserver', '--replicas=0');
   scene = await stage.startFleet({ nodes: 3 });
   const { pods } = scene.fleet;
-  await eventually(() => {
-    expect(pods.pids(COMPONENTS.agent)).toHaveLength(3);
-    expect(pods.pids(COMPONENTS.controller)).toHaveLength(1);
-  });
+  await comesTrue(() => pods.pids(COMPONENTS.agent).length === 3 && pods.pids(COMPONENTS.controller).length === 1);
   await expect(kubectl('get', '--raw', pathOf('v2'))).rejects.toThrow('conversion webhook');
   expect((await crd()).status?.storedVersions).toEqual(['v1', 'v2']);
 }, 120_000);
@@ -73,7 +70,7 @@ test('once it runs, the rollout goes on where it stood, and everything is stored
   expect([...scene.history.nodes.values()].map(versionOf)).toEqual(Array(3).fill('1.39.0'));
   expect(await invariants(scene)).toEqual([]);
   expect(NODES.map((name) => shadowOf(scene.history, name)?.metadata.uid)).toEqual(uids);
-  while ((await crd()).status?.storedVersions?.length !== 1) await systemClock.sleep(1000);
+  await comesTrue(async () => (await crd()).status?.storedVersions?.length === 1);
   expect((await crd()).status?.storedVersions).toEqual(['v2']);
 }, 240_000);
 

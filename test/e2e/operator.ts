@@ -1,7 +1,5 @@
-import { expect } from '@jest/globals';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { eventually } from '../contract/eventually.ts';
 import type { Scene } from './scene.ts';
 
 /** Pods of the operator that are there now, by the API server's watch. @param component all of them by default */
@@ -13,12 +11,14 @@ export function operatorPods({ history }: Pick<Scene, 'history'>, component?: st
 }
 
 /** Resolves when every part of the operator is there and Ready. */
-export async function operatorRuns({ history, options }: Scene): Promise<void> {
-  await eventually(() => {
+export async function operatorRuns({ options, until }: Scene): Promise<void> {
+  await until((history) => {
     const ready = (component: string): number => operatorPods({ history }, component).filter(isReady).length;
-    expect(ready(COMPONENTS.agent)).toBe(options.nodes);
-    expect(ready(COMPONENTS.apiserver)).toBe(3);
-    expect(ready(COMPONENTS.controller)).toBe(1);
+    return (
+      ready(COMPONENTS.agent) === options.nodes &&
+      ready(COMPONENTS.apiserver) === 3 &&
+      ready(COMPONENTS.controller) === 1
+    );
   });
 }
 
