@@ -1,6 +1,7 @@
 // Bundles every program into build/: the three processes that the manifests deploy and `why` beside them, and what `npm start`,
 // `npm run synth` and `npm run bench` run.
-// The processes are self-contained single files (an image needs Node and nothing else); the rest loads its packages from node_modules.
+// Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
+// with a kubeconfig; the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named.
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
@@ -10,6 +11,7 @@ const PROCESSES = {
   agent: 'runtime/agent/main.ts',
   apiserver: 'runtime/apiserver/main.ts',
   why: 'runtime/controller/why/main.ts',
+  'client-node': 'runtime/kube/client-node.ts',
 };
 const TOOLS = {
   synth: 'infra/main.ts',
@@ -31,6 +33,15 @@ const common = {
   outExtension: { '.js': '.mjs' },
   sourcemap: 'linked',
   logLevel: 'warning',
+};
+
+/** Leaves client-node in its own file, which is read where a kubeconfig is. */
+const clientNodeApart = {
+  name: 'client-node-apart',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/client-node\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './client-node.mjs', external: true } : undefined,
+    ),
 };
 
 const entries = (programs) =>
@@ -65,6 +76,13 @@ async function buildLib() {
 await Promise.all([
   wanted.includes('lib') && buildLib(),
   processes.length > 0 &&
-    build({ ...common, entryPoints: processes, minifySyntax: true, keepNames: true, banner: { js: REQUIRE } }),
+    build({
+      ...common,
+      entryPoints: processes,
+      minifySyntax: true,
+      keepNames: true,
+      banner: { js: REQUIRE },
+      plugins: [clientNodeApart],
+    }),
   tools.length > 0 && build({ ...common, entryPoints: tools, packages: 'external' }),
 ]);

@@ -131,11 +131,11 @@ test('every file belongs to a layer, or to the simulation', () => {
   expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('sim/'))).toEqual([]);
 });
 
-test('only runtime/kube/kubeconfig.ts knows client-node', () => {
+test('only runtime/kube/client-node.ts knows client-node', () => {
   const users = files.filter(
     (file) => file.startsWith('runtime/') && importsOf(file).includes('@kubernetes/client-node'),
   );
-  expect(users).toEqual(['runtime/kube/kubeconfig.ts']);
+  expect(users).toEqual(['runtime/kube/client-node.ts']);
 });
 
 describe('pure folders touch no clock, chance, process or network', () => {

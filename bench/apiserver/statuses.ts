@@ -1,6 +1,6 @@
-import type { Bench } from '../bench.ts';
+import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { withStand } from './stand.ts';
-import { underLoad } from './under-load.ts';
+import { type UnderLoad, underLoad } from './under-load.ts';
 
 const AGENTS = 1_000;
 const RATE = 500;
@@ -13,23 +13,25 @@ const MOST_MEMORY = 200;
 export const apiserverStatuses: Bench = {
   name: 'apiserver statuses',
   what: `${AGENTS} agents put ${RATE} statuses a second for ${SECONDS} s to one replica on kept connections, then ${RATE_NEW} on new ones`,
-  run: (context) => {
-    context.progress(`adds ${AGENTS} nodes`);
-    return withStand({ root: context.root, agents: AGENTS }, async (stand) => {
-      const load = { root: context.root, rate: RATE, seconds: SECONDS };
-      context.progress('puts statuses on kept connections');
-      const onKept = await underLoad(stand, { ...load, kept: 1, how: 'kept connections' });
-      const afterKept = await stand.replica.memoryMb();
-      context.progress('puts each status on a new connection');
-      const onNew = await underLoad(stand, { ...load, rate: RATE_NEW, kept: 0, how: 'new connections' });
-      const { highest } = await stand.replica.memoryMb();
-      return [
-        ...onKept,
-        { name: 'kept connections: memory at its highest', value: afterKept.highest, unit: 'MB', atMost: MOST_MEMORY },
-        ...onNew,
-        { name: 'new connections: memory at its highest', value: highest, unit: 'MB', atMost: MOST_MEMORY },
-        { name: 'heap in use afterwards', value: await stand.replica.heapMb(), unit: 'MB' },
-      ];
-    });
-  },
+  run: async (context) => [
+    ...(await measured(context, { rate: RATE, kept: 1, how: 'kept connections' })),
+    ...(await measured(context, { rate: RATE_NEW, kept: 0, how: 'new connections' })),
+  ],
 };
+
+type Way = Pick<UnderLoad, 'rate' | 'kept' | 'how'>;
+
+/** Each way on a replica of its own: what a process has once needed, it does not give back. */
+async function measured({ root, progress }: BenchContext, way: Way): Promise<readonly Figure[]> {
+  progress(`adds ${AGENTS} nodes`);
+  return withStand({ root, agents: AGENTS }, async (stand) => {
+    progress(`puts ${way.rate} statuses a second on ${way.how}`);
+    const figures = await underLoad(stand, { root, seconds: SECONDS, ...way });
+    const { highest } = await stand.replica.memoryMb();
+    return [
+      ...figures,
+      { name: `${way.how}: memory at its highest`, value: highest, unit: 'MB', atMost: MOST_MEMORY },
+      { name: `${way.how}: heap in use afterwards`, value: await stand.replica.heapMb(), unit: 'MB' },
+    ];
+  });
+}

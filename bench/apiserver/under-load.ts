@@ -6,8 +6,8 @@ import { quantile } from '../controller/cpu.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { Stand } from './stand.ts';
 
-/** Seconds for which a token counts as good once it was reviewed. */
-const TOKEN_SECONDS = 10;
+/** Seconds for which a token counts as good at least, once it was reviewed. */
+const TOKEN_SECONDS = 7.5;
 const MOST_MS = 100;
 
 export interface UnderLoad extends Omit<Load, 'place' | 'agents'> {

@@ -71,7 +71,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
   });
   const reviews = tokenReviewPort(transport);
-  const authenticator = new Authenticator({ reviews, pods, nodes, clock, namespace });
+  const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
   const app = createApp({ service, authenticator, requireCertificate, metrics, clock, random, logger });
   return { service, authenticator, metrics, handle: app.callback() };

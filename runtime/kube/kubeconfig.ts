@@ -1,7 +1,7 @@
-import { KubeConfig } from '@kubernetes/client-node';
 import type { RequestOptions } from 'node:https';
 import { systemClock } from '../lib/clock.ts';
 import { NAMESPACE } from '../shadow/names.ts';
+import type { KubeConfig } from './client-node.ts';
 import { AccessError, type ClusterAccess, type Credentials, refreshed } from './credentials.ts';
 
 /**
@@ -10,12 +10,15 @@ import { AccessError, type ClusterAccess, type Credentials, refreshed } from './
  * @throws AccessError
  */
 export async function kubeconfigAccess(path: string): Promise<{ access: ClusterAccess; namespace: string }> {
-  const config = load(path);
+  // Loaded where it is needed only: client-node costs memory and half a second, and a pod has no kubeconfig.
+  const { KubeConfig: Config } = await import('./client-node.ts');
+  const load = (): KubeConfig => loaded(new Config(), path);
+  const config = load();
   const server = config.getCurrentCluster()?.server;
   if (server === undefined) throw new AccessError(`${path}: its current context names no cluster`);
   if (!server.startsWith('https://')) throw new AccessError(`${path}: expected an https:// server, got ${server}`);
   const credentials = refreshed(
-    () => credentialsOf(load(path)),
+    () => credentialsOf(load()),
     () => systemClock.monotonic(),
   );
   await credentials();
@@ -23,8 +26,7 @@ export async function kubeconfigAccess(path: string): Promise<{ access: ClusterA
   return { access: { server, credentials }, namespace };
 }
 
-function load(path: string): KubeConfig {
-  const config = new KubeConfig();
+function loaded(config: KubeConfig, path: string): KubeConfig {
   try {
     config.loadFromFile(path);
   } catch (cause) {

@@ -51,7 +51,7 @@ function linkPackages(): void {
 }
 
 describe('the package', () => {
-  test('holds the constructs, the three processes, the manifests and what people read, and nothing else', () => {
+  test('holds the constructs, the programs, the manifests and what people read, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !path.endsWith('.d.ts')).toSorted()).toEqual([
       'CHANGELOG.md',
@@ -59,6 +59,7 @@ describe('the package', () => {
       'README.md',
       'build/agent.mjs',
       'build/apiserver.mjs',
+      'build/client-node.mjs',
       'build/controller.mjs',
       'build/lib/index.js',
       'build/lib/package.json',

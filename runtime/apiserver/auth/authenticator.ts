@@ -3,6 +3,7 @@ import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { TokenReviewPort } from '../../kube/reviews.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
 import type { Agent } from '../agent.ts';
 import { RefusedError } from '../refusal.ts';
@@ -10,7 +11,7 @@ import { agentClaims, agentNode } from './claims.ts';
 import type { Credentials } from './credentials.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 
-/** How long a token that was found good counts as good. */
+/** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 
@@ -19,11 +20,12 @@ export interface AuthenticatorPorts {
   readonly pods: Pick<PodPort, 'get'>;
   readonly nodes: Pick<NodePort, 'get'>;
   readonly clock: Clock;
+  readonly random: Random;
   /** The operator's own namespace. */
   readonly namespace: string;
 }
 
-/** Finds out which agent a request comes from. It asks the API server once per token and ten seconds. */
+/** Finds out which agent a request comes from. It asks the API server about a token at most once in some ten seconds. */
 export class Authenticator {
   readonly #ports: AuthenticatorPorts;
   /** By hash: no token stays in memory. */
@@ -31,7 +33,12 @@ export class Authenticator {
 
   constructor(ports: AuthenticatorPorts) {
     this.#ports = ports;
-    this.#verified = new ExpiringCache({ clock: ports.clock, ttlMs: TTL_MS, maxEntries: MAX_TOKENS });
+    this.#verified = new ExpiringCache({
+      clock: ports.clock,
+      random: ports.random,
+      ttlMs: TTL_MS,
+      maxEntries: MAX_TOKENS,
+    });
   }
 
   /**

@@ -129,7 +129,13 @@ describe('refused is', () => {
       },
     });
     const { admin: transport, clock } = world;
-    const ports = { reviews: { review }, pods: podPort(transport), nodes: nodePort(transport), clock };
+    const ports = {
+      reviews: { review },
+      pods: podPort(transport),
+      nodes: nodePort(transport),
+      clock,
+      random: Math.random,
+    };
     const authenticator = new Authenticator({ ...ports, namespace: NAMESPACE });
     expect(await outcome(authenticator.authenticate(await credentials()))).toBe('401 Unauthorized');
   });
