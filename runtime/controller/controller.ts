@@ -19,9 +19,10 @@ import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { News } from './news.ts';
+import type { Command } from './plan/commands.ts';
 import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
-import type { Snapshot } from './plan/snapshot.ts';
+import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
@@ -179,8 +180,7 @@ export class Controller {
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     await unlessAborted(this.#news.tell(outlook, snapshot, this.#ledger.reference), signal);
-    const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
-    const { refused, slotsChanged } = await this.#executor.carryOut(commands, shadows, signal);
+    const { refused, slotsChanged } = await this.#executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (refused > 0) return undefined;
     return slotsChanged ? this.#options.clock.now() : wakeAt;
   }
@@ -191,6 +191,13 @@ export class Controller {
     if (error instanceof NotLeadingError) this.#options.logger.info('somebody else leads');
     else this.#options.logger.warn('plan not carried out', { error });
   }
+}
+
+/** The shadows that commands name, by name: of a large fleet, a few. */
+function namedIn(commands: readonly Command[], { shadows }: Snapshot): ReadonlyMap<string, ShadowView> {
+  const names = new Set(commands.flatMap((command) => ('shadow' in command ? command.shadow : [])));
+  const named = names.size === 0 ? [] : shadows.filter(({ name }) => names.has(name));
+  return new Map(named.map((shadow) => [shadow.name, shadow]));
 }
 
 export function createController(options: ControllerOptions): Controller {

@@ -101,11 +101,11 @@ function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: r
 function verdictsFor(managed: readonly Assessed[], { commands, findings }: Starts): Verdict[] {
   const newest = newestVersions(managed);
   const starting = new Map(commands.map(({ node, spec }) => [node, spec.version]));
-  return managed.map((assessed) => {
+  return managed.map((assessed, index) => {
     const node = assessed.subject.node.name;
     const version = starting.get(node);
     if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
-    const refusal = findings.get(node);
+    const refusal = findings[index];
     const finding = findingFor(assessed, newest);
     if (finding?.reason === 'Updating' && refusal) return verdictOn(node, { ...finding, newer: refusal });
     return verdictOn(node, finding ?? refusal ?? WAITING);

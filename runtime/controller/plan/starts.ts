@@ -11,11 +11,13 @@ import { type Finding, WAITING } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
-  /** By node name, what keeps a node with an offered update from starting. */
-  readonly findings: ReadonlyMap<string, Finding>;
+  /** For each node of the fleet, in its order, what keeps it from starting the update that it is offered. */
+  readonly findings: readonly (Finding | undefined)[];
 }
 
 interface Candidate {
+  /** In the fleet. */
+  readonly index: number;
   readonly subject: Subject;
   readonly shadow: ShadowView;
   readonly version: string;
@@ -29,14 +31,14 @@ interface Candidate {
  */
 export function chooseStarts(managed: readonly Assessed[], places: Places, keeper: Gatekeeper): Starts {
   const commands: Start[] = [];
-  const findings = new Map<string, Finding>();
+  const findings = managed.map((): Finding | undefined => undefined);
   let position = 0;
-  for (const { subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
+  for (const { index, subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
     const { node } = subject;
     const finding = gate(subject, version, keeper);
-    if (finding) findings.set(node.name, finding);
-    else if (!isReady) findings.set(node.name, WAITING);
-    else if (!places.take(node.uid)) findings.set(node.name, { ...WAITING, position: ++position });
+    if (finding) findings[index] = finding;
+    else if (!isReady) findings[index] = WAITING;
+    else if (!places.take(node.uid)) findings[index] = { ...WAITING, position: ++position };
     else {
       keeper.releases.begin(node, version);
       commands.push(startOf(subject, shadow, { version, now: keeper.alarm.now }));
@@ -50,12 +52,12 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
 function candidates(managed: readonly Assessed[], ownNode: string): Candidate[] {
   const turn = byTurn(ownNode);
   const found: Candidate[] = [];
-  for (const { subject, health } of managed) {
+  for (const [index, { subject, health }] of managed.entries()) {
     const { shadow, node, slot } = subject;
     const version = shadow && startable(shadow);
     if (!shadow || version === undefined || health.agentSilent) continue;
     const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
-    found.push({ subject, shadow, version, isReady });
+    found.push({ index, subject, shadow, version, isReady });
   }
   return found.toSorted((a, b) => turn(a.subject, b.subject));
 }

@@ -45,7 +45,8 @@ export const isSetback = (verdict: Verdict): verdict is Setback =>
 /** A verdict before it is known for which node. */
 export type Finding = Omit<Verdict, 'node'>;
 
-export const verdictOn = (node: string, finding: Finding): Verdict => ({ node, ...finding });
+/** The finding comes first: a copy that begins with it is several times as fast, and a plan makes one for each node. */
+export const verdictOn = (node: string, finding: Finding): Verdict => ({ ...finding, node });
 
 export const found = (reason: Reason, message: string, until?: number): Finding => ({
   reason,
