@@ -1,6 +1,6 @@
 /** A rule of the code that is taken out by hand, and the tests that must then fail. */
 export interface Mutant {
-  /** The rule, by its name in the architecture or in words. */
+  /** The rule, by its name in comments or in words. */
   readonly rule: string;
   /** What the code no longer does, in words. */
   readonly without: string;

@@ -144,6 +144,8 @@ function conditionCommands(
   return commands;
 }
 
+/** A release writes to the node alone, so that a bump of the shadow need not wait for it. */
 function writtenShadows(writes: readonly Command[]): Set<string> {
-  return new Set(writes.flatMap((command) => ('shadow' in command ? [command.shadow] : [])));
+  const toShadows = writes.filter(({ kind }) => kind !== 'release');
+  return new Set(toShadows.flatMap((command) => ('shadow' in command ? [command.shadow] : [])));
 }

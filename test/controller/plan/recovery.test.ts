@@ -72,6 +72,14 @@ describe('a slot', () => {
     ]);
   });
 
+  test('of which nothing is known is bumped while marks on its node are released', () => {
+    const world = fleet({ a: updated }, { slots: [slot('a', 'unknown')] });
+    expect(commands({ ...world, ...marked })).toEqual([
+      { kind: 'release', node: 'a', shadow: 'brs-a' },
+      { kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' },
+    ]);
+  });
+
   test('whose node bears marks is freed after their release', () => {
     expect(commands({ ...fleet({ a: updated }, held), ...marked })).toEqual([
       { kind: 'release', node: 'a', shadow: 'brs-a' },
