@@ -16,14 +16,21 @@ export class Announcements {
     this.#events = events;
   }
 
-  /** To be awaited before the plan is carried out: a warning comes before what it warns of. */
+  /**
+   * To be awaited before the plan is carried out: a warning comes before what it warns of. What the cluster does not take is told again with
+   * the next plan, if it still stands; a window that opened has its moment only once.
+   */
   async tell(
     { halted, offered, warnings }: Pick<Plan, 'halted' | 'offered' | 'warnings'>,
     { window }: Pick<Snapshot, 'window'>,
     lease: ObjectReference,
   ): Promise<void> {
     const told = [...this.#halts(halted, offered), ...this.#window(window), ...this.#warnings(warnings)];
-    await Promise.all(told.map((event) => this.#events.record({ regarding: lease, ...event })));
+    await Promise.all(
+      told.map(async ({ event, forget }) => {
+        if (!(await this.#events.record({ regarding: lease, ...event }))) forget();
+      }),
+    );
   }
 
   /** A version that nobody is offered any more stays as it was: nobody may start on it, and nobody would. */
@@ -34,10 +41,12 @@ export class Announcements {
     for (const name of over) this.#halted.delete(name);
     for (const name of now) this.#halted.add(name);
     return [
-      ...begun.map((release) =>
-        warning('RolloutHalted', `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`),
-      ),
-      ...over.map((name) => normal('RolloutResumed', `nodes may start on ${name} again`)),
+      ...begun.map((release) => {
+        const name = nameOf(release);
+        const message = `no further node starts on ${name}: it failed on ${release.failures}`;
+        return warning('RolloutHalted', message, () => this.#halted.delete(name));
+      }),
+      ...over.map((name) => normal('RolloutResumed', `nodes may start on ${name} again`, () => this.#halted.add(name))),
     ];
   }
 
@@ -58,14 +67,28 @@ export class Announcements {
 
   #warnings(warnings: Plan['warnings']): Announcement[] {
     const before = this.#warned;
-    this.#warned = new Set(warnings.map(({ reason }) => reason));
-    return warnings.filter(({ reason }) => !before.has(reason)).map(({ reason, message }) => warning(reason, message));
+    const warned = new Set(warnings.map(({ reason }) => reason));
+    this.#warned = warned;
+    return warnings
+      .filter(({ reason }) => !before.has(reason))
+      .map(({ reason, message }) => warning(reason, message, () => warned.delete(reason)));
   }
 }
 
-type Announcement = Omit<EventRecord, 'regarding'>;
+interface Announcement {
+  readonly event: Omit<EventRecord, 'regarding'>;
+  /** The cluster does not have it: whatever was noted of it is taken back. */
+  readonly forget: () => unknown;
+}
 
-const normal = (reason: string, message: string): Announcement => ({ type: 'Normal', reason, message });
-const warning = (reason: string, message: string): Announcement => ({ type: 'Warning', reason, message });
+const NOTHING = (): void => undefined;
+const normal = (reason: string, message: string, forget: Announcement['forget'] = NOTHING): Announcement => ({
+  event: { type: 'Normal', reason, message },
+  forget,
+});
+const warning = (reason: string, message: string, forget: Announcement['forget']): Announcement => ({
+  event: { type: 'Warning', reason, message },
+  forget,
+});
 
 const nameOf = ({ family, version }: ReleaseName): string => `${version} (${family})`;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { CONTROLLER_LEASE } from '../../runtime/shadow/names.ts';
+import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
@@ -16,6 +17,8 @@ async function told(): Promise<readonly string[]> {
 }
 const aboutFleet = async (): Promise<readonly string[]> =>
   (await told()).filter((line) => line.startsWith(`Lease ${CONTROLLER_LEASE}: `)).map((line) => line.split(': ')[1]!);
+
+const TOLD_AGAIN = new Set(['NoLoadBalancerTarget', 'RolloutHalted', 'RolloutResumed']);
 
 test('a finished update is told with its duration, which the shadow keeps', async () => {
   stage = await Stage.with('a');
@@ -57,6 +60,27 @@ describe('of the fleet as a whole', () => {
     await stage.report('a', { failed_versions: null, crash_count: 0 });
     await stage.pass(5000);
     expect(await aboutFleet()).toEqual(['RolloutHalted', 'RolloutResumed']);
+  });
+
+  test('what the cluster does not take is told with a later plan: a halt, its end, a warning', async () => {
+    stage = await Stage.with('a', 'b');
+    const refused: string[] = [];
+    const transport = intercepted(stage.transport, ({ body }, go) => {
+      const { reason } = (body ?? {}) as { reason?: string };
+      if (reason === undefined || !TOLD_AGAIN.has(reason) || refused.includes(reason)) return go();
+      refused.push(reason);
+      return Promise.reject(new UnreachableError('out'));
+    });
+    const env = { MAX_FAILED_UPDATE: '1', MAX_CONCURRENT_UPDATE: '2', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' };
+    stage.start({ transport, env });
+    await stage.pass(61_000);
+    const failure = { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] } as const;
+    await stage.report('a', { ...failure, failed_versions: ['1.1.0'], state_transition_failure_timestamp: null });
+    await stage.pass(61_000);
+    await stage.report('a', { current_state: 'Idle', current_version: '1.1.0', failed_versions: null, crash_count: 0 });
+    await stage.pass(61_000);
+    expect(refused).toEqual([...TOLD_AGAIN]);
+    expect(await aboutFleet()).toEqual(refused);
   });
 
   test('a window that opens and closes is told, and what it was at the beginning is not', async () => {
