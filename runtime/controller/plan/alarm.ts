@@ -8,8 +8,9 @@ export class Alarm {
     this.now = now;
   }
 
+  /** An instant that is no number, because a time in the cluster cannot be read, has come: nobody waits for it, nor wakes in vain. */
   reached(instant: number): boolean {
-    if (this.now >= instant) return true;
+    if (!(this.now < instant)) return true;
     this.#next = Math.min(this.#next, instant);
     return false;
   }

@@ -78,3 +78,22 @@ describe('a node that may not start yet is told what keeps it besides', () => {
     expect(commands.filter(({ kind }) => kind === 'start')).toEqual([]);
   });
 });
+
+describe('a time that JavaScript cannot read, like a leap second, has come', () => {
+  const LEAP = '2016-12-31T23:59:60Z';
+  test.each<[string, Snapshot, string]>([
+    [
+      'for a failed node, which may try again',
+      fleet({ a: { status: { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: LEAP } } }),
+      'start',
+    ],
+    [
+      'for a node that has been Ready since its update',
+      fleet({ a: { ...monitoring(), spec: { ...monitoring().spec, state_transition_timestamp: LEAP } } }),
+      'set-spec',
+    ],
+  ])('%s', (_what, world, kind) => {
+    const { commands, wakeAt: next } = plan(world, { ...POLICY, soakMs: 300_000 }, NOW);
+    expect([commands.map((command) => command.kind), next]).toEqual([[kind], undefined]);
+  });
+});

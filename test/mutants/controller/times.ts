@@ -142,8 +142,9 @@ export const timeMutants = [
   ),
   ...rowsOf(
     'plan/alarm.ts',
-    ['plan/wake'],
+    ['plan/wake', 'plan/alarms'],
     [
+      ['wakeAt', 'waits for a time that cannot be read', '!(this.now < instant)', 'this.now >= instant'],
       [
         'wakeAt',
         'remembers the last instant that was asked for',
