@@ -22,10 +22,11 @@ export const apiserverStatuses: Bench = {
 type Way = Pick<UnderLoad, 'rate' | 'kept' | 'how'>;
 
 /** Each way on a replica of its own: what a process has once needed, it does not give back. */
-async function measured({ root, progress }: BenchContext, way: Way): Promise<readonly Figure[]> {
-  progress(`adds ${AGENTS} nodes`);
+async function measured(context: BenchContext, way: Way): Promise<readonly Figure[]> {
+  const { root } = context;
+  context.progress(`adds ${AGENTS} nodes`);
   return withStand({ root, agents: AGENTS }, async (stand) => {
-    progress(`puts ${way.rate} statuses a second on ${way.how}`);
+    context.progress(`puts ${way.rate} statuses a second on ${way.how}`);
     const figures = await underLoad(stand, { root, seconds: SECONDS, ...way });
     const { highest } = await stand.replica.memoryMb();
     return [
