@@ -6,7 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { binaries } from './controlplane/build.ts';
-import { exitCode, HELP, parseRun, type Result, type ScenarioFile, selected, summary } from './runner.ts';
+import {
+  exitCode,
+  HELP,
+  jestArguments,
+  parseRun,
+  type Result,
+  type ScenarioFile,
+  selected,
+  summary,
+} from './runner.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const CONTROLPLANE = here('controlplane/main.ts');
@@ -45,7 +54,7 @@ function scenarioFiles(): readonly ScenarioFile[] {
 
 /** What jest says of a file; undefined when it came to no end. */
 async function runFile(file: string, report: string, stop: AbortSignal): Promise<Result | undefined> {
-  const jest = ['npm', 'run', '--silent', 'jest', '--', '--testMatch', `**/${file}`, '--json', '--outputFile', report];
+  const jest = ['npm', 'run', '--silent', 'jest', '--', ...jestArguments(file, report)];
   const logs = join(LOGS, file);
   await rm(logs, { recursive: true, force: true });
   const env = { ...process.env, CONTROLPLANE_LOGS: logs };

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { exitCode, parseRun, type Result, selected, summary } from './runner.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exitCode, jestArguments, parseRun, type Result, selected, summary } from './runner.ts';
 
 const passed = (numPassedTests: number): Result => ({ success: true, numPassedTests, numFailedTests: 0 });
 const failed = (numPassedTests: number, numFailedTests: number): Result => ({
@@ -28,6 +33,22 @@ test('a pattern is a part of a name, and the largest file comes first', () => {
   expect(selected(files, [])).toEqual(['rollout.e2e.ts', 'kills.e2e.ts']);
   expect(selected(files, ['kill', 'nothing'])).toEqual(['kills.e2e.ts']);
 });
+
+test('a scenario that fails while it waits does not keep its file from ending', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'brupop-runner-'));
+  const report = join(dir, 'report.json');
+  const waiting = 'for (;;) await new Promise((resolve) => setTimeout(resolve, 50));';
+  await writeFile(join(dir, 'waits.e2e.js'), `test('waits', async () => { ${waiting} }, 100);`);
+  const options = ['--rootDir', dir, '--config', '{"transform":{}}', ...jestArguments('waits.e2e.js', report)];
+  const child = spawn('jest', options, { stdio: 'ignore' });
+  try {
+    await once(child, 'exit');
+    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ success: false, numFailedTests: 1 });
+  } finally {
+    child.kill('SIGKILL');
+    await rm(dir, { recursive: true, force: true });
+  }
+}, 20_000);
 
 describe('the end', () => {
   test('counts the tests of all files', () => {

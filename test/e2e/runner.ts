@@ -32,6 +32,11 @@ export function parseRun(args: readonly string[]): Run {
   }
 }
 
+/** For jest: to run one file of scenarios, and to end with its last test, whatever one that failed left running. */
+export function jestArguments(file: string, report: string): readonly string[] {
+  return ['--testMatch', `**/${file}`, '--json', '--outputFile', report, '--forceExit'];
+}
+
 export interface ScenarioFile {
   readonly name: string;
   readonly bytes: number;
