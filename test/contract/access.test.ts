@@ -68,11 +68,13 @@ describe('a service account token', () => {
 
   test('tells of the pod that it is bound to', async () => {
     const { accounts, uid } = await agent();
+    const node = await cluster.admin.get(`/api/v1/nodes/${cluster.node}`);
     expect(await review(await issue(accounts, bound(uid)), [AUDIENCE])).toMatchObject({
       user: {
         extra: {
           'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^JTI=/)],
           'authentication.kubernetes.io/node-name': [cluster.node],
+          'authentication.kubernetes.io/node-uid': [node.metadata.uid],
           'authentication.kubernetes.io/pod-name': ['agent-1'],
           'authentication.kubernetes.io/pod-uid': [uid],
         },
