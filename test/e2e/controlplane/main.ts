@@ -24,9 +24,12 @@ async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   // Here and not inside, where there is no network to fetch modules from.
-  await binaries({ env: process.env, progress });
+  const { kubectl } = await binaries({ env: process.env, progress });
   await certManagerCrds({ env: process.env });
-  if (command.kind === 'build') return 0;
+  if (command.kind === 'build') {
+    process.stdout.write(`${kubectl}\n`);
+    return 0;
+  }
   return command.kind === 'exec' ? runInside([command.program, ...command.args]) : startInside();
 }
 

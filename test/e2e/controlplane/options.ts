@@ -7,7 +7,7 @@ PATH; about ten minutes on two cores), into $XDG_CACHE_HOME/brupop-controlplane;
 Commands:
   start                starts it (what happens without a command)
   exec PROGRAM [ARG]   starts it, runs the program with KUBECONFIG set and kubectl on the PATH, and ends with its exit code
-  build                only builds the programs
+  build                only builds the programs, and prints where kubectl is
   --help               prints this
 
 Everything runs in namespaces of its own (see the script "isolated"): a webhook can be reached by the API server at the address
