@@ -28,12 +28,12 @@ export async function realCluster(): Promise<RealCluster> {
   };
 }
 
-/** Ends a program of the control plane as `kill -9` does. Resolves when it has been started again, ready or not. */
-export async function killControlPlane({ dir }: RealCluster, program: 'kube-apiserver' | 'etcd'): Promise<void> {
-  const pid = (): Promise<string> => readFile(join(dir, 'pids', program), 'utf8');
+/** Ends the API server as `kill -9` does. Resolves when it has been started again, ready or not. */
+export async function killApiServer({ dir }: RealCluster): Promise<void> {
+  const pid = (): Promise<string> => readFile(join(dir, 'pids', 'kube-apiserver'), 'utf8');
   const killed = await pid();
   process.kill(Number(killed), 'SIGKILL');
   await eventually(async () => {
-    if ((await pid()) === killed) throw new Error(`${program} was not started again`);
+    if ((await pid()) === killed) throw new Error('the API server was not started again');
   });
 }

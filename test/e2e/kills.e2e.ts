@@ -4,7 +4,7 @@ import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { COMPONENTS } from '../../runtime/shadow/names.ts';
 import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { eventually } from '../contract/eventually.ts';
-import { killControlPlane } from './cluster.ts';
+import { killApiServer } from './cluster.ts';
 import type { Fleet } from './fleet.ts';
 import { guard, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
@@ -50,7 +50,7 @@ test('in the middle of a drain', async () => {
       expect(others).toHaveLength(killed.length);
     });
   }
-  await killControlPlane(stage.cluster, 'kube-apiserver');
+  await killApiServer(stage.cluster);
   const [node, pod] = await eventually(() => Promise.all([live('node', drained), live('pod', guardOf(drained))]));
   expect(node.spec).toMatchObject({ unschedulable: true });
   expect(node.metadata.annotations).toHaveProperty([MARKS_ANNOTATION]);
@@ -71,7 +71,7 @@ test('in the middle of a reboot', async () => {
     if (fleet.reboots.length === 1) note(COMPONENTS.apiserver);
     if (fleet.reboots.length !== 2) return;
     note(COMPONENTS.controller);
-    restarted = killControlPlane(stage.cluster, 'kube-apiserver').then(() => void killed.push('kube-apiserver'));
+    restarted = killApiServer(stage.cluster).then(() => void killed.push('kube-apiserver'));
   };
   const note = (component: string, node?: string): void => {
     killed.push(...kill(fleet, component, node).map(() => component));
