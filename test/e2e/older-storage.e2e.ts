@@ -58,14 +58,16 @@ test('shadows that are stored as v1 cannot be read while no apiserver runs, and 
   await stage.installOperator();
   await kubectl('scale', '-n', NAMESPACE, 'deployment/brupop-apiserver', '--replicas=0');
   scene = await stage.startFleet({ nodes: 3 });
-  const { pods } = scene.fleet;
-  await comesTrue(() => pods.pids(COMPONENTS.agent).length === 3 && pods.pids(COMPONENTS.controller).length === 1);
+  await comesTrue(() => waiting().length === 4);
+  const started = waiting();
   await expect(kubectl('get', '--raw', pathOf('v2'))).rejects.toThrow('conversion webhook');
   expect((await crd()).status?.storedVersions).toEqual(['v1', 'v2']);
+  await kubectl('scale', '-n', NAMESPACE, 'deployment/brupop-apiserver', '--replicas=3');
+  await comesTrue(() => scene.fleet.pods.pids(COMPONENTS.apiserver).length === 3);
+  expect(waiting()).toEqual(started);
 }, 120_000);
 
 test('once it runs, the rollout goes on where it stood, and everything is stored as v2', async () => {
-  await kubectl('scale', '-n', NAMESPACE, 'deployment/brupop-apiserver', '--replicas=3');
   await scene.rolledOver();
   expect([...scene.history.nodes.values()].map(versionOf)).toEqual(Array(3).fill('1.39.0'));
   expect(NODES.map((name) => shadowOf(scene.history, name)?.metadata.uid)).toEqual(uids);
@@ -91,6 +93,11 @@ test('who reads and writes v1 still can, and what v2 says of the node stays true
 test('nothing that must hold was broken meanwhile', async () => {
   expect(await invariants(scene)).toEqual([]);
 });
+
+/** Process ids of the agents and the controller. */
+function waiting(): readonly number[] {
+  return [COMPONENTS.agent, COMPONENTS.controller].flatMap((component) => scene.fleet.pods.pids(component));
+}
 
 function pathOf(version: string): string {
   return collectionPath({ group: GROUP, version, plural: PLURAL, namespace: NAMESPACE });
