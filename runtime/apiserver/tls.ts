@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -46,14 +47,14 @@ export async function* servingCertificates(options: CertificateOptions): AsyncGe
   let served: ServingCertificate | undefined;
   let fault: string | undefined;
   while (!signal.aborted) {
-    const read = await readCertificate(dir, clientCertificates).catch((error: unknown) => error as Error);
+    const read = await usable(dir, clientCertificates, served).catch((error: unknown) => error as Error);
     if (read instanceof Error) {
       if (read.message !== fault) metrics.certificateFailures.inc();
       if (read.message !== fault) logger.error('certificate files cannot be used', { dir, error: read });
       fault = read.message;
     } else {
       fault = undefined;
-      if (!isDeepStrictEqual(read, served)) {
+      if (read !== served) {
         served = read;
         metrics.certificateExpiry.set(read.expires / 1000);
         logger.info('certificate loaded', { expires: new Date(read.expires).toISOString() });
@@ -64,8 +65,28 @@ export async function* servingCertificates(options: CertificateOptions): AsyncGe
   }
 }
 
+/**
+ * The certificate in the folder, or `served` itself where it is the same.
+ * @throws CertificateError
+ */
+async function usable(
+  dir: string,
+  clientCertificates: boolean,
+  served: ServingCertificate | undefined,
+): Promise<ServingCertificate> {
+  const read = await readCertificate(dir, clientCertificates);
+  if (isDeepStrictEqual(read, served)) return served as ServingCertificate;
+  // What TLS itself refuses, e.g. a broken certificate behind the first or a short key, would end the process where it is put to use.
+  try {
+    createSecureContext({ cert: read.cert, key: read.key, ca: read.clientCa });
+  } catch (error) {
+    throw new CertificateError(error instanceof Error ? error.message : 'refused by TLS', { cause: error });
+  }
+  return read;
+}
+
 /** @throws CertificateError when a file is missing, malformed, or key and certificate do not belong together, as in the middle of a replacement */
-export async function readCertificate(dir: string, clientCertificates = false): Promise<ServingCertificate> {
+async function readCertificate(dir: string, clientCertificates: boolean): Promise<ServingCertificate> {
   try {
     const read = (name: string): Promise<string> => readFile(join(dir, name), 'utf8');
     const [cert, key] = await Promise.all([read('tls.crt'), read('tls.key')]);

@@ -81,6 +81,19 @@ test('files that cannot be used are passed over, counted once, and the next good
   expect((await metrics.certificateFailures.get()).values[0]?.value).toBe(1);
 });
 
+test('a chain that TLS would refuse is passed over, though its first certificate and the key are good', async () => {
+  const [first, second, third] = [await issue(), await issue(), await issue()];
+  await mount('1', first);
+  const certificates = follow();
+  expect(await next(certificates)).toBe(first.certPem);
+  const broken = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
+  await mount('2', { ...second, certPem: `${second.certPem}\n${broken}` });
+  const waiting = next(certificates);
+  while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+  await mount('3', third);
+  expect(await waiting).toBe(third.certPem);
+});
+
 test('a folder that is still empty is waited for', async () => {
   const certificates = follow();
   const waiting = next(certificates);
