@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { request as plainRequest } from 'node:http';
+import { type ClientRequest, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { connect as plainConnect } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
@@ -35,6 +35,21 @@ async function answerOn(socket: TLSSocket): Promise<string> {
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   await once(socket, 'close');
   return text;
+}
+
+/** A conversion that is refused while it is still sent; its sender may see nothing but the end of the connection. */
+const REFUSED = 503;
+
+/** Sends a part of a conversion, which is over once `outgoing` ends. */
+function convertPart({ server }: HttpsWorld, part: Buffer): { outgoing: ClientRequest; status: Promise<number> } {
+  const target = { host: '127.0.0.1', port: server.port, servername: SERVICE, ca: ca.certPem, agent: false };
+  const outgoing = request({ ...target, method: 'POST', path: '/crdconvert' });
+  const status = new Promise<number>((resolve) => {
+    outgoing.on('response', (incoming) => resolve(incoming.resume().statusCode ?? 0));
+    outgoing.on('error', () => resolve(REFUSED));
+  });
+  outgoing.write(part);
+  return { outgoing, status };
 }
 
 const HEAD = `PUT ${RESOURCE} HTTP/1.1\r\nHost: a\r\n`;
@@ -174,20 +189,30 @@ describe('conversions, which anybody may ask for,', () => {
     await bound.run(async (keep) => keep(100));
   });
 
-  test('are refused while others hold the memory, and answered once those are gone', async () => {
-    const world = await open();
-    const part = Buffer.alloc(31 << 20, ' ');
-    const holders = [0, 1].map(() => {
-      const target = { host: '127.0.0.1', port: world.server.port, servername: SERVICE, ca: ca.certPem, agent: false };
-      const outgoing = request({ ...target, method: 'POST', path: '/crdconvert' });
-      outgoing.on('error', () => undefined);
-      return new Promise<typeof outgoing>((resolve) => outgoing.write(part, () => resolve(outgoing)));
+  test('that are refused make way at once, so that not all are refused together', async () => {
+    const bound = new MemoryBound(100);
+    const refused = bound.run(async (keep) => {
+      keep(60);
+      expect(() => keep(60)).toThrow('too many large requests');
+      await bound.run(async (other) => other(100));
+      throw new Error('the end');
     });
-    const held = await Promise.all(holders);
-    const body = ' '.repeat(4 << 20);
-    while ((await world.send('POST', '/crdconvert', { body })).status !== 503);
-    for (const outgoing of held) outgoing.destroy();
-    while ((await world.send('POST', '/crdconvert', { body })).status !== 200);
-    // Sixty megabytes over TLS, in one process: a busy machine takes its time.
+    await expect(refused).rejects.toThrow('the end');
+    await bound.run(async (keep) => keep(100));
+  });
+
+  test('are refused while others hold the memory, and answered once those are gone', async () => {
+    const world = await open({ limits: { requestTimeout: 300_000 } });
+    const most = Buffer.alloc(32 << 20, ' ');
+    // Two of the three fit. Whichever comes to the bound first is refused, and makes way for the others.
+    const uploads = [0, 1, 2].map(() => convertPart(world, most));
+    expect(await Promise.race(uploads.map(({ status }) => status))).toBe(REFUSED);
+    for (const { outgoing } of uploads) outgoing.end();
+    const statuses = await Promise.all(uploads.map(({ status }) => status));
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, REFUSED]);
+    expect((await world.send('POST', '/crdconvert', { body: ' '.repeat(most.length) })).status).toBe(200);
+    const refusals = (await world.replica.metrics.refusals.get()).values;
+    expect(refusals).toContainEqual({ labels: { reason: 'Busy' }, value: 1 });
+    // A hundred megabytes over TLS, in one process: a busy machine takes its time.
   }, 60_000);
 });
