@@ -1,13 +1,16 @@
 import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { listenAddress, runApiserver } from '../../runtime/apiserver/run.ts';
-import { systemClock } from '../../runtime/lib/clock.ts';
+import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
@@ -17,6 +20,8 @@ import { withFiles } from './https-world.ts';
 import { World } from './world.ts';
 
 const SERVER = 'a.svc';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const ca = await createCa(systemClock);
 
 interface Running {
@@ -26,27 +31,47 @@ interface Running {
 
 /** Runs the process until the test is over, or stops it, with a pod's files in `dir` and its server's certificate in `dir` as well. */
 async function running(dir: string, env: Readonly<Record<string, string>>): Promise<Running> {
+  await putCertificate(dir);
+  const { listening, ended, stop } = launch({ ...env, TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir, HTTP_PORT: '0' });
+  return { port: (await Promise.race([listening, ended])) as number, stop };
+}
+
+async function putCertificate(dir: string): Promise<void> {
   const { certPem, keyPem } = await ca.issue({ commonName: 'a', dnsNames: [SERVER] });
   const files = { 'tls.crt': certPem, 'tls.key': keyPem };
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-  const own = { TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir, APISERVER_INTERNAL_PORT: '0', HTTP_PORT: '0' };
+}
+
+interface Launched extends Pick<Running, 'stop'> {
+  /** The port of the API, once it listens. */
+  readonly listening: Promise<number>;
+  readonly ended: Promise<void>;
+}
+
+function launch(env: Readonly<Record<string, string>>, clock: Clock = systemClock): Launched {
   const listening = Promise.withResolvers<number>();
   const write = (line: string): void => {
     const { message, port } = JSON.parse(line) as { message: string; port: number };
     if (message === 'listening') listening.resolve(port);
   };
-  const logger = createLogger({ format: 'json', ansi: false, level: 'info', clock: systemClock, write });
-  const stop = new AbortController();
-  const context = { signal: stop.signal, logger, clock: systemClock, random: Math.random };
-  const ended = runApiserver(readApiserverConfig({ ...own, ...env }), context);
-  const port = (await Promise.race([listening.promise, ended])) as number;
-  return {
-    port,
-    stop: () => {
-      stop.abort();
-      return ended;
-    },
+  const logger = createLogger({ format: 'json', ansi: false, level: 'info', clock, write });
+  const over = new AbortController();
+  const context = { signal: over.signal, logger, clock, random: Math.random };
+  const ended = runApiserver(readApiserverConfig({ APISERVER_INTERNAL_PORT: '0', ...env }), context);
+  const stop = (): Promise<void> => {
+    over.abort();
+    return ended;
   };
+  return { listening: listening.promise, ended, stop };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 interface Ask {
@@ -72,6 +97,31 @@ test('the process serves with the certificate of its folder, and ends when it is
   await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
     const { port, stop } = await running(dir, { KUBERNETES_SERVICE_HOST: '127.0.0.1' });
     expect(await ask(port, { method: 'GET', path: '/ping' })).toMatchObject({ status: 200 });
+    await stop();
+  });
+});
+
+test('the process is ready from when it has a certificate until that is over, and says so on its plain port', async () => {
+  await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
+    const HTTP_PORT = String(await freePort());
+    const get = async (path: string): Promise<string> => {
+      const answer = await fetch(`http://127.0.0.1:${HTTP_PORT}${path}`);
+      return `${answer.status} ${await answer.text()}`;
+    };
+    // An hour before the end of certificates that are issued now.
+    const clock = new VirtualClock(systemClock.now() + 90 * DAY_MS - HOUR_MS);
+    const files = { TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir };
+    const { stop } = launch({ ...files, KUBERNETES_SERVICE_HOST: '127.0.0.1', HTTP_PORT }, clock);
+    await eventually(async () => expect(await get('/readyz')).toMatch(/^503 /));
+    expect(await get('/healthz')).toMatch(/^200 /);
+    await putCertificate(dir);
+    await eventually(async () => {
+      await clock.advance(5_000);
+      expect(await get('/readyz')).toMatch(/^200 /);
+    });
+    expect(await get('/metrics')).toMatch(/^brupop_apiserver_certificate_expiry_timestamp_seconds \d{10}$/m);
+    await clock.advance(HOUR_MS);
+    expect(await get('/readyz')).toMatch(/^503 /);
     await stop();
   });
 });
