@@ -101,10 +101,15 @@ export class Evictor {
   }
 }
 
+/** Of what the API server says, or a webhook through it, which may be of any length. */
+const LONGEST_MESSAGE = 300;
+
 /** In stable words, because they go into the resource's status. */
 function describe(failure: Failure): string {
-  if (failure.kind === 'refused')
-    return failure.status === 0 ? failure.message : `refused with ${failure.status}: ${failure.message}`;
+  if (failure.kind === 'refused') {
+    const message = failure.message.slice(0, LONGEST_MESSAGE);
+    return failure.status === 0 ? message : `refused with ${failure.status}: ${message}`;
+  }
   if (failure.budgets.length === 0) return 'the Kubernetes API asks to wait';
   return failure.budgets.map((budget) => `PodDisruptionBudget ${budget}`).join(', ');
 }

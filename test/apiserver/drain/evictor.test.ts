@@ -66,6 +66,13 @@ describe('an eviction', () => {
     expect([...subject.blocked()]).toEqual([['uid-web-1', 'refused with 500: two budgets']]);
   });
 
+  test('that is refused in many words is told in a few, because each pod’s go into the resource', async () => {
+    const { subject } = evictor([{ kind: 'refused', status: 422, message: 'x'.repeat(100_000) }]);
+    subject.aim([pod('web-1')]);
+    await settle();
+    expect([...subject.blocked()]).toEqual([['uid-web-1', `refused with 422: ${'x'.repeat(300)}`]]);
+  });
+
   test('is given up for a pod that went by itself, and for all at the end', async () => {
     const { subject, clock, asked, stop } = evictor([{ kind: 'blocked', budgets: ['shop/web'], retryAfterMs: 0 }]);
     subject.aim([pod('web-1'), pod('web-2')]);
