@@ -36,6 +36,7 @@ const HINTS: readonly (readonly [Ownable, string])[] = [
   ['cluster-autoscaler', CLUSTER_AUTOSCALER_ANNOTATION],
   ['karpenter', KARPENTER_ANNOTATION],
 ];
+const HINT_VALUE = 'true';
 
 /**
  * Cordons `node` for a drain: unschedulable, the label `updating` and the autoscaler hints, with marks that own what was not there
@@ -54,7 +55,7 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
       resourceVersion: node.metadata.resourceVersion,
       labels: { [UPDATING_LABEL]: 'true' },
       annotations: {
-        ...Object.fromEntries(hints.map(([, annotation]) => [annotation, 'true'])),
+        ...Object.fromEntries(hints.map(([, annotation]) => [annotation, HINT_VALUE])),
         [MARKS_ANNOTATION]: JSON.stringify({ id, since, boot, owns: union(before?.owns, taken) } satisfies Marks),
       },
     },
@@ -96,7 +97,7 @@ export function removeExclusionPatch(node: MarkedNode): NodePatch | undefined {
   if (!marks?.owns.includes('lb')) return undefined;
   const left = { ...marks, owns: marks.owns.filter((owned) => owned !== 'lb') };
   const patch = marks.since === null && left.owns.length === 0 ? annotate(node, null) : annotate(node, left);
-  return { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: null } } };
+  return isOurExclusion(node) ? { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: null } } } : patch;
 }
 
 /**
@@ -107,11 +108,14 @@ export function releasePatch(node: MarkedNode): NodePatch | undefined {
   const marks = readMarks(node);
   if (marks === undefined) return undefined;
   const held = node.metadata.annotations?.[HOLD_ANNOTATION] !== undefined;
-  const owned = HINTS.filter(([hint]) => marks.owns.includes(hint));
+  const owned = HINTS.filter(
+    ([hint, annotation]) => marks.owns.includes(hint) && node.metadata.annotations?.[annotation] === HINT_VALUE,
+  );
+  const excluded = marks.owns.includes('lb') && isOurExclusion(node);
   return {
     metadata: {
       resourceVersion: node.metadata.resourceVersion,
-      labels: { [UPDATING_LABEL]: null, ...(marks.owns.includes('lb') && { [LB_LABEL]: null }) },
+      labels: { [UPDATING_LABEL]: null, ...(excluded && { [LB_LABEL]: null }) },
       annotations: {
         ...Object.fromEntries(owned.map(([, annotation]) => [annotation, null])),
         [MARKS_ANNOTATION]: null,
@@ -119,6 +123,11 @@ export function releasePatch(node: MarkedNode): NodePatch | undefined {
     },
     ...(marks.owns.includes('cordon') && !held && { spec: { unschedulable: null } }),
   };
+}
+
+/** A label with another value than ours is somebody else's by now. */
+function isOurExclusion({ metadata }: MarkedNode): boolean {
+  return metadata.labels?.[LB_LABEL] === LB_VALUE;
 }
 
 /** Somebody uncordoned the node: a cordon that comes after that is theirs. Undefined where we do not claim one, or it still stands. */

@@ -167,6 +167,31 @@ describe('exclusion from load balancers', () => {
   });
 });
 
+describe('what somebody changed since', () => {
+  const changed = (before: MarkedNode): MarkedNode => ({
+    ...before,
+    metadata: {
+      ...before.metadata,
+      labels: { ...before.metadata.labels, [LB_LABEL]: 'maintenance' },
+      annotations: { ...before.metadata.annotations, [KARPENTER_ANNOTATION]: 'mine' },
+    },
+  });
+  const marked = (): MarkedNode => changed(apply(cordoned(node()), excludeFromLbPatch(cordoned(node()), attempt)));
+
+  test('stays when the exclusion ends, and is no longer ours', () => {
+    const after = apply(marked(), removeExclusionPatch(marked()));
+    expect(after.metadata.labels?.[LB_LABEL]).toBe('maintenance');
+    expect(readMarks(after)?.owns).not.toContain('lb');
+  });
+
+  test('stays at the release, which takes everything else of ours', () => {
+    const after = apply(marked(), releasePatch(marked()));
+    expect(after.metadata.labels).toEqual({ [LB_LABEL]: 'maintenance' });
+    expect(after.metadata.annotations).toEqual({ [KARPENTER_ANNOTATION]: 'mine' });
+    expect(after.spec?.unschedulable).not.toBe(true);
+  });
+});
+
 describe('release', () => {
   test('of a held node hands the cordon to the administrator', () => {
     const after = released(cordoned(node({ annotations: { [HOLD_ANNOTATION]: 'true' } })));
