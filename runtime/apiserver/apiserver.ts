@@ -13,6 +13,7 @@ import type { Random } from '../lib/random.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';
+import { type RefuseStrangers, refuseStrangers } from './http/strangers.ts';
 import { Metrics } from './metrics.ts';
 import { nodeEvents } from './node-events.ts';
 import type { Ports } from './ports.ts';
@@ -41,6 +42,8 @@ export interface Apiserver {
   readonly metrics: Metrics;
   /** The HTTP API, for a server of node:http or node:https. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** For what comes to that server and is no request. */
+  readonly refuseStrangers: RefuseStrangers;
 }
 
 const COMPONENT = 'brupop-apiserver';
@@ -74,5 +77,11 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
   const app = createApp({ service, authenticator, requireCertificate, metrics, clock, random, logger });
-  return { service, authenticator, metrics, handle: app.callback() };
+  return {
+    service,
+    authenticator,
+    metrics,
+    handle: app.callback(),
+    refuseStrangers: refuseStrangers({ metrics, logger }),
+  };
 }

@@ -39,6 +39,10 @@ export const REFUSAL_REASONS = [
   'KubernetesRefused',
   /** Others have sent more than can be kept in memory at once. */
   'Busy',
+  /** TLS failed, or its handshake did not end in time. */
+  'Handshake',
+  /** Headers or body did not come in time. */
+  'TooSlow',
   /** Nobody waits for the answer any more. */
   'ClientGone',
   'NotFound',

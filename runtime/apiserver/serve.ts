@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Apiserver } from './apiserver.ts';
+import type { RefuseStrangers } from './http/strangers.ts';
 import type { ServingCertificate } from './tls.ts';
 
 export interface ServeOptions {
   readonly handle: Apiserver['handle'];
+  readonly refuseStrangers: RefuseStrangers;
   readonly port: number;
   /** Address to listen on. */
   readonly host: string;
@@ -48,13 +50,15 @@ function context({ cert, key, clientCa }: ServingCertificate): SecureContextOpti
  * the Kubernetes API has none when it asks for conversions.
  * @throws the system's error when the port cannot be had
  */
-export async function serveTls({ handle, port, host, certificate, limits }: ServeOptions): Promise<TlsServer> {
+export async function serveTls(options: ServeOptions): Promise<TlsServer> {
+  const { handle, refuseStrangers, port, host, certificate, limits } = options;
   const asking = { requestCert: certificate.clientCa !== undefined, rejectUnauthorized: false };
   const { maxConnections, ...timesAndSizes } = { ...LIMITS, ...limits };
   const server = createServer({ ...timesAndSizes, ...asking, ...context(certificate) }, (request, response) => {
     void handle(request, response);
   });
   server.maxConnections = maxConnections;
+  refuseStrangers(server);
   await listen(server, port, host);
   return {
     port: (server.address() as AddressInfo).port,

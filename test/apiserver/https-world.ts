@@ -58,7 +58,7 @@ export class HttpsWorld {
       ...(settings.requireCertificate && { clientCa: ca.certPem }),
     };
     const { limits = {} } = settings;
-    const server = await serveTls({ handle: replica.handle, host: '127.0.0.1', port: 0, certificate, limits });
+    const server = await serveTls({ ...replica, host: '127.0.0.1', port: 0, certificate, limits });
     const agent = await world.agent();
     await addAccounts(world);
     await addAgentPod(world, 'agent-1');

@@ -37,6 +37,12 @@ async function answerOn(socket: TLSSocket): Promise<string> {
   return text;
 }
 
+/** Refusals with this reason, as the metric counts them. */
+async function refusals(world: HttpsWorld | undefined, reason: string): Promise<number | undefined> {
+  const counted = await world?.replica.metrics.refusals.get();
+  return counted?.values.find(({ labels }) => labels.reason === reason)?.value;
+}
+
 /** A conversion that is refused while it is still sent; its sender may see nothing but the end of the connection. */
 const REFUSED = 503;
 
@@ -62,6 +68,30 @@ describe('a client that', () => {
     expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
+  test.each([
+    ['sends its headers slowly', HEAD, 408, 'TooSlow'],
+    ['sends headers that are too large', `${HEAD}X-Large: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'TooLarge'],
+    ['says two lengths', `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`, 400, 'BadRequest'],
+    ['speaks no HTTP', 'EHLO a\r\n\r\n', 400, 'BadRequest'],
+  ])('%s is told so as any other, and is counted and logged', async (_, sent, status, reason) => {
+    const lines: string[] = [];
+    const logger = createLogger({
+      format: 'json',
+      ansi: false,
+      level: 'info',
+      clock: new VirtualClock(),
+      write: (line) => lines.push(line),
+    });
+    const world = await open({ limits: IMPATIENT, logger });
+    const socket = await socketTo(world);
+    socket.write(sent);
+    const [head = '', body = ''] = (await answerOn(socket)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(body)).toEqual({ error: expect.any(String), reason });
+    expect(await refusals(world, reason)).toBe(1);
+    expect(lines.filter((line) => line.includes('connection refused'))).toHaveLength(1);
+  });
+
   test('sends its body slowly is cut off', async () => {
     const world = await open({ limits: IMPATIENT });
     const socket = await socketTo(world);
@@ -75,12 +105,14 @@ describe('a client that', () => {
     const socket = plainConnect({ host: '127.0.0.1', port: server.port });
     socket.on('error', () => undefined);
     await once(socket, 'close');
+    expect(await refusals(https, 'Handshake')).toBe(1);
   });
 
   test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
     const world = await open({ limits: { maxConnections: 2 } });
     const [first, second] = [await socketTo(world), await socketTo(world)];
     await expect(world.send('GET', '/ping')).rejects.toThrow();
+    expect(await refusals(world, 'Busy')).toBe(1);
     first.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(await answerOn(first)).toMatch(/^HTTP\/1\.1 200 /);
     expect((await world.send('GET', '/ping')).status).toBe(200);
