@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FaultName, FaultTerms } from '../../sim/hosts/faults.ts';
-import { World } from './world.ts';
+import { World, type WorldOptions } from './world.ts';
 
 let world: World;
-const build = (): World => (world = new World());
+const build = (options?: WorldOptions): World => (world = new World(options));
 afterEach(() => {
   expect(world.undrainedReboots).toEqual([]);
   world.end();
@@ -70,6 +70,26 @@ describe('work that fails on the host is tried again until the deadline of its s
     expect(world.asked('prepare-update')).toBe(1);
     expect(errors()).toEqual([]);
   });
+
+  test.each<[string, WorldOptions]>([
+    ['', {}],
+    [', in a cluster that does not keep what failed', { drops: ['last_failure'] }],
+  ])(
+    'a slot that a failed download wiped is not activated, though the host still calls it staged%s',
+    async (_, options) => {
+      build(options).host.inject('activate');
+      await world.until(() => world.restored);
+      world.host.clear('activate');
+      world.host.inject('prepare');
+      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      await world.until(() => world.restored && world.operator.status.crash_count === 2);
+      world.host.clear('prepare');
+      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      await world.until(() => world.updated || world.operator.status.crash_count === 3);
+      expect(errors()).toHaveLength(2);
+      expect(world.updated).toBe(true);
+    },
+  );
 
   test('another version that somebody stages while the node is drained is replaced by the wanted one', async () => {
     build().operator.drainMs = 5 * MINUTE_MS;

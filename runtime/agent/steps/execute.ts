@@ -1,5 +1,6 @@
 import { aborted } from '../../lib/abort.ts';
-import type { Step } from '../decide.ts';
+import type { FailureReason } from '../../shadow/model.ts';
+import type { Step, View } from '../decide.ts';
 import { isDeadMount, StepFailedError } from '../failure.ts';
 import { HostError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
@@ -53,10 +54,19 @@ async function introduce(session: Session, signal: AbortSignal): Promise<void> {
 }
 
 async function prepare(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  const last = session.view.shadow?.status?.last_failure;
-  const afresh = last?.reason === 'ActivateFailed' && last.version === version;
-  await stage(session, { version, afresh }, signal);
+  await stage(session, { version, afresh: isSlotDoubtful(session.view, version) }, signal);
   await session.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
+}
+
+/** After these the slot may be broken or wiped, although the host still says that it holds the version. */
+const SPOILING: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'HostFailed']);
+
+/** Whether what the host calls staged is not to be relied on, because of how the last attempt ended. */
+function isSlotDoubtful({ shadow }: View, version: string): boolean {
+  const { crash_count: crashes = 0, last_failure: last } = shadow?.status ?? {};
+  // A cluster that does not keep the failure tells only that there was one.
+  if (!last) return crashes > 0;
+  return last.version === version && SPOILING.has(last.reason);
 }
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
