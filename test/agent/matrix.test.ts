@@ -11,6 +11,7 @@ type Outcome = 'updated' | 'at rest' | 'gone' | FailureReason;
 const STEPS = {
   offer: (world: World, ask: string) => ask === 'createShadow' && world.asked('refresh-updates') === 0,
   prepare: (world: World, ask: string) => ask === 'putStatus' && world.asked('refresh-updates') === 1,
+  leave: (_: World, ask: string) => ask === 'excludeFromLb',
   drain: (_: World, ask: string) => ask === 'cordonAndDrain',
   reboot: (world: World, ask: string) => ask === 'cordonAndDrain' && world.asked('activate-update') === 1,
   back: (_: World, ask: string) => ask === 'uncordon',
@@ -21,6 +22,8 @@ type Row = Readonly<Record<StepName, Outcome>>;
 const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome): Row => ({
   offer,
   prepare,
+  // Leaving the load balancers and the drain come between the same two of the host's actions.
+  leave: drain,
   drain,
   reboot,
   // Once it runs the new version a host is asked for nothing any more.
@@ -71,12 +74,12 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
 
 /** A shadow that is deleted takes the attempt with it: the next one begins with a look for updates, and meets the fault there. */
 const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
-  refresh: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  refresh: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
   activate: { reboot: 'ActivateFailed' },
   // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
   deactivate: { reboot: 'HostFailed' },
-  'dispatcher-missing': { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
-  hang: { prepare: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  'dispatcher-missing': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  hang: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
 };
 
 type End = () => void;
@@ -122,11 +125,12 @@ const CLUSTER_FAULTS: Readonly<Record<string, (world: World) => End>> = {
 };
 
 const MINUTE_MS = 60_000;
+const LB_WAIT_MS = 500;
 const TIMES = { refreshMs: 200, prepareMs: 2000, activateMs: 100, deactivateMs: 100, rebootMs: 5000, shutdownMs: 1000 };
 
 /** A world that meets the two faults: the host's for as long as it lasts, the cluster's for a minute. */
 function disturbed(step: StepName, fault: FaultName, befall: (world: World) => End): World {
-  const world = new World({ hostTimes: TIMES });
+  const world = new World({ hostTimes: TIMES, times: { lbWaitMs: LB_WAIT_MS } });
   world.operator.drainMs = 1000;
   world.operator.before = (ask) => {
     if (!STEPS[step](world, ask)) return;
@@ -162,6 +166,7 @@ describe.each(Object.entries(CLUSTER_FAULTS))('with %s', (cluster, befall) => {
       const failed = !['updated', 'at rest', 'gone'].includes(expected[step]);
       expect({ step, reports: reports.length }).toEqual({ step, reports: failed ? 1 : 0 });
       expect(world.undrainedReboots).toEqual([]);
+      if (expected[step] !== 'gone') expect(world.operator.node).toMatchObject({ cordoned: false, lbExcluded: false });
       world.end();
     }
     expect(seen).toEqual(expected);

@@ -175,7 +175,7 @@ export class Operator implements OperatorApi {
   }
 
   #atRest(): void {
-    if (this.rescuing) this.node.cordoned = false;
+    if (this.rescuing) Object.assign(this.node, { cordoned: false, lbExcluded: false });
     const { current_version: running, target_version: target, crash_count: crashes } = this.status;
     if (running !== target && crashes === 0) this.want({ state: 'StagedAndPerformedUpdate', version: target });
   }
