@@ -21,6 +21,7 @@ export async function work(session: Session, signal: AbortSignal): Promise<never
     signal.throwIfAborted();
     const ended = await whileWanted(session, decide(session.view), signal);
     attempt = ended === 'again' ? attempt + 1 : 0;
+    if (ended === 'done') session.busySince = undefined;
     if (ended === 'again') await clock.sleep(backoff(attempt, { firstMs: 500, maxMs: 10_000, random }), signal);
   }
 }

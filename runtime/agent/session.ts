@@ -43,6 +43,8 @@ export class Session {
   readonly ports: SessionPorts;
   /** On the clock's monotonic scale: when to look for updates next; undefined before the first look. Kept here because steps come and go. */
   nextCheck: number | undefined;
+  /** On the clock's monotonic scale: since when the host has been too busy for the work of a step, without a break. */
+  busySince: number | undefined;
   /** The image has no tool for updates; said once. */
   unsupported = false;
 

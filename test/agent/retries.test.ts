@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FaultName, FaultTerms } from '../../sim/hosts/faults.ts';
+import { staged } from './hand.ts';
 import { World, type WorldOptions } from './world.ts';
 
 let world: World;
@@ -163,6 +164,42 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
 
   test('for ten minutes only delays the update', async () => {
     failing('prepare', 'silent', { forMs: 10 * MINUTE_MS });
+    await world.until(() => world.updated);
+    expect(errors()).toEqual([]);
+  });
+
+  test('because its tool hangs gives its place back after two hours: others are not kept waiting until it boots', async () => {
+    build().operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    world.host.inject('hang');
+    await world.host.handle({ method: 'POST', path: '/actions/prepare-update', body: undefined });
+    world.operator.holding = false;
+    world.operator.want(staged('1.39.0'));
+    await world.advance(118 * MINUTE_MS);
+    expect(errors()).toEqual([]);
+    await world.until(() => world.restored, 10 * MINUTE_MS);
+    expect(errors()).toHaveLength(1);
+    expect(world.operator.status.last_failure).toMatchObject({
+      reason: 'HostFailed',
+      message: expect.stringMatching(/^busy for 2 hours: /),
+    });
+    expect(world.operator.status.failed_versions).toBeUndefined();
+    world.host.crash();
+    await world.until(() => world.host.boot !== undefined && world.operator.status.target_version === '1.39.0');
+    world.operator.want(staged('1.39.0'));
+    await world.until(() => world.updated);
+  });
+
+  test('unless it is only busy twice, before a drain of three hours and after it', async () => {
+    build().operator.drainMs = 180 * MINUTE_MS;
+    const { operator, host } = world;
+    const moments = [() => operator.log.at(-1)?.startsWith('Staged'), () => operator.node.drained];
+    world.onMoment = () => {
+      if (!moments[0]?.()) return;
+      moments.shift();
+      host.inject('busy', { forMs: 2 * MINUTE_MS });
+    };
+    await world.until(() => operator.node.drained, 200 * MINUTE_MS);
     await world.until(() => world.updated);
     expect(errors()).toEqual([]);
   });

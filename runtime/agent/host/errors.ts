@@ -29,9 +29,14 @@ export class BootIdError extends HostError {
   override readonly name = 'BootIdError';
 }
 
-/** Other work kept the update lock for as long as the call may take. Never a failure of the update. */
+/** Other work kept the update lock for as long as the call may take. Not a failure of the update. */
 export class HostBusyError extends HostError {
   override readonly name = 'HostBusyError';
+}
+
+/** The update lock has been held for hours: whatever holds it hangs, and will until the host boots. */
+export class HostHungError extends HostError {
+  override readonly name = 'HostHungError';
 }
 
 /** The host answered something that its API does not know: a broken body, or a status that has no meaning for the call. */

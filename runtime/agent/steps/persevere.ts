@@ -1,6 +1,13 @@
 import { backoff } from '../../lib/retry.ts';
 import { isDeadMount } from '../failure.ts';
-import { HostActionFailedError, HostActionLostError, HostProtocolError, HostUnreachableError } from '../host/errors.ts';
+import {
+  HostActionFailedError,
+  HostActionLostError,
+  HostBusyError,
+  HostHungError,
+  HostProtocolError,
+  HostUnreachableError,
+} from '../host/errors.ts';
 import type { Session } from '../session.ts';
 
 /** How a step goes about work on the host that may fail for a while. */
@@ -13,6 +20,9 @@ export interface Perseverance {
 
 /** A download that fails costs the update repository as much as one that does not. */
 const PAUSES = { firstMs: 5000, maxMs: 60_000 };
+
+/** No work of a host takes as long. Without this limit one that hangs would keep its node's place in the rollout for ever. */
+const HUNG_MS = 2 * 3600_000;
 
 /** For a step that begins now and has `ms` milliseconds. */
 export function persevering(session: Session, ms: number, signal: AbortSignal): Perseverance {
@@ -31,14 +41,25 @@ export async function persevere<T>(
   const { clock, random, logger } = session.ports;
   for (let failures = 0; ; failures++) {
     try {
-      return await ask(failures);
+      const answer = await ask(failures);
+      session.busySince = undefined;
+      return answer;
     } catch (error) {
+      if (error instanceof HostBusyError) throw busyOrHung(session, error);
       const pause = backoff(failures, { ...PAUSES, random });
       if (signal.aborted || !mayPass(error) || clock.monotonic() + pause > deadline) throw error;
       logger.info('the host has failed, and is asked again', { error, failures: failures + 1 });
       await clock.sleep(pause, signal);
     }
   }
+}
+
+/** A busy host is no failure, however often the step has to begin again for it; one that hangs is. */
+function busyOrHung(session: Session, error: HostBusyError): HostBusyError | HostHungError {
+  const now = session.ports.clock.monotonic();
+  session.busySince ??= now;
+  if (now - session.busySince < HUNG_MS) return error;
+  return new HostHungError(`busy for ${HUNG_MS / 3600_000} hours: ${error.message}`, { cause: error });
 }
 
 /** Not for a dead mount, which a new container cures at once, nor for what the host's own state forbids. */
