@@ -82,20 +82,49 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
     },
   );
 
-  test.each<[string, () => boolean]>([
+  const deletions: readonly [string, () => boolean][] = [
     ['in the download', () => world.asked('prepare-update') === 1],
-    ['while the host is activated', () => recorded(world)],
-  ])('the shadow deleted before that, %s: makes it anew, at rest and deactivated', async (_, now) => {
-    build();
-    await death(world, now);
-    rescue(world);
-    world.operator.deleteShadow();
-    await world.advance(3600_000);
-    world.startAgent();
-    await world.until(() => world.operator.shadow.value?.status !== undefined);
-    expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
-    await unplannedReboot(world);
-    expect(world.host.version).toBe('1.38.0');
-    expect(world.asked('reboot')).toBe(0);
-  });
+    ['while the host is activated', () => world.host.intervals.at(-1)?.action === 'activate'],
+  ];
+
+  test.each(deletions)(
+    '%s, its shadow deleted while it is dead: makes it anew, at rest and deactivated',
+    async (_, now) => {
+      build();
+      await death(world, now);
+      rescue(world);
+      world.operator.deleteShadow();
+      await world.advance(3600_000);
+      world.startAgent();
+      await world.until(() => world.operator.shadow.value?.status !== undefined);
+      expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+      await unplannedReboot(world);
+      expect(world.host.version).toBe('1.38.0');
+      expect(world.asked('reboot')).toBe(0);
+    },
+  );
+
+  test.each(deletions)(
+    '%s, its shadow deleted before, as it asks for a new one: makes it anew, at rest and deactivated',
+    async (_, now) => {
+      build();
+      let deleted = false;
+      await death(world, () => {
+        if (!deleted && now()) {
+          deleted = true;
+          world.operator.obeying = false;
+          world.operator.deleteShadow();
+        }
+        return world.operator.log.lastIndexOf('createShadow') > 0;
+      });
+      await world.advance(3600_000);
+      rescue(world);
+      world.startAgent();
+      await world.until(() => world.operator.shadow.value?.status !== undefined);
+      expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+      await unplannedReboot(world);
+      expect(world.host.version).toBe('1.38.0');
+      expect(world.asked('reboot')).toBe(0);
+    },
+  );
 });
