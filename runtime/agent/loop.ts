@@ -6,7 +6,8 @@ import { isDeadMount, StepFailedError } from './failure.ts';
 import { HostError } from './host/errors.ts';
 import type { Session } from './session.ts';
 import { failing, present } from './status.ts';
-import { deactivate, execute } from './steps/execute.ts';
+import { deactivate } from './steps/deactivate.ts';
+import { execute } from './steps/execute.ts';
 
 /** What is wanted changed: the step that runs has lost its reason. */
 class SupersededError extends Error {

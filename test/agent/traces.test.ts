@@ -49,6 +49,20 @@ describe('trace 10: the second drain fails once the host is activated, and an un
     expect(world.host.version).toBe('1.38.0');
   });
 
+  test('while the node is at rest again, though the host was too busy to be deactivated when the attempt ended', async () => {
+    build();
+    world.operator.answer = (ask) => {
+      if (ask !== 'cordonAndDrain' || world.asked('activate-update') === 0) return undefined;
+      world.host.inject('busy', { forMs: 180_000 });
+      return { kind: 'deadline', message: '504' };
+    };
+    await world.until(() => world.restored);
+    world.operator.holding = true;
+    await world.advance(600_000);
+    await unplannedReboot(world);
+    expect(world.host.version).toBe('1.38.0');
+  });
+
   test('after the rescue of an agent that had died before it could report', async () => {
     failing();
     await death(world, () => world.host.intervals.at(-1)?.action === 'activate');

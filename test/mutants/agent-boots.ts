@@ -185,6 +185,15 @@ export const bootMutants: readonly Mutant[] = [
   },
   {
     rule: 'B3',
+    without: 'a host that is found activated at rest is deactivated',
+    file: 'runtime/agent/steps/offer.ts',
+    find: "    if (state === 'Ready') await deactivate(session, signal);\n",
+    replace: '',
+    tests: TRACES,
+    name: 'too busy to be deactivated',
+  },
+  {
+    rule: 'B3',
     without: 'a host whose shadow was made anew is deactivated',
     file: EXECUTE,
     find: '  await deactivate(session, signal);\n  await session.report(present, signal);',

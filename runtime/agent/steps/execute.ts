@@ -1,11 +1,11 @@
 import { aborted } from '../../lib/abort.ts';
 import type { FailureReason } from '../../shadow/model.ts';
 import type { Step, View } from '../decide.ts';
-import { isDeadMount, StepFailedError } from '../failure.ts';
-import { HostError } from '../host/errors.ts';
+import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../host/port.ts';
 import type { Session } from '../session.ts';
 import { present, reaching, resting } from '../status.ts';
+import { deactivate } from './deactivate.ts';
 import { watchOffers } from './offer.ts';
 import { rebootInto } from './reboot.ts';
 import { stage } from './stage.ts';
@@ -82,17 +82,6 @@ async function release(session: Session, signal: AbortSignal): Promise<void> {
   // Our own apiserver does this with the uncordon; the older one has to be asked.
   if (session.ports.times.lbWaitMs > 0) await session.act('removeExclusionFromLb', signal);
   await session.act('uncordon', signal);
-}
-
-/** An update that was given up must not be booted by chance. A host that cannot is left as it is: the node has to go back into service. */
-export async function deactivate(session: Session, signal: AbortSignal): Promise<void> {
-  const { host, logger } = session.ports;
-  try {
-    await host.deactivate(signal);
-  } catch (error) {
-    if (!(error instanceof HostError) || isDeadMount(error)) throw error;
-    logger.warn('the host could not be deactivated', { error });
-  }
 }
 
 /** What is known of a boot that fell back, for a person. */

@@ -3,6 +3,7 @@ import { isDeadMount } from '../failure.ts';
 import { HostError, UpdatesUnsupportedError } from '../host/errors.ts';
 import type { Session } from '../session.ts';
 import { offering } from '../status.ts';
+import { deactivate } from './deactivate.ts';
 
 /** Part of the interval in which the first look falls: 3 seconds of two minutes, which nobody waits for in vain. */
 const FIRST_WITHIN = 1 / 40;
@@ -24,7 +25,10 @@ export async function watchOffers(session: Session, signal: AbortSignal): Promis
 async function look(session: Session, signal: AbortSignal): Promise<{ version: string | undefined } | undefined> {
   const { host, logger } = session.ports;
   try {
-    return { version: (await host.refresh(signal)).chosen?.version };
+    const { state, chosen } = await host.refresh(signal);
+    // What could not be deactivated when its attempt ended must not be booted by chance either.
+    if (state === 'Ready') await deactivate(session, signal);
+    return { version: chosen?.version };
   } catch (error) {
     if (!(error instanceof HostError) || isDeadMount(error)) throw error;
     if (error instanceof UpdatesUnsupportedError) return noUpdates(session, error);
