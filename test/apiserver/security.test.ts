@@ -38,9 +38,9 @@ async function answerOn(socket: TLSSocket): Promise<string> {
 }
 
 /** Refusals with this reason, as the metric counts them. */
-async function refusals(world: HttpsWorld | undefined, reason: string): Promise<number | undefined> {
-  const counted = await world?.replica.metrics.refusals.get();
-  return counted?.values.find(({ labels }) => labels.reason === reason)?.value;
+async function counted(world: HttpsWorld | undefined, reason: string): Promise<number | undefined> {
+  const refusals = await world?.replica.metrics.refusals.get();
+  return refusals?.values.find(({ labels }) => labels.reason === reason)?.value;
 }
 
 /** A conversion that is refused while it is still sent; its sender may see nothing but the end of the connection. */
@@ -88,7 +88,7 @@ describe('a client that', () => {
     const [head = '', body = ''] = (await answerOn(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(body)).toEqual({ error: expect.any(String), reason });
-    expect(await refusals(world, reason)).toBe(1);
+    expect(await counted(world, reason)).toBe(1);
     expect(lines.filter((line) => line.includes('connection refused'))).toHaveLength(1);
   });
 
@@ -105,14 +105,14 @@ describe('a client that', () => {
     const socket = plainConnect({ host: '127.0.0.1', port: server.port });
     socket.on('error', () => undefined);
     await once(socket, 'close');
-    expect(await refusals(https, 'Handshake')).toBe(1);
+    expect(await counted(https, 'Handshake')).toBe(1);
   });
 
   test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
     const world = await open({ limits: { maxConnections: 2 } });
     const [first, second] = [await socketTo(world), await socketTo(world)];
     await expect(world.send('GET', '/ping')).rejects.toThrow();
-    expect(await refusals(world, 'Busy')).toBe(1);
+    expect(await counted(world, 'Busy')).toBe(1);
     first.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(await answerOn(first)).toMatch(/^HTTP\/1\.1 200 /);
     expect((await world.send('GET', '/ping')).status).toBe(200);

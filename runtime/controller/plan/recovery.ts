@@ -38,9 +38,9 @@ export function isBackFromReboot(bootId: string | undefined, shadow: Parameters<
   return reboot !== undefined && bootId !== undefined && reboot.bootId !== bootId;
 }
 
-/** Nothing of the update is left but the agent's last word, which may never come: it counts as over. */
+/** Of a node without marks: nothing of the update is left but the agent's last word, which may never come. It counts as over. */
 export function isRescued({ node, shadow }: Subject, { agentSilent }: Health): boolean {
-  if (!agentSilent || !shadow || node.marks) return false;
+  if (!agentSilent || !shadow) return false;
   return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
 }
 

@@ -65,9 +65,9 @@ export const recoveryMutants = [
       ],
       [
         'L3(1d)',
-        'gives up a node that still bears marks',
-        'if (!agentSilent || !shadow || node.marks) return false;',
+        'gives up a node whose agent is there',
         'if (!agentSilent || !shadow) return false;',
+        'if (!shadow) return false;',
       ],
     ],
   ),
