@@ -21,7 +21,8 @@ function answer(action: Action, ...script: readonly Call[]): Promise<string> {
 }
 
 const updated = { version: '1.39.0' };
-const HINTS = { [CLUSTER_AUTOSCALER_ANNOTATION]: null, [KARPENTER_ANNOTATION]: null };
+const HINTS = { [CLUSTER_AUTOSCALER_ANNOTATION]: 'true', [KARPENTER_ANNOTATION]: 'true' };
+const NO_HINTS = { [CLUSTER_AUTOSCALER_ANNOTATION]: null, [KARPENTER_ANNOTATION]: null };
 
 describe('an uncordon', () => {
   test('undoes what the marks own, on the node as it was looked at', async () => {
@@ -29,11 +30,11 @@ describe('an uncordon', () => {
       metadata: {
         resourceVersion: 'n1',
         labels: { [UPDATING_LABEL]: null },
-        annotations: { ...HINTS, [MARKS_ANNOTATION]: null },
+        annotations: { ...NO_HINTS, [MARKS_ANNOTATION]: null },
       },
       spec: { unschedulable: null },
     });
-    const at = node('n1', { ...updated, cordoned: true, marks: marks() });
+    const at = node('n1', { ...updated, cordoned: true, marks: marks(), annotations: HINTS });
     expect(await answer('uncordon', ...looks(at, shadow('s1')), release)).toBe('ok');
   });
 

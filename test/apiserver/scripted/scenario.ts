@@ -60,6 +60,7 @@ export const marks = (more: object = {}): string =>
   JSON.stringify({ id: ID, since: SINCE, boot: 'boot-1', owns: OURS, ...more });
 
 interface NodeParts {
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly marks?: string;
   readonly cordoned?: boolean;
   readonly labels?: Record<string, string>;
@@ -72,7 +73,7 @@ export const node = (resourceVersion: string, parts: NodeParts = {}): object => 
     uid: 'uid-n1',
     resourceVersion,
     labels: parts.labels ?? {},
-    annotations: parts.marks === undefined ? {} : { [MARKS_ANNOTATION]: parts.marks },
+    annotations: { ...parts.annotations, ...(parts.marks !== undefined && { [MARKS_ANNOTATION]: parts.marks }) },
   },
   spec: parts.cordoned ? { unschedulable: true } : {},
   status: {

@@ -263,7 +263,11 @@ export const timeMutants = [
         'return slotsChanged ? this.#options.clock.now() : wakeAt;',
         'return wakeAt;',
       ],
-      ['loop', 'waits for news after a plan that met another world', 'if (refused > 0) return undefined;', ''],
     ],
+  ),
+  ...rowsOf(
+    'controller.ts',
+    ['fencing'],
+    [['loop', 'waits for news after a plan that met another world', 'if (refused > 0) return undefined;', '']],
   ),
 ];
