@@ -27,7 +27,7 @@ export async function underLoad(stand: Stand, { root, how, ...load }: UnderLoad)
   const cluster = process.cpuUsage(before.cluster);
   const periods = Math.ceil((performance.now() - began) / 1000 / TOKEN_SECONDS);
   const cost = (seconds: number): Pick<Figure, 'value' | 'unit'> => {
-    const statuses = agents.length + load.rate * load.seconds;
+    const statuses = Object.values(result.answers).reduce((sum, count) => sum + count, 0);
     return { value: (1000 * seconds) / statuses, unit: 'ms' };
   };
   const figures: Figure[] = [
