@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type CertificateAuthority, createCa } from '../../sim/cluster/pki.ts';
 import type { MemoryCgroup } from '../cgroup.ts';
 import { cpuSeconds, memoryMb } from '../process.ts';
+import { freePorts } from '../../sim/world/ports.ts';
 
 /** The Kubernetes API that an apiserver works on. */
 export interface Api {
@@ -62,7 +62,7 @@ export class Replica {
     const files = { 'ca.crt': api.caPem, token: api.token, namespace: NAMESPACE };
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
     await putCertificate(dir, ca, 0);
-    const [port, httpPort] = [await freePort(), await freePort()];
+    const [port = 0, httpPort = 0] = await freePorts(2);
     const child = launch({ root, dir, api, port, httpPort, cgroup });
     const place = { port, servername: SERVERNAME, caPem: ca.certPem };
     const replica = new Replica({ place, dir, ca, child });
@@ -148,13 +148,4 @@ function launch({ root, dir, api, port, httpPort, cgroup }: Launch): ChildProces
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

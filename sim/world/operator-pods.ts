@@ -1,5 +1,4 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
@@ -10,6 +9,7 @@ import { podEnv, type PodFiles, writePodFiles } from './pod-files.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
 import type { ServiceAddress } from './service.ts';
+import { freePorts } from './ports.ts';
 
 export interface OperatorPodsOptions {
   readonly transport: KubeTransport;
@@ -81,7 +81,7 @@ export class OperatorPods implements KubeletHooks {
     const { uid, name } = pod.metadata;
     const dir = join(this.#options.dir, uid);
     await mkdir(dir, { recursive: true });
-    const [httpPort, apiPort] = [await freePort(), await freePort()];
+    const [httpPort = 0, apiPort = 0] = await freePorts(2);
     const files = await writePodFiles(pod, {
       ...this.#options,
       ...this.#options.api,
@@ -173,16 +173,4 @@ export class OperatorPods implements KubeletHooks {
       await this.#options.clock.sleep(READY_POLL_MS);
     }
   }
-}
-
-/** A port that was free a moment ago. Whoever loses it to somebody else ends, and is started again with another. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
@@ -18,6 +16,7 @@ import { eventually } from '../contract/eventually.ts';
 import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
 import { withFiles } from './https-world.ts';
 import { World } from './world.ts';
+import { freePorts } from '../../sim/world/ports.ts';
 
 const SERVER = 'a.svc';
 const HOUR_MS = 3_600_000;
@@ -65,15 +64,6 @@ function launch(env: Readonly<Record<string, string>>, clock: Clock = systemCloc
   return { listening: listening.promise, ended, stop };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 interface Ask {
   readonly method: string;
   readonly path: string;
@@ -103,7 +93,7 @@ test('the process serves with the certificate of its folder, and ends when it is
 
 test('the process is ready from when it has a certificate until that is over, and says so on its plain port', async () => {
   await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
-    const HTTP_PORT = String(await freePort());
+    const [HTTP_PORT = ''] = (await freePorts(1)).map(String);
     const get = async (path: string): Promise<string> => {
       const answer = await fetch(`http://127.0.0.1:${HTTP_PORT}${path}`);
       return `${answer.status} ${await answer.text()}`;

@@ -5,7 +5,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { at, fields, list } from '../../sim/cluster/object.ts';
 import { mergePatch } from '../../sim/cluster/patch/merge.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
-import { CRD, CRDS, definition, gadget, gadgetV1, version } from '../sim/cluster/gadget.ts';
+import { CRD, CRDS, definition, gadget, gadgetV1, INVALID_SPECS, version } from '../sim/cluster/gadget.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
@@ -63,31 +63,7 @@ describe('a definition', () => {
 });
 
 describe('an object', () => {
-  test.each([
-    [{}, 'spec.state: Required value'],
-    [{ state: 'Lazy' }, 'spec.state: Unsupported value: "Lazy": supported values: "Idle", "Busy"'],
-    [{ state: 7 }, 'spec.state: Invalid value: "integer": spec.state in body must be of type string: "integer"'],
-    [{ state: 'Idle', version: 'x' }, 'spec.version: Invalid value: "x": spec.version in body should match \'^\\d+$\''],
-    [
-      { state: 'Idle', since: 'noon' },
-      'spec.since: Invalid value: "noon": spec.since in body must be of type date-time: "noon"',
-    ],
-    [
-      { state: 'Idle', size: -1 },
-      'spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
-    ],
-    [{ state: 'Idle', size: 11 }, 'spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
-    [
-      { state: 'Idle', size: 1.5 },
-      'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
-    ],
-    [{ state: 'Idle', tags: ['a', 'b', 'c'] }, 'spec.tags: Too many: 3: must have at most 2 items'],
-    [
-      { state: 'Idle', tags: [1] },
-      'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
-    ],
-    [{ state: null }, 'spec.state: Required value'],
-  ])('with spec %j is invalid', async (spec, why) => {
+  test.each(INVALID_SPECS)('with spec %j is invalid', async (spec, why) => {
     const { v2 } = await served();
     const { code, reason, message } = await refusal(cluster.admin.create(v2, gadget('g', spec)));
     expect([code, reason]).toEqual([422, 'Invalid']);

@@ -1,5 +1,4 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClusterAccess } from '../../../runtime/kube/credentials.ts';
@@ -19,6 +18,7 @@ import type { Binaries } from './build.ts';
 import { Daemon } from './daemon.ts';
 import { exchange } from './exchange.ts';
 import { createPki, kubeconfig } from './pki.ts';
+import { freePorts } from '../../../sim/world/ports.ts';
 
 export interface ControlPlaneOptions {
   readonly binaries: Binaries;
@@ -172,15 +172,6 @@ async function prepare(dir: string, clock: Clock): Promise<Layout> {
     auditPolicyFile,
     auditLogFile: join(dir, 'audit.log'),
   };
-}
-
-/** Ports of loopback that were free a moment ago, all different. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports;
 }
 
 async function isOk(access: ClusterAccess, path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CRD, CRDS, definition, gadget, schema, V2, version } from './gadget.ts';
+import { CRD, CRDS, definition, gadget, INVALID_SPECS, schema, V2, version } from './gadget.ts';
 import { listNames, NODES, node, refusal, settle, told, world } from './harness.ts';
 
 describe('a definition', () => {
@@ -69,31 +69,7 @@ describe('a definition', () => {
 });
 
 describe('an object', () => {
-  test.each([
-    [{}, 'spec.state: Required value'],
-    [{ state: 'Lazy' }, 'spec.state: Unsupported value: "Lazy": supported values: "Idle", "Busy"'],
-    [{ state: 7 }, 'spec.state: Invalid value: "integer": spec.state in body must be of type string: "integer"'],
-    [{ state: 'Idle', version: 'x' }, 'spec.version: Invalid value: "x": spec.version in body should match \'^\\d+$\''],
-    [
-      { state: 'Idle', since: 'noon' },
-      'spec.since: Invalid value: "noon": spec.since in body must be of type date-time: "noon"',
-    ],
-    [
-      { state: 'Idle', size: -1 },
-      'spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0',
-    ],
-    [{ state: 'Idle', size: 11 }, 'spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
-    [
-      { state: 'Idle', size: 1.5 },
-      'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
-    ],
-    [{ state: 'Idle', tags: ['a', 'b', 'c'] }, 'spec.tags: Too many: 3: must have at most 2 items'],
-    [
-      { state: 'Idle', tags: [1] },
-      'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
-    ],
-    [{ state: null }, 'spec.state: Required value'],
-  ])('with spec %j is invalid', async (spec, why) => {
+  test.each(INVALID_SPECS)('with spec %j is invalid', async (spec, why) => {
     const { admin } = world();
     await admin.create(CRDS, definition());
     const status = await refusal(admin.create(V2, gadget('g', spec)));

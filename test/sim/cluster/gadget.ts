@@ -56,3 +56,27 @@ export const gadget = (name: string, spec: object = { state: 'Idle' }, more: obj
 });
 
 export const gadgetV1 = (name: string): object => gadget(name, { state: 'Idle' }, { apiVersion: 'example.com/v1' });
+
+/** Specs that the schema refuses, and why, in the API server's own words. */
+export const INVALID_SPECS: readonly (readonly [spec: object, why: string])[] = [
+  [{}, 'spec.state: Required value'],
+  [{ state: 'Lazy' }, 'spec.state: Unsupported value: "Lazy": supported values: "Idle", "Busy"'],
+  [{ state: 7 }, 'spec.state: Invalid value: "integer": spec.state in body must be of type string: "integer"'],
+  [{ state: 'Idle', version: 'x' }, 'spec.version: Invalid value: "x": spec.version in body should match \'^\\d+$\''],
+  [
+    { state: 'Idle', since: 'noon' },
+    'spec.since: Invalid value: "noon": spec.since in body must be of type date-time: "noon"',
+  ],
+  [{ state: 'Idle', size: -1 }, 'spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0'],
+  [{ state: 'Idle', size: 11 }, 'spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
+  [
+    { state: 'Idle', size: 1.5 },
+    'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
+  ],
+  [{ state: 'Idle', tags: ['a', 'b', 'c'] }, 'spec.tags: Too many: 3: must have at most 2 items'],
+  [
+    { state: 'Idle', tags: [1] },
+    'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
+  ],
+  [{ state: null }, 'spec.state: Required value'],
+];
