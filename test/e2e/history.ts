@@ -14,6 +14,7 @@ export type StoredShadow = Shadow & KubeObject;
  */
 export class History {
   readonly nodes = new Map<string, Node>();
+  /** By `namespace/name`. */
   readonly pods = new Map<string, Pod>();
   readonly shadows = new Map<string, StoredShadow>();
   readonly sightings: Sighting[] = [];
@@ -22,19 +23,13 @@ export class History {
   /** Follows until the signal aborts, across outages of the API server. */
   async run(transport: KubeTransport, signal: AbortSignal): Promise<void> {
     const parts = { transport, signal };
+    const nodes = collectionPath({ version: 'v1', plural: 'nodes' });
+    const pods = collectionPath({ version: 'v1', plural: 'pods' });
     const shadows = collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL });
     await Promise.all([
-      this.#follow(this.nodes, {
-        ...parts,
-        path: collectionPath({ version: 'v1', plural: 'nodes' }),
-        seen: this.sightings,
-      }),
-      this.#follow(this.pods, {
-        ...parts,
-        path: collectionPath({ version: 'v1', plural: 'pods' }),
-        seen: this.sightings,
-      }),
-      this.#follow(this.shadows, { ...parts, path: shadows, seen: [] }),
+      this.#follow(this.nodes, { ...parts, path: nodes, nameOf: bareName, seen: this.sightings }),
+      this.#follow(this.pods, { ...parts, path: pods, nameOf: fullName, seen: this.sightings }),
+      this.#follow(this.shadows, { ...parts, path: shadows, nameOf: bareName, seen: [] }),
     ]);
   }
 
@@ -59,37 +54,44 @@ export class History {
 
   async #follow<T extends KubeObject>(
     present: Map<string, T>,
-    { transport, path, signal, seen }: Followed,
+    { transport, path, signal, seen, nameOf }: Followed,
   ): Promise<void> {
-    const see = (object: T, gone = false): void => {
-      if (gone) present.delete(object.metadata.name);
-      else present.set(object.metadata.name, object);
+    const see = (name: string, object: T, gone = false): void => {
+      if (gone) present.delete(name);
+      else present.set(name, object);
       seen.push({ atMs: systemClock.now(), object, gone });
     };
-    const end = (last: T | undefined, resourceVersion: string): void => {
-      if (last) see({ ...last, metadata: { ...last.metadata, resourceVersion } }, true);
+    const end = (name: string, resourceVersion: string): void => {
+      const last = present.get(name);
+      if (last) see(name, { ...last, metadata: { ...last.metadata, resourceVersion } }, true);
     };
     const options = { transport, path, clock: systemClock, random: Math.random, project: (object: T) => object };
     for await (const change of follow<T, T>(options, signal)) {
-      if (change.kind === 'changed') see(change.item.value);
-      if (change.kind === 'deleted') end(present.get(nameOf(change.key)), change.version);
+      if (change.kind === 'changed') see(nameOf(change.item.key), change.item.value);
+      if (change.kind === 'deleted') end(nameOf(change.key), change.version);
       if (change.kind === 'replaced') {
         const listed = new Set(change.items.map(({ value }) => value.metadata.uid));
-        for (const last of present.values()) if (!listed.has(last.metadata.uid)) end(last, change.version);
-        for (const { value } of change.items) see(value);
+        for (const [name, { metadata }] of present) if (!listed.has(metadata.uid)) end(name, change.version);
+        for (const { key, value } of change.items) see(nameOf(key), value);
       }
       for (const look of this.#waiting) look();
     }
   }
 }
 
-function nameOf(key: string): string {
+function bareName(key: string): string {
   return key.slice(key.indexOf('/') + 1);
+}
+
+function fullName(key: string): string {
+  return key;
 }
 
 interface Followed {
   readonly transport: KubeTransport;
   readonly path: string;
   readonly signal: AbortSignal;
+  /** The name that an object goes by here, of its `namespace/name`, or name alone. */
+  readonly nameOf: (key: string) => string;
   readonly seen: Sighting[];
 }

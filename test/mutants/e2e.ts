@@ -76,6 +76,14 @@ export const e2eMutants: readonly Mutant[] = [
     replace: 'user?.username',
   },
   {
+    rule: 'pods of one name in two namespaces are two',
+    without: 'the end of one hides the other',
+    file: 'test/e2e/history.ts',
+    find: 'nameOf: fullName',
+    replace: 'nameOf: bareName',
+    tests: ['test/e2e/history.test.ts'],
+  },
+  {
     rule: 'what is stopped stays so',
     without: 'it is started again as what was killed is',
     file: 'test/e2e/controlplane/daemon.ts',
