@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { RealCluster } from './cluster.ts';
 import type { Sighting } from './sighting.ts';
 
@@ -9,7 +10,9 @@ export interface AuditEvent {
   readonly verb: string;
   readonly user?: { readonly username?: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly impersonatedUser?: { readonly username?: string };
+  readonly userAgent?: string;
   readonly objectRef?: {
+    readonly apiGroup?: string;
     readonly resource?: string;
     readonly namespace?: string;
     readonly name?: string;
@@ -62,4 +65,9 @@ function sighting(event: AuditEvent): Sighting | undefined {
 /** Who asked, or in whose name. */
 export function authorOf({ user, impersonatedUser }: AuditEvent): string {
   return impersonatedUser?.username ?? user?.username ?? '';
+}
+
+/** True for the service accounts of the operator's own processes. */
+export function isOperator(user: string): boolean {
+  return user.startsWith(`system:serviceaccount:${NAMESPACE}:`);
 }

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Credentials } from '../../runtime/kube/credentials.ts';
+import { userAgent } from '../../runtime/kube/https.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
 import { auditOf, written } from './audit.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
+import { exchange } from './controlplane/exchange.ts';
 import type { Reboot } from './fleet.ts';
 import { History } from './history.ts';
 import { breaches } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
+import { refusals } from './refusals.ts';
 
 const NODES = ['node-1', 'node-2'];
 const OPERATOR = `system:serviceaccount:${NAMESPACE}:brupop-apiserver-service-account`;
@@ -61,6 +65,21 @@ test('the audit log tells whose cordon was taken away by the operator', async ()
   await kubectl('uncordon', 'node-2', `--as=${OPERATOR}`, '--as-group=system:masters');
   const { byAudit } = await seen();
   expect(byAudit).toEqual([`node-2: the cordon of controlplane-admin was taken away by ${OPERATOR}`]);
+});
+
+test('the audit log tells what the operator was refused', async () => {
+  expect(refusals(await auditOf(cluster))).toEqual([]);
+  await expect(kubectl('get', 'secrets', '-n', 'default', `--as=${OPERATOR}`)).rejects.toThrow('Forbidden');
+  const credentials = async (): Promise<Credentials> => ({
+    tls: { ca: cluster.api.caPem },
+    headers: { authorization: 'Bearer expired', 'user-agent': userAgent('agent') },
+  });
+  const nobody = { server: `https://127.0.0.1:${cluster.api.port}`, credentials };
+  expect((await exchange(nobody, { path: '/api/v1/nodes' })).status).toBe(401);
+  expect(refusals(await auditOf(cluster))).toEqual([
+    `${OPERATOR} was refused (403): list secrets in default`,
+    expect.stringMatching(/^brupop-agent\S* was refused \(401\): list nodes$/),
+  ]);
 });
 
 test('the audit log and the watches each tell of two nodes that bore marks at once', async () => {

@@ -1,8 +1,8 @@
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { auditOf, written } from './audit.ts';
+import { auditOf, isOperator, written } from './audit.ts';
 import type { Reboot } from './fleet.ts';
+import { refusals } from './refusals.ts';
 import type { Scene } from './scene.ts';
 import type { Sighting } from './sighting.ts';
 
@@ -18,8 +18,9 @@ export async function invariants(
   { cluster, fleet, history }: Scene,
   allowed: Allowed = {},
 ): Promise<readonly string[]> {
-  const audited = written(await auditOf(cluster));
-  return breaches([...audited, ...history.sightings], fleet.reboots, allowed);
+  const events = await auditOf(cluster);
+  const seen = [...written(events), ...history.sightings];
+  return [...breaches(seen, fleet.reboots, allowed), ...refusals(events)];
 }
 
 export function breaches(
@@ -76,10 +77,6 @@ function takenCordons(nodes: readonly Of<Node>[]): readonly string[] {
     const taken = author && !isOperator(author) && isOperator(by) && !gone;
     return taken ? [`${name}: the cordon of ${author} was taken away by ${by}`] : [];
   });
-}
-
-function isOperator(user: string): boolean {
-  return user.startsWith(`system:serviceaccount:${NAMESPACE}:`);
 }
 
 /** When a pod was on its node; milliseconds since the Unix epoch. */

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const INVARIANTS = { file: 'test/e2e/invariants.ts', tests: ['test/e2e/invariants.test.ts'] } as const;
+const REFUSALS = { file: 'test/e2e/refusals.ts', tests: ['test/e2e/refusals.test.ts'] } as const;
 const AUDIT = { file: 'test/e2e/audit.ts', tests: ['test/e2e/audit.test.ts'] } as const;
 
 /** The scenarios' own eyes: what they would overlook without it. */
@@ -53,6 +54,20 @@ export const e2eMutants: readonly Mutant[] = [
     without: 'they must be gone as well',
     find: '.filter(({ pod }) => isDrained(pod))',
     replace: '',
+  },
+  {
+    ...REFUSALS,
+    rule: 'the operator is never forbidden anything',
+    without: 'a right that its roles lack is not missed',
+    find: '(code === 403 && isOperator(authorOf(event))) ||',
+    replace: '',
+  },
+  {
+    ...REFUSALS,
+    rule: 'a token of the operator is never refused',
+    without: 'its processes may go on with one that has expired',
+    find: "code === 401 && OPERATOR_AGENT.test(event.userAgent ?? '')",
+    replace: 'false',
   },
   {
     ...AUDIT,
