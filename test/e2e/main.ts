@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { binaries } from './controlplane/build.ts';
+import { prepared } from './controlplane/build.ts';
+import { ownFolder } from './controlplane/folder.ts';
+import { runInside } from './controlplane/outside.ts';
+import { stopRequested } from './controlplane/stopping.ts';
 import {
   exitCode,
   HELP,
@@ -18,7 +18,6 @@ import {
 } from './runner.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const CONTROLPLANE = here('controlplane/main.ts');
 const LOGS = here('../../build/e2e');
 
 /** `npm run test:e2e`: each file of scenarios on a control plane of its own, so that none finds what another left. */
@@ -28,24 +27,23 @@ async function main(args: readonly string[]): Promise<number> {
     process[asked.kind === 'help' ? 'stdout' : 'stderr'].write(asked.kind === 'help' ? HELP : `${asked.fault}\n`);
     return asked.kind === 'help' ? 0 : 2;
   }
-  const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  const stop = stopRequested(process.env);
   // Before two of them build at once.
-  await binaries({ env: process.env, progress: (line) => void process.stderr.write(`${line}\n`) });
+  await prepared({ env: process.env, progress: (line) => void process.stderr.write(`${line}\n`) });
   const results = new Map<string, Result | undefined>();
-  const dir = await mkdtemp(join(tmpdir(), 'brupop-e2e-'));
+  const folder = await ownFolder('e2e');
   try {
     const waiting = selected(scenarioFiles(), asked.patterns);
     const worker = async (): Promise<void> => {
-      for (let file = waiting.shift(); file && !stop.signal.aborted; file = waiting.shift())
-        results.set(file, await runFile(file, join(dir, `${file}.json`), stop.signal));
+      for (let file = waiting.shift(); file && !stop.aborted; file = waiting.shift())
+        results.set(file, await runFile(file, join(folder.dir, `${file}.json`), stop));
     };
     await Promise.all(Array.from({ length: asked.jobs }, worker));
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await folder.remove();
   }
   process.stdout.write(`${summary(results)}\n`);
-  return exitCode(results, stop.signal.aborted);
+  return exitCode(results, stop.aborted);
 }
 
 function scenarioFiles(): readonly ScenarioFile[] {
@@ -58,14 +56,7 @@ async function runFile(file: string, report: string, stop: AbortSignal): Promise
   const logs = join(LOGS, file);
   await rm(logs, { recursive: true, force: true });
   const env = { ...process.env, CONTROLPLANE_LOGS: logs };
-  const child = spawn(process.execPath, [CONTROLPLANE, 'exec', ...jest], {
-    env,
-    stdio: ['inherit', 'ignore', 'inherit'],
-  });
-  const end = (): void => void child.kill('SIGTERM');
-  stop.addEventListener('abort', end);
-  await once(child, 'exit');
-  stop.removeEventListener('abort', end);
+  await runInside(jest, { env, stdout: 'ignore', stop });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Result);
 }

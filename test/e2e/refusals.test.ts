@@ -40,3 +40,9 @@ test('answers of other kinds, and to others, are none', () => {
   expect(refusals([200, 404, 409, 429].map((code) => event(code)))).toEqual([]);
   expect(refusals([event(403, { user: { username: 'admin' } }), event(401, { userAgent: 'kubectl' })])).toEqual([]);
 });
+
+test('an API server that has just started and refuses everybody counts for nothing, for a second', () => {
+  const everybody = event(403, { user: { username: 'system:kube-scheduler' } });
+  expect(refusals([everybody, event(403, { stageTimestamp: '2026-01-01T00:00:00.900Z' })])).toEqual([]);
+  expect(refusals([everybody, event(403, { stageTimestamp: '2026-01-01T00:00:01.100Z' })])).toHaveLength(1);
+});

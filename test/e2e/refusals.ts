@@ -3,9 +3,25 @@ import { type AuditEvent, authorOf, isOperator } from './audit.ts';
 /** As `userAgent` of `runtime/kube/https.ts` begins. */
 const OPERATOR_AGENT = /^brupop-/;
 
-/** What the API server refused the operator's processes: a line per process and kind of request. */
+/** They may do all that they ask for. */
+const KUBERNETES = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
+const STARTING_MS = 1000;
+
+/**
+ * What the API server refused the operator's processes: a line per process and kind of request. One that was started a moment ago refuses
+ * everybody until it has read the roles, Kubernetes' own controllers too: that does not count.
+ */
 export function refusals(events: readonly AuditEvent[]): readonly string[] {
-  return [...new Set(events.filter(isRefused).map(inWords))];
+  const starts = events
+    .filter((event) => event.responseStatus?.code === 403 && KUBERNETES.has(authorOf(event)))
+    .map(timeOf);
+  const isStarting = (atMs: number): boolean => starts.some((start) => Math.abs(start - atMs) < STARTING_MS);
+  const refused = events.filter((event) => isRefused(event) && !isStarting(timeOf(event)));
+  return [...new Set(refused.map(inWords))];
+}
+
+function timeOf({ stageTimestamp }: AuditEvent): number {
+  return Date.parse(stageTimestamp);
 }
 
 /** Whoever bears a token that is not taken is nobody: that one is known by the name that the process gives itself. */

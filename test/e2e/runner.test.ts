@@ -62,6 +62,11 @@ describe('the end', () => {
     expect(exitCode(results(passed(1), undefined), false)).toBe(1);
   });
 
+  test('counts a file of which every test is skipped, or that has none, as a failure', () => {
+    expect(summary(results(passed(2), passed(0)))).toBe('2 passed, 1 failed');
+    expect(exitCode(results(passed(2), passed(0)), false)).toBe(1);
+  });
+
   test('is no success where nothing ran, or when it was interrupted', () => {
     expect(exitCode(results(), false)).toBe(1);
     expect(exitCode(results(passed(1)), true)).toBe(130);

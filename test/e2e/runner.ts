@@ -32,7 +32,10 @@ export function parseRun(args: readonly string[]): Run {
   }
 }
 
-/** For jest: to run one file of scenarios, and to end with its last test, whatever one that failed left running. */
+/**
+ * For jest: to run one file of scenarios, and to end with its last test. A file that passes ends by itself; a scenario that runs out of
+ * time goes on waiting for what does not come, and nothing can stop it.
+ */
 export function jestArguments(file: string, report: string): readonly string[] {
   return ['--testMatch', `**/${file}`, '--json', '--outputFile', report, '--forceExit'];
 }
@@ -71,10 +74,10 @@ export function summary(results: ReadonlyMap<string, Result | undefined>): strin
   return `${passed} passed, ${failed} failed`;
 }
 
-/** A file can fail without a test that failed: where it cannot be loaded, or its set-up throws. */
+/** A file can fail without a test that failed: where it cannot be loaded, its set-up throws, or each of its tests is skipped. */
 function failuresOf(result: Result | undefined): number {
-  if (!result) return 1;
-  return result.success ? 0 : Math.max(1, result.numFailedTests);
+  if (result?.success && result.numPassedTests > 0) return 0;
+  return Math.max(1, result?.numFailedTests ?? 0);
 }
 
 /** 0 only when something ran and all of it passed. */

@@ -32,6 +32,13 @@ export async function binaries({ env, progress }: BuildOptions): Promise<Binarie
   return found;
 }
 
+/** Everything that a control plane and its scenarios need; once they run, there is no network to fetch modules from. */
+export async function prepared(options: BuildOptions): Promise<Binaries> {
+  const found = await binaries(options);
+  await certManagerCrds(options);
+  return found;
+}
+
 /**
  * A file with cert-manager's own CRDs. They lie in its module as Helm templates, of which only labels are templated: those lines are
  * left out.

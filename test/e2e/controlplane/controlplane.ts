@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterAccess } from '../../../runtime/kube/credentials.ts';
 import { kubeconfigAccess } from '../../../runtime/kube/kubeconfig.ts';
@@ -17,6 +16,7 @@ import {
 import type { Binaries } from './build.ts';
 import { Daemon } from './daemon.ts';
 import { exchange } from './exchange.ts';
+import { type OwnFolder, ownFolder } from './folder.ts';
 import { createPki, kubeconfig } from './pki.ts';
 import { freePorts } from '../../../sim/world/ports.ts';
 
@@ -55,10 +55,10 @@ const POLL_MS = 50;
  * started again, as static pods are.
  */
 export async function startControlPlane({ binaries, clock }: ControlPlaneOptions): Promise<ControlPlane> {
-  const dir = await mkdtemp(join(tmpdir(), 'brupop-controlplane-'));
+  const folder = await ownFolder('controlplane');
   try {
-    const layout = await prepare(dir, clock);
-    const controlPlane = new Running({ binaries, clock, dir, layout });
+    const layout = await prepare(folder.dir, clock);
+    const controlPlane = new Running({ binaries, clock, folder, layout });
     try {
       await controlPlane.start();
       return controlPlane;
@@ -67,13 +67,13 @@ export async function startControlPlane({ binaries, clock }: ControlPlaneOptions
       throw error;
     }
   } catch (error) {
-    await rm(dir, { recursive: true, force: true });
+    await folder.remove();
     throw error;
   }
 }
 
 interface Parts extends ControlPlaneOptions {
-  readonly dir: string;
+  readonly folder: OwnFolder;
   readonly layout: Layout;
 }
 
@@ -89,9 +89,9 @@ class Running implements ControlPlane {
   readonly #controllers: readonly Daemon[];
 
   constructor(parts: Parts) {
-    const { dir, layout } = parts;
+    const { folder, layout } = parts;
     this.#parts = parts;
-    this.dir = dir;
+    this.dir = folder.dir;
     this.url = `https://127.0.0.1:${layout.ports.api}`;
     this.etcdUrl = etcdUrl(layout);
     this.kubeconfig = this.#fileOf(ADMIN);
@@ -124,7 +124,7 @@ class Running implements ControlPlane {
     await Promise.all(this.#controllers.map((daemon) => daemon.stop('SIGKILL')));
     await this.apiserver.stop('SIGKILL');
     await this.#etcd.stop('SIGKILL');
-    await rm(this.dir, { recursive: true, force: true });
+    await this.#parts.folder.remove();
   }
 
   #daemon(name: string, args: readonly string[]): Daemon {

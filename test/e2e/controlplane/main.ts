@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bridge } from './bridge.ts';
-import { binaries, certManagerCrds } from './build.ts';
+import { prepared } from './build.ts';
+import { ownFolder } from './folder.ts';
 import { HELP, parseCommand } from './options.ts';
+import { runInside } from './outside.ts';
+import { stopRequested } from './stopping.ts';
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** `npm run controlplane`: from the arguments to the exit code. */
@@ -24,38 +21,29 @@ async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   // Here and not inside, where there is no network to fetch modules from.
-  const { kubectl } = await binaries({ env: process.env, progress });
-  await certManagerCrds({ env: process.env });
+  const { kubectl } = await prepared({ env: process.env, progress });
   if (command.kind === 'build') {
     process.stdout.write(`${kubectl}\n`);
     return 0;
   }
-  return command.kind === 'exec' ? runInside([command.program, ...command.args]) : startInside();
+  const stop = stopRequested(process.env);
+  if (command.kind === 'start') return startInside(stop);
+  return runInside([command.program, ...command.args], { env: process.env, stop });
 }
 
 /** Starts the control plane for people: its kubeconfig works from every shell of this machine. */
-async function startInside(): Promise<number> {
-  const dir = await mkdtemp(join(tmpdir(), 'brupop-bridge-'));
-  const socket = join(dir, 'api.sock');
+async function startInside(stop: AbortSignal): Promise<number> {
+  const folder = await ownFolder('bridge');
+  const socket = join(folder.dir, 'api.sock');
   const server = await bridge({ port: 0, host: '127.0.0.1' }, { path: socket });
   const { port } = server.address() as AddressInfo;
+  const env = { ...process.env, BRIDGE_SOCKET: socket, BRIDGE_PORT: String(port) };
   try {
-    return await runInside([], { BRIDGE_SOCKET: socket, BRIDGE_PORT: String(port) });
+    return await runInside([], { env, stop });
   } finally {
     server.close();
-    await rm(dir, { recursive: true, force: true });
+    await folder.remove();
   }
-}
-
-/** The fourth channel's end tells the inner process to stop, also when this one was killed. */
-async function runInside(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
-  const inner = spawn(here('isolated'), [process.execPath, here('inside.ts'), ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-  });
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => inner.stdio[3]?.destroy());
-  const [code] = (await once(inner, 'exit')) as [number | null];
-  return code ?? 1;
 }
 
 process.exitCode = await main(process.argv.slice(2));
