@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cacheFolder, removeUnused } from './cache.ts';
 import { type Program, PROGRAMS } from './programs.ts';
 
 const MODULES = fileURLToPath(new URL('modules', import.meta.url));
@@ -22,13 +21,13 @@ export type Binaries = Readonly<Record<string, string>>;
 
 /**
  * Finds every program, and builds what is missing. Programs in `KUBEBUILDER_ASSETS` are used as they are; the rest is built from its
- * Go module into the user's cache, once for each state of the module's go.mod and go.sum.
+ * Go module into the user's cache, once for each state of the module's go.mod and go.sum and of what is built from it, and how.
  * @throws Error with the compiler's words when a program cannot be built
  */
-export async function binaries({ env, progress }: BuildOptions): Promise<Binaries> {
+export async function binaries({ env, progress }: BuildOptions, programs = PROGRAMS): Promise<Binaries> {
   const found: Record<string, string> = {};
-  for (const program of PROGRAMS)
-    found[program.name] = asset(program, env) ?? (await built(program, { env, progress }));
+  for (const program of programs)
+    found[program.name] = asset(program, env) ?? (await built(program, programs, { env, progress }));
   return found;
 }
 
@@ -44,8 +43,7 @@ export async function prepared(options: BuildOptions): Promise<Binaries> {
  * left out.
  */
 export async function certManagerCrds({ env }: Pick<BuildOptions, 'env'>): Promise<string> {
-  const folder = moduleCache('cert-manager', env);
-  const file = join(folder, 'crds.yaml');
+  const file = join(await outputOf('cert-manager', PROGRAMS, env), 'crds.yaml');
   if (existsSync(file)) return file;
   const question = ['list', '-m', '-f', '{{.Dir}}', 'github.com/cert-manager/cert-manager'];
   const { stdout } = await go(question, join(MODULES, 'cert-manager'), env);
@@ -53,7 +51,6 @@ export async function certManagerCrds({ env }: Pick<BuildOptions, 'env'>): Promi
   const names = (await readdir(source)).filter((name) => name.endsWith('.yaml')).toSorted();
   const texts = await Promise.all(names.map((name) => readFile(join(source, name), 'utf8')));
   const plain = texts.map((text) => text.replaceAll(/^.*\{\{.*\n/gm, ''));
-  await mkdir(folder, { recursive: true });
   await writeFile(`${file}.${process.pid}`, plain.join('---\n'));
   await rename(`${file}.${process.pid}`, file);
   return file;
@@ -65,35 +62,31 @@ function asset({ name }: Program, env: BuildOptions['env']): string | undefined 
   return file && existsSync(file) ? file : undefined;
 }
 
-async function built(program: Program, { env, progress }: BuildOptions): Promise<string> {
-  const folder = moduleCache(program.module, env);
-  const file = join(folder, program.name);
+async function built(program: Program, programs: readonly Program[], { env, progress }: BuildOptions): Promise<string> {
+  const { name, module } = program;
+  const file = join(await outputOf(module, programs, env), name);
   if (existsSync(file)) return file;
-  await mkdir(folder, { recursive: true });
-  progress(`building ${program.name} (once; minutes on two cores)`);
+  progress(`building ${name} (once; minutes on two cores)`);
   const begun = performance.now();
   // Moved into place when whole: a build that was interrupted leaves nothing that looks like a program.
   const partial = `${file}.${process.pid}`;
-  await go(
-    ['build', '-trimpath', '-ldflags', linkerFlags(program), '-o', partial, program.package],
-    join(MODULES, program.module),
-    env,
-  );
+  await go(['build', '-o', partial, ...whatToBuild(program)], join(MODULES, module), env);
   await rename(partial, file);
-  progress(`built ${program.name} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  progress(`built ${name} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  await removeUnused(module, env);
   return file;
 }
 
-function linkerFlags({ variables = {} }: Program): string {
-  return ['-s', '-w', ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)].join(' ');
+function whatToBuild({ variables = {}, package: source }: Program): readonly string[] {
+  const flags = ['-s', '-w', ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)];
+  return ['-trimpath', '-ldflags', flags.join(' '), source];
 }
 
-/** Where what comes out of a module is kept; another state of the module, another folder. */
-function moduleCache(module: string, env: BuildOptions['env']): string {
-  const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULES, module, file)));
-  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(cache, 'brupop-controlplane', `${module}-${hash.digest('hex').slice(0, 16)}`);
+/** Where what comes out of a module is kept. */
+async function outputOf(module: string, programs: readonly Program[], env: BuildOptions['env']): Promise<string> {
+  const sums = ['go.mod', 'go.sum'].map((name) => readFile(join(MODULES, module, name), 'utf8'));
+  const commands = programs.filter((program) => program.module === module).flatMap(whatToBuild);
+  return cacheFolder({ module, state: [...(await Promise.all(sums)), ...commands] }, env);
 }
 
 async function go(args: readonly string[], cwd: string, env: BuildOptions['env']): Promise<{ stdout: string }> {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** One program of the control plane, and where its source is. */
 export interface Program {
   readonly name: string;
@@ -10,11 +12,20 @@ export interface Program {
 
 const VERSION = 'k8s.io/component-base/version';
 /** A build from a module has no git behind it, and clients refuse to talk to a server of version 0. */
-const KUBERNETES_VERSION = {
-  [`${VERSION}.gitVersion`]: 'v1.36.3',
-  [`${VERSION}.gitMajor`]: '1',
-  [`${VERSION}.gitMinor`]: '36',
-};
+const KUBERNETES_VERSION = versionVariables(
+  readFileSync(new URL('modules/kubernetes/go.mod', import.meta.url), 'utf8'),
+);
+
+function versionVariables(goMod: string): Readonly<Record<string, string>> {
+  const [, gitVersion, gitMajor, gitMinor] = /^\s*k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\S+)/m.exec(goMod) ?? [];
+  if (!gitVersion || !gitMajor || !gitMinor)
+    throw new Error('go.mod: expected a version of k8s.io/kubernetes, got none');
+  return {
+    [`${VERSION}.gitVersion`]: gitVersion,
+    [`${VERSION}.gitMajor`]: gitMajor,
+    [`${VERSION}.gitMinor`]: gitMinor,
+  };
+}
 
 const kubernetes = (name: string): Program => ({
   name,

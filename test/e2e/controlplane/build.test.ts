@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../../runtime/lib/clock.ts';
+import { binaries } from './build.ts';
+import type { Program } from './programs.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const KWOK: Program = { name: 'kwok', module: 'kwok', package: 'example.com/kwok' };
+
+let home: string;
+let built: string[];
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'build-'));
+  built = [];
+  // It writes its arguments into the file that it should build.
+  await writeFile(join(home, 'go'), '#!/bin/sh\necho "$@" > "$3"\n');
+  await chmod(join(home, 'go'), 0o755);
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function build(program: Program, more: NodeJS.ProcessEnv = {}): Promise<string> {
+  const env = { PATH: home, XDG_CACHE_HOME: home, ...more };
+  const progress = (line: string): void => void (line.startsWith('building') && built.push(program.name));
+  return (await binaries({ env, progress }, [program]))[program.name] ?? '';
+}
+
+test('a program is built once', async () => {
+  const file = await build(KWOK);
+  expect(await build(KWOK)).toBe(file);
+  expect(built).toEqual(['kwok']);
+  expect(await readFile(file, 'utf8')).toContain('-trimpath -ldflags -s -w example.com/kwok');
+});
+
+test.each<[string, Partial<Program>]>([
+  ['of another package', { package: 'example.com/kwok/v2' }],
+  ['with another variable', { variables: { version: '2' } }],
+])('a program %s is built anew', async (_, change) => {
+  const files = [await build(KWOK), await build({ ...KWOK, ...change })];
+  expect(new Set(files).size).toBe(2);
+  expect(built).toEqual(['kwok', 'kwok']);
+});
+
+test('a program among the assets is taken as it is', async () => {
+  await writeFile(join(home, 'kwok'), '');
+  expect(await build(KWOK, { KUBEBUILDER_ASSETS: home })).toBe(join(home, 'kwok'));
+  expect(built).toEqual([]);
+});
+
+test('what nobody has used for 30 days is removed once its module is built anew, and nothing else', async () => {
+  const folder = dirname(await build(KWOK));
+  const cache = dirname(folder);
+  const names = ['kwok-0123456789abcdef', 'kwok-fedcba9876543210', 'kwok-mine', 'kubernetes-0123456789abcdef'];
+  const [old, recent, ...others] = names;
+  for (const name of names) await age(join(cache, name), name === recent ? 29 : 31);
+  await age(folder, 31);
+  await build(KWOK);
+  expect(await readdir(cache)).toContain(old);
+
+  const anew = dirname(await build({ ...KWOK, package: 'example.com/kwok/v2' }));
+  const left = [folder, anew, ...[recent, ...others].map((name) => join(cache, name ?? ''))];
+  expect(new Set((await readdir(cache)).map((name) => join(cache, name)))).toEqual(new Set(left));
+});
+
+async function age(folder: string, days: number): Promise<void> {
+  const used = new Date(systemClock.now() - days * DAY_MS);
+  await mkdir(folder, { recursive: true });
+  await utimes(folder, used, used);
+}
