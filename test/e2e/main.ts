@@ -27,9 +27,9 @@ async function main(args: readonly string[]): Promise<number> {
     process[asked.kind === 'help' ? 'stdout' : 'stderr'].write(asked.kind === 'help' ? HELP : `${asked.fault}\n`);
     return asked.kind === 'help' ? 0 : 2;
   }
-  const stop = stopRequested(process.env);
   // Before two of them build at once.
   await prepared({ env: process.env, progress: (line) => void process.stderr.write(`${line}\n`) });
+  const stop = stopRequested(process.env);
   const results = new Map<string, Result | undefined>();
   const folder = await ownFolder('e2e');
   try {

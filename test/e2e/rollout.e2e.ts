@@ -1,16 +1,33 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Component } from '../../infra/labels.ts';
+import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
 import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { unusedRights } from '../rights.ts';
 import { eventually } from '../contract/eventually.ts';
-import { auditOf } from './audit.ts';
+import { auditOf, authorOf } from './audit.ts';
 import { guard, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { updating, verdict, versionOf } from './looks.ts';
 import { DIST, type Scene, Stage } from './scene.ts';
+
+/** Rights that a rollout may well need none of, and where they are used. */
+const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
+  agent: [],
+  // An Event that is told again is counted up: test/rollout/access.test.ts.
+  apiserver: ['patch events'],
+  controller: [
+    'patch events',
+    // Objects stored as v1 are moved: older-storage.e2e.ts.
+    'patch apiextensions.k8s.io/customresourcedefinitions/status',
+    // A node is no longer managed: upheaval.e2e.ts.
+    `delete ${GROUP}/${PLURAL}`,
+  ],
+};
 
 let stage: Stage;
 
@@ -91,3 +108,20 @@ test('who still reads v1 is answered through the conversion webhook, under the c
   const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
   expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill(`${GROUP}/v1`));
 });
+
+test.each(['agent', 'apiserver', 'controller'] as const)(
+  'the %s needed each right that its roles give it, but for those that other scenarios need',
+  async (component) => {
+    const user = `system:serviceaccount:${NAMESPACE}:${SERVICE_ACCOUNTS[component]}`;
+    const asked = (await auditOf(stage.cluster))
+      .filter((event) => authorOf(event) === user)
+      .map(({ verb, objectRef: { apiGroup: group, resource, subresource } = {} }) => ({
+        verb,
+        group,
+        resource,
+        subresource,
+      }));
+    const unused = unusedRights(component, asked);
+    expect(unused.filter((right) => !USED_ELSEWHERE[component].includes(right))).toEqual([]);
+  },
+);

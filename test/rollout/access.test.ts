@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
-import { rules } from '../../infra/rules.ts';
 import type { KubeList, Pod } from '../../runtime/kube/objects.ts';
 import { podsPath } from '../../runtime/kube/pods.ts';
 import { shadowsPath } from '../../runtime/kube/shadows.ts';
@@ -16,6 +15,7 @@ import {
 import type { AuditEntry } from '../../sim/cluster/cluster.ts';
 import type { Rollout } from '../../sim/rollout.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
+import { rightFor, rightsOf, unusedRights } from '../rights.ts';
 import { until, withRollout } from './support.ts';
 
 /**
@@ -48,7 +48,7 @@ function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
 async function live(rollout: Rollout): Promise<void> {
   const { transport, cluster } = rollout.world;
   const done = (process: Process, call: string, namespace: string): boolean =>
-    callsOf(process, cluster.audit).some((entry) => textOf(entry) === call && entry.namespace === namespace);
+    callsOf(process, cluster.audit).some((entry) => rightFor(entry) === call && entry.namespace === namespace);
   await rollout.over;
   // In the end nothing is new, and an Event that there is already is counted up: by a process that has not moved meanwhile.
   const countedUp = (): boolean =>
@@ -70,7 +70,7 @@ async function leaveStoredAsV1({ world: { transport, cluster } }: Rollout): Prom
     await transport.request({ method: 'DELETE', path: `${podsPath(NAMESPACE)}/${metadata.name}` });
   }
   const moved = (): boolean =>
-    callsOf('controller', cluster.audit).some((entry) => textOf(entry).startsWith('patch apiextensions.k8s.io/'));
+    callsOf('controller', cluster.audit).some((entry) => rightFor(entry).startsWith('patch apiextensions.k8s.io/'));
   for (let second = 0; second < 40 && !moved(); second++) await systemClock.sleep(1000);
 }
 
@@ -99,19 +99,6 @@ function callsOf(process: Process, entries: readonly AuditEntry[]): AuditEntry[]
   return entries.filter((entry) => entry.user === user);
 }
 
-function textOf({ verb, group, resource, subresource }: AuditEntry): string {
-  return `${verb} ${[group, resource, subresource].filter(Boolean).join('/')}`;
-}
-
-/** `verb group/resource/subresource` for each right of the process. */
-function granted(process: Process, scope: 'cluster' | 'namespace'): string[] {
-  return rules(process, NAMESPACE)[scope].flatMap(({ apiGroups = [], resources = [], verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group === '' ? '' : `${group}/`}${resource}`)),
-    ),
-  );
-}
-
 describe.each(PROCESSES)('%s', (process) => {
   test('is refused nothing that it asks for', () => {
     const calls = callsOf(process, audit);
@@ -120,16 +107,14 @@ describe.each(PROCESSES)('%s', (process) => {
   });
 
   test('uses each right that it has', () => {
-    const used = new Set(callsOf(process, audit).map(textOf));
-    const unused = [...granted(process, 'cluster'), ...granted(process, 'namespace')].filter((call) => !used.has(call));
-    expect(unused).toEqual([]);
+    expect(unusedRights(process, callsOf(process, audit))).toEqual([]);
   });
 
   test('has a right in the whole cluster only for what it reaches beyond its own namespace', () => {
     const beyond = callsOf(process, audit).filter(({ namespace }) => namespace !== NAMESPACE);
-    const reached = new Set(beyond.map((entry) => textOf(entry)));
+    const reached = new Set(beyond.map((entry) => rightFor(entry)));
     // An Event is counted up by whoever wrote it, wherever it is.
-    const local = granted(process, 'cluster').filter((call) => !reached.has(call) && call !== 'patch events');
+    const local = rightsOf(process, 'cluster').filter((call) => !reached.has(call) && call !== 'patch events');
     expect(local).toEqual([]);
   });
 });

@@ -15,8 +15,8 @@ import {
 } from './arguments.ts';
 import type { Binaries } from './build.ts';
 import { Daemon } from './daemon.ts';
-import { exchange } from './exchange.ts';
 import { type OwnFolder, ownFolder } from './folder.ts';
+import { exchange } from './exchange.ts';
 import { createPki, kubeconfig } from './pki.ts';
 import { freePorts } from '../../../sim/world/ports.ts';
 

@@ -9,6 +9,9 @@ import { bridge } from './bridge.ts';
 import { type Binaries, binaries } from './build.ts';
 import { type ControlPlane, startControlPlane } from './controlplane.ts';
 
+/** For a program that is told to end. */
+const GRACE_MS = 5000;
+
 /** The half of `npm run controlplane` that runs in the namespaces: starts the control plane, runs the command, stops it. */
 async function main([program, ...args]: readonly string[]): Promise<number> {
   const stop = stopSignal();
@@ -58,7 +61,11 @@ async function run(
   stop: AbortSignal,
 ): Promise<number> {
   const child = spawn(program, args, { env, stdio: 'inherit' });
-  stop.addEventListener('abort', () => child.kill('SIGTERM'));
+  stop.addEventListener('abort', () => {
+    child.kill('SIGTERM');
+    // Nobody may be there to end what heeds no signal.
+    setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }
