@@ -40,12 +40,26 @@ function schema(states: readonly string[], failures: Schema): Schema {
   };
 }
 
-const V1 = { name: 'v1', served: true, subresources: { status: {} }, schema: schema(STATES_V1, {}) };
+const column = (name: string, jsonPath: string, type = 'string'): object => ({ name, jsonPath, type });
+const COLUMNS = [
+  column('State', '.status.current_state'),
+  column('Version', '.status.current_version'),
+  column('Target State', '.spec.state'),
+  column('Target Version', '.spec.version'),
+];
+const served = { served: true, subresources: { status: {} } };
+
+const V1 = { name: 'v1', ...served, schema: schema(STATES_V1, {}), additionalPrinterColumns: COLUMNS };
 const FAILURES = {
   crash_count: { type: 'integer', format: 'uint32', minimum: 0 },
   state_transition_failure_timestamp: MAYBE_TEXT,
 };
-const V2 = { name: 'v2', served: true, subresources: { status: {} }, schema: schema(STATES, FAILURES) };
+const V2 = {
+  name: 'v2',
+  ...served,
+  schema: schema(STATES, FAILURES),
+  additionalPrinterColumns: [...COLUMNS, column('Crash Count', '.status.crash_count', 'integer')],
+};
 
 function crd(spec: object, annotations: Readonly<Record<string, string>> = {}): Manifest {
   const names = { kind: KIND, plural: PLURAL, singular: SINGULAR, shortNames: [SHORT_NAME] };

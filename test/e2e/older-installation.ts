@@ -1,66 +1,16 @@
-import {
-  APISERVER_SERVICE,
-  COMPONENT_LABEL,
-  CONTROLLER_DEPLOYMENT,
-  GROUP,
-  NAMESPACE,
-} from '../../runtime/shadow/names.ts';
+import { APISERVER_SERVICE, COMPONENT_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
 import { CRD_OF_V2 } from './older-crd.ts';
+import { AGENT, APISERVER, CONTROLLER, inNamespace, labels, type Part } from './older-parts.ts';
+import { olderWorkloads } from './older-workloads.ts';
 
 /*
  * What an installation of the older implementation, v1.4, leaves in a cluster, as far as its public contract goes. Its pods are kept from
  * every node: its programs are not here, and the fleet would run ours in their place.
  */
 
-interface Part {
-  /** Value of the component label. */
-  readonly component: string;
-  /** As accounts, roles and bindings have it in their names. */
-  readonly account: string;
-  readonly rules: readonly object[];
-}
-
-const rule = (group: string, resources: readonly string[], verbs: readonly string[]): object => ({
-  apiGroups: [group],
-  resources,
-  verbs,
-});
-const SHADOWS = ['bottlerocketshadows', 'bottlerocketshadows/status'];
-
-const AGENT: Part = {
-  component: 'agent',
-  account: 'agent',
-  rules: [rule('', ['nodes'], ['get', 'list', 'watch']), rule(GROUP, SHADOWS, ['get', 'list', 'watch'])],
-};
-const APISERVER: Part = {
-  component: 'apiserver',
-  account: 'apiserver',
-  rules: [
-    rule(GROUP, SHADOWS, ['create', 'get', 'list', 'patch', 'update', 'watch']),
-    rule('', ['pods'], ['get', 'list', 'watch']),
-    rule('', ['nodes'], ['get', 'list', 'patch']),
-    rule('', ['pods/eviction'], ['create']),
-  ],
-};
-const CONTROLLER: Part = {
-  component: 'brupop-controller',
-  account: 'controller',
-  rules: [
-    rule(GROUP, SHADOWS, ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']),
-    rule('', ['nodes'], ['get', 'list', 'watch']),
-  ],
-};
-
 /** The user that an older apiserver acts as. */
 export const OLDER_APISERVER = `system:serviceaccount:${NAMESPACE}:brupop-apiserver-service-account`;
-
-function labels(component: string): Record<string, string> {
-  const common = { 'app.kubernetes.io/managed-by': 'brupop', 'app.kubernetes.io/part-of': 'brupop' };
-  return { ...common, 'app.kubernetes.io/component': component, [COMPONENT_LABEL]: component };
-}
-
-const inNamespace = (name: string, component: string) => ({ name, namespace: NAMESPACE, labels: labels(component) });
 
 function access({ component, account, rules }: Part): Manifest[] {
   const rbac = 'rbac.authorization.k8s.io';
@@ -117,39 +67,6 @@ function certificates(): Manifest[] {
   ];
 }
 
-function pods({ component, account }: Part, secret?: string): object {
-  const volume = 'bottlerocket-tls-keys';
-  const mounts = secret && { volumeMounts: [{ name: volume, mountPath: '/etc/brupop-tls-keys' }] };
-  return {
-    metadata: { labels: labels(component), namespace: NAMESPACE },
-    spec: {
-      serviceAccountName: `brupop-${account}-service-account`,
-      nodeSelector: { 'example.com/older-programs': 'none' },
-      containers: [{ name: 'brupop', image: 'example.com/older:1.4.0', command: [`./${account}`], ...mounts }],
-      ...(secret && { volumes: [{ name: volume, secret: { secretName: secret } }] }),
-    },
-  };
-}
-
-function workloads(): Manifest[] {
-  const selector = ({ component }: Part): object => ({ matchLabels: { [COMPONENT_LABEL]: component } });
-  const workload = (kind: string, name: string, part: Part, spec: object): Manifest => ({
-    apiVersion: 'apps/v1',
-    kind,
-    metadata: inNamespace(name, part.component),
-    spec: { selector: selector(part), ...spec },
-  });
-  return [
-    workload('DaemonSet', 'brupop-agent', AGENT, { template: pods(AGENT, 'brupop-apiserver-client-certificate') }),
-    workload('Deployment', 'brupop-apiserver', APISERVER, {
-      replicas: 3,
-      strategy: { rollingUpdate: { maxUnavailable: '33%' } },
-      template: pods(APISERVER, 'brupop-apiserver-certificate'),
-    }),
-    workload('Deployment', CONTROLLER_DEPLOYMENT, CONTROLLER, { replicas: 1, template: pods(CONTROLLER) }),
-  ];
-}
-
 function services(): Manifest[] {
   const service = (name: string, { component }: Part, ports: readonly object[]): Manifest => ({
     apiVersion: 'v1',
@@ -180,6 +97,6 @@ export function olderInstallation(): readonly Manifest[] {
     ...[AGENT, APISERVER, CONTROLLER].flatMap(access),
     ...certificates(),
     ...services(),
-    ...workloads(),
+    ...olderWorkloads(),
   ];
 }
