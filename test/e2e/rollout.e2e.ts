@@ -51,6 +51,17 @@ test('the API server takes every manifest without an error and without a warning
   ).toBe(true);
 });
 
+test('PodSecurity finds nothing to say of the apiserver and the controller, and of the agent no more than the host takes', async () => {
+  const level = 'pod-security.kubernetes.io/warn';
+  await kubectl('label', 'namespace', NAMESPACE, `${level}=restricted`);
+  const { stderr } = await kubectl('apply', '--dry-run=server', '-f', DIST);
+  await kubectl('label', 'namespace', NAMESPACE, `${level}-`);
+  const warnings = stderr.split('\n').filter((line) => line.startsWith('Warning: would violate PodSecurity'));
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]?.match(/(?<=: |, )[a-zA-Z ]+(?= \()/g)).toEqual(['seLinuxOptions', 'restricted volume types']);
+  expect(warnings[0]).toContain('super_t');
+}, 30_000);
+
 test('cert-manager issues every certificate, and the injector gives the CRD the authority that signed them', async () => {
   await stage.installOperator();
 }, 90_000);
