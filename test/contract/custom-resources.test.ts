@@ -1,14 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createServer, type Server } from 'node:https';
 import { exchange } from '../e2e/controlplane/exchange.ts';
-import { systemClock } from '../../runtime/lib/clock.ts';
 import { at, fields, list } from '../../sim/cluster/object.ts';
 import { mergePatch } from '../../sim/cluster/patch/merge.ts';
-import { createCa } from '../../sim/cluster/pki.ts';
 import { CRD, CRDS, definition, gadget, gadgetV1, INVALID_SPECS, version } from '../sim/cluster/gadget.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
+import { serveWebhook } from './webhook.ts';
 
 let cluster: Contract;
 beforeAll(async () => {
@@ -177,32 +175,18 @@ describe('conversion', () => {
   async function webhook(): Promise<{
     readonly conversion: object;
     readonly calls: unknown[];
-    readonly server: Server;
+    readonly close: () => void;
   }> {
-    const namespace = await cluster.namespace();
-    const ca = await createCa(systemClock, 'webhook-ca');
-    const leaf = await ca.issue({ commonName: 'hook', dnsNames: [`hook.${namespace}.svc`] });
     const calls: unknown[] = [];
-    const server = createServer({ cert: leaf.certPem, key: leaf.keyPem }, (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
-        calls.push(body);
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(converted(body)));
-      });
+    const { clientConfig, close } = await serveWebhook(cluster, await cluster.namespace(), (review) => {
+      calls.push(review);
+      return converted(review);
     });
-    await new Promise<void>((resolve) => server.listen(0, cluster.webhookHost, resolve));
-    await cluster.serve({ namespace, name: 'hook' }, (server.address() as { port: number }).port);
-    const clientConfig = {
-      caBundle: Buffer.from(ca.certPem).toString('base64'),
-      service: { namespace, name: 'hook', path: '/convert' },
-    };
     const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
-    return { conversion, calls, server };
+    return { conversion, calls, close };
   }
 
-  function converted(review: unknown): unknown {
+  function converted(review: unknown): object {
     const request = fields(at(review, 'request'));
     const apiVersion = request['desiredAPIVersion'];
     const spec = { version: apiVersion === 'example.com/v1' ? '1' : '2' };
@@ -213,7 +197,7 @@ describe('conversion', () => {
   }
 
   test('asks the webhook of a Service on the way in and on the way out', async () => {
-    const { conversion, calls, server } = await webhook();
+    const { conversion, calls, close } = await webhook();
     try {
       const { v1, v2 } = await served({ conversion });
       await cluster.admin.create(v2, gadget('g'));
@@ -227,14 +211,13 @@ describe('conversion', () => {
       expect(await cluster.admin.get(`${v2}/h`)).toMatchObject({ spec: { version: '2' } });
       expect(calls[0]).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' });
     } finally {
-      server.close();
-      server.closeAllConnections();
+      close();
     }
   });
 
   test('whose webhook is away fails reads of the other version alone', async () => {
-    const { conversion, server } = await webhook();
-    server.close();
+    const { conversion, close } = await webhook();
+    close();
     const { v1, v2 } = await served({ conversion });
     await cluster.admin.create(v2, gadget('g'));
     await cluster.admin.get(`${v2}/g`);

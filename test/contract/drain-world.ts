@@ -1,25 +1,45 @@
+import { expect } from '@jest/globals';
 import type { Agent } from '../../runtime/apiserver/agent.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import type { Service } from '../../runtime/apiserver/service.ts';
-import { ConflictError } from '../../runtime/kube/errors.ts';
+import type { Preflight } from '../../runtime/apiserver/config.ts';
+import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
+import type { DrainProgress } from '../../runtime/shadow/model.ts';
 import { API_VERSION, CRD_NAME, GROUP, KIND, PLURAL, shadowName, SINGULAR } from '../../runtime/shadow/names.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { at, text } from '../../sim/cluster/object.ts';
+import { started } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
 import { CRDS } from '../sim/cluster/gadget.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
+import type { Replica } from './replica.ts';
 
-/** A replica of the apiserver in this process, with a hand on its wire to the cluster. */
-export interface Replica {
-  readonly service: Service;
-  readonly tap: Tapped;
+export interface ReplicaOptions {
+  readonly timeoutSec?: number;
+  readonly preflight?: Preflight;
+  /** Whose hands it has; else an administrator's. */
+  readonly transport?: KubeTransport;
 }
+
+export interface PodOptions {
+  /** @default the world's */
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Beyond what lets it be on the node. */
+  readonly tolerations?: readonly object[];
+  readonly volumes?: readonly object[];
+  readonly phase?: string;
+}
+
+/** What lets a pod be on a world's node. */
+export const TOLERATION = { key: 'contract', operator: 'Exists' };
 
 /** A node in the middle of its update, with its shadow and its pods in a namespace of their own, on either cluster. */
 export class DrainWorld {
@@ -27,7 +47,7 @@ export class DrainWorld {
   readonly namespace: string;
   readonly nodeName: string;
   readonly agent: Agent;
-  readonly #replicas: Service[] = [];
+  readonly #endings: (() => unknown)[] = [];
 
   private constructor(cluster: Contract, namespace: string, agent: Agent) {
     this.#cluster = cluster;
@@ -41,7 +61,7 @@ export class DrainWorld {
     const { metadata } = await cluster.admin.create('/api/v1/nodes', {
       metadata: { generateName: 'drain-' },
       // Nobody else's pods: what is not put here by name stays away.
-      spec: { taints: [{ key: 'contract', effect: 'NoSchedule' }] },
+      spec: { taints: [{ key: TOLERATION.key, effect: 'NoSchedule' }] },
     });
     const world = new DrainWorld(cluster, namespace, {
       nodeName: metadata.name,
@@ -54,14 +74,14 @@ export class DrainWorld {
     return world;
   }
 
-  replica({ timeoutSec = 60, transport }: { timeoutSec?: number; transport?: KubeTransport } = {}): Replica {
+  replica({ timeoutSec = 60, preflight = 'warn', transport }: ReplicaOptions = {}): Replica {
     const tap = new Tapped(transport ?? this.#cluster.admin.transport);
     const { service } = createApiserver({
       transport: tap,
       namespace: this.namespace,
       config: {
         DRAIN_TIMEOUT_IN_SEC: timeoutSec,
-        DRAIN_PREFLIGHT: 'warn',
+        DRAIN_PREFLIGHT: preflight,
         MAX_CONCURRENT_EVICTIONS: 5,
         REQUIRE_CLIENT_CERTIFICATE: false,
       },
@@ -70,34 +90,90 @@ export class DrainWorld {
       logger: silentLogger,
       instance: 'contract',
     });
-    this.#replicas.push(service);
-    return { service, tap };
+    this.atEnd(() => service.close());
+    return { service, tap, drain: (gone) => started(service.cordonAndDrain(this.agent, gone)) };
+  }
+
+  /** Has `ending` done with the world's end. */
+  atEnd(ending: () => unknown): void {
+    this.#endings.push(ending);
   }
 
   /** Ends what still runs, and takes the node away. */
   async end(): Promise<void> {
-    for (const service of this.#replicas) service.close();
-    await this.#cluster.admin.delete(`/api/v1/nodes/${this.nodeName}`);
+    for (const ending of this.#endings) await ending();
+    await this.removeNode();
+  }
+
+  async removeNode(): Promise<void> {
+    await this.#cluster.admin.delete(`/api/v1/nodes/${this.nodeName}`).catch((error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
   }
 
   /** A pod that is ready on the node, whose kubelet is the test. */
-  async addPod(name: string, namespace = this.namespace): Promise<void> {
+  async addPod(name: string, options: PodOptions = {}): Promise<void> {
     const { admin } = this.#cluster;
+    const { namespace = this.namespace, labels = { app: 'web' }, annotations = {}, tolerations = [] } = options;
     const path = `/api/v1/namespaces/${namespace}/pods`;
-    const tolerations = [{ key: 'contract', operator: 'Exists' }];
-    const spec = { nodeName: this.nodeName, tolerations, containers: [{ name: 'main', image: 'web' }] };
-    await admin.create(path, { metadata: { name, labels: { app: 'web' } }, spec });
-    const conditions = [{ type: 'Ready', status: 'True' }];
-    await admin.patch(`${path}/${name}/status`, { status: { phase: 'Running', conditions } });
+    await admin.create(path, {
+      metadata: { name, labels, annotations },
+      spec: {
+        nodeName: this.nodeName,
+        tolerations: [TOLERATION, ...tolerations],
+        containers: [{ name: 'main', image: 'web' }],
+        ...(options.volumes && { volumes: options.volumes }),
+      },
+    });
+    await this.reportPod(name, { namespace, phase: options.phase ?? 'Running' });
+  }
+
+  /** What the pod's kubelet says of it. */
+  async reportPod(name: string, { namespace = this.namespace, phase = 'Running' }): Promise<void> {
+    const conditions = [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }];
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+    await this.#cluster.admin.patch(path, { status: { phase, conditions } });
+  }
+
+  /** Resolves when a pod is ending. */
+  async isEnding(name: string, namespace = this.namespace): Promise<void> {
+    await eventually(async () =>
+      expect((await this.pod(name, namespace)).metadata).toHaveProperty('deletionTimestamp'),
+    );
+  }
+
+  async pod(name: string, namespace = this.namespace): Promise<Pod> {
+    return this.#cluster.admin.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
+  }
+
+  async budget(name: string, minAvailable: number): Promise<void> {
+    await this.#cluster.admin.create(this.#budgets(), {
+      metadata: { name },
+      spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
+    });
+  }
+
+  /** Once its controller has counted it. */
+  async counted(name: string): Promise<void> {
+    await eventually(async () =>
+      expect((await this.#cluster.admin.get(`${this.#budgets()}/${name}`))['status']).toMatchObject({
+        observedGeneration: 1,
+        expectedPods: 1,
+      }),
+    );
+  }
+
+  async removeBudget(name: string): Promise<void> {
+    await this.#cluster.admin.delete(`${this.#budgets()}/${name}`);
+  }
+
+  #budgets(): string {
+    return `/apis/policy/v1/namespaces/${this.namespace}/poddisruptionbudgets`;
   }
 
   /** The pod's containers have ended, once it is ending at all. */
   async endPod(name: string, namespace = this.namespace): Promise<void> {
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-    await eventually(async () => {
-      const { metadata } = (await this.#cluster.admin.get(path)) as unknown as Pod;
-      if (metadata.deletionTimestamp === undefined) throw new Error(`${name} is not ending`);
-    });
+    await this.isEnding(name, namespace);
     await this.removePod(name, namespace);
   }
 
@@ -129,12 +205,28 @@ export class DrainWorld {
     await this.#cluster.admin.patch(`/api/v1/nodes/${this.nodeName}/status`, { status: { nodeInfo, conditions } });
   }
 
+  /** What the apiserver has said on the node, as reason and message. */
+  async events(): Promise<readonly string[]> {
+    const { items } = await this.#cluster.admin.list('/api/v1/namespaces/default/events');
+    return items
+      .filter((event) => at(event, 'involvedObject', 'name') === this.nodeName)
+      .map((event) => `${text(event['reason'])}: ${text(event['message'])}`);
+  }
+
+  async progress(): Promise<DrainProgress | null | undefined> {
+    return (await this.shadow()).status?.drain;
+  }
+
   async shadow(): Promise<ShadowObject> {
     return (await this.#cluster.admin.get(this.#shadowPath())) as unknown as ShadowObject;
   }
 
   async setSpec(spec: object): Promise<void> {
     await this.#cluster.admin.patch(this.#shadowPath(), { spec });
+  }
+
+  async setStatus(status: object): Promise<void> {
+    await this.#cluster.admin.patch(`${this.#shadowPath()}/status`, { status });
   }
 
   #shadowPath(): string {
@@ -150,13 +242,11 @@ export class DrainWorld {
       metadata: { name: shadowName(name), ownerReferences },
       spec: { state: 'RebootedIntoUpdate', version: '1.39.0' },
     });
-    await this.#cluster.admin.patch(`${this.#shadowPath()}/status`, {
-      status: {
-        current_version: '1.38.0',
-        target_version: '1.39.0',
-        current_state: 'StagedAndPerformedUpdate',
-        crash_count: 0,
-      },
+    await this.setStatus({
+      current_version: '1.38.0',
+      target_version: '1.39.0',
+      current_state: 'StagedAndPerformedUpdate',
+      crash_count: 0,
     });
   }
 }

@@ -1,224 +1,227 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { UnreachableError } from '../../runtime/kube/errors.ts';
-import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { started } from '../apiserver/world.ts';
-import { type Contract, contract } from './cluster.ts';
-import { DrainWorld, type Replica } from './drain-world.ts';
+import { expect, test } from '@jest/globals';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import { play } from '../apiserver/scenarios.ts';
+import { TOLERATION } from './drain-world.ts';
 import { eventually } from './eventually.ts';
-import { deniesEvictions, withoutEvictions } from './policies.ts';
+import { alone, asleep, evicts } from './replica.ts';
+import { stage } from './stage.ts';
 
-/** Drains by the apiserver's own engine, in this process, against the cluster. The pods' kubelet is the test. */
+const on = stage();
 
-let cluster: Contract;
-let world: DrainWorld;
-beforeAll(async () => {
-  cluster = await contract();
-}, 60_000);
-afterAll(() => cluster.stop());
-beforeEach(async () => {
-  world = await DrainWorld.create(cluster);
-});
-afterEach(() => world.end());
+const CONTROLLER = { labels: { [COMPONENT_LABEL]: COMPONENTS.controller } };
+const TOLERATES_ALL = { tolerations: [{ operator: 'Exists' }] };
 
-const drain = ({ service }: Replica): Promise<void> => started(service.cordonAndDrain(world.agent));
-
-/** Status and reason of the refusal that a drain ends with. */
-const refused = (status: number, reason: string): object => expect.objectContaining({ status, reason });
-
-/** Lets a replica sleep before the next call that matches. */
-function asleep(
-  { tap }: Replica,
-  matches: (request: KubeRequest) => boolean,
-): { reached: Promise<void>; wake(): void } {
-  const reached = Promise.withResolvers<void>();
-  const woken = Promise.withResolvers<void>();
-  tap.before = async (request) => {
-    if (!matches(request)) return;
-    tap.before = () => undefined;
-    reached.resolve();
-    await woken.promise;
+/** A pod of a DaemonSet, made by its controller; its name. */
+async function addDaemon(): Promise<string> {
+  const { cluster, world } = on;
+  const labels = { app: 'daemon' };
+  const affinity = {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [world.nodeName] }] }],
+      },
+    },
   };
-  return { reached: reached.promise, wake: () => woken.resolve() };
-}
-
-const proves = ({ method, body }: KubeRequest): boolean =>
-  method === 'PATCH' && JSON.stringify(body).includes(String.raw`\"drained\"`);
-const evicts = ({ path }: KubeRequest): boolean => path.endsWith('/eviction');
-
-async function budget(name: string, minAvailable: number): Promise<void> {
-  await cluster.admin.create(`/apis/policy/v1/namespaces/${world.namespace}/poddisruptionbudgets`, {
-    metadata: { name },
-    spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
+  await cluster.admin.patch(`/api/v1/nodes/${world.nodeName}/status`, { status: { allocatable: { pods: '10' } } });
+  await cluster.admin.create(`/apis/apps/v1/namespaces/${world.namespace}/daemonsets`, {
+    metadata: { name: 'daemon' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { affinity, tolerations: [TOLERATION], containers: [{ name: 'main', image: 'daemon' }] },
+      },
+    },
+  });
+  return eventually(async () => {
+    const { items } = await cluster.admin.list('/api/v1/pods', { fieldSelector: `spec.nodeName=${world.nodeName}` });
+    expect(items).toHaveLength(1);
+    return items[0]!.metadata.name;
   });
 }
 
-const progress = async (): Promise<unknown> => (await world.shadow()).status?.drain;
+/** Once a pod that is made from now on is younger than the drain, by the seconds in which both are written down. */
+async function laterThanItsBeginning(): Promise<void> {
+  await eventually(async () => {
+    const since = Date.parse((await on.world.marks())?.since ?? '');
+    expect(systemClock.now() - since).toBeGreaterThan(1_000);
+  });
+}
 
-describe('a drain', () => {
-  test('cordons the node, evicts its pods and proves it empty as the last of them goes', async () => {
-    for (const name of ['web-1', 'web-2']) await world.addPod(name);
-    const drained = drain(world.replica());
-    await world.endPod('web-1');
-    await world.endPod('web-2');
-    await drained;
-    expect(await world.isCordoned()).toBe(true);
-    expect(await world.marks()).toMatchObject({
+play('a drain', {
+  'of an empty node cordons it, marks it and proves it empty': async () => {
+    await on.world.replica().drain();
+    expect(await on.world.isCordoned()).toBe(true);
+    expect(await on.world.marks()).toMatchObject({
       boot: 'boot-1',
       drained: expect.stringMatching(/Z$/),
       owns: ['cordon', 'cluster-autoscaler', 'karpenter'],
     });
-    expect(await progress()).toMatchObject({ pods_left: 0, blocked_by: [] });
-  });
+    expect(await on.world.progress()).toMatchObject({ pods_left: 0, blocked_by: [] });
+  },
 
-  test('ends within 100 ms of its last pod’s going, when the machine has nothing else to do', async () => {
-    const replica = world.replica();
-    const took: number[] = [];
-    for (const name of ['web-1', 'web-2', 'web-3', 'web-4', 'web-5']) {
-      await world.addPod(name);
-      const drained = drain(replica);
-      await world.endPod(name);
-      const gone = performance.now();
-      await drained;
-      took.push(performance.now() - gone);
-    }
-    // A busy machine is slow for moments; a pause of the drain's own would be there each time.
-    expect(Math.min(...took)).toBeLessThan(100);
-  });
-
-  test('waits for a budget, says which, and goes on once it allows', async () => {
-    await world.addPod('web-1');
-    await budget('web', 1);
-    const drained = drain(world.replica());
-    await eventually(async () =>
-      expect(await progress()).toMatchObject({
-        blocked_by: [`PodDisruptionBudget ${world.namespace}/web (pod ${world.namespace}/web-1)`],
-      }),
-    );
-    await cluster.admin.delete(`/apis/policy/v1/namespaces/${world.namespace}/poddisruptionbudgets/web`);
-    await world.endPod('web-1');
+  'evicts the pods of its node and ends as the last of them goes': async () => {
+    for (const name of ['web-1', 'web-2']) await on.world.addPod(name);
+    const drained = on.world.replica().drain();
+    await on.world.endPod('web-1');
+    expect((await on.world.marks())?.drained).toBeUndefined();
+    await on.world.endPod('web-2');
     await drained;
-  });
+    expect((await on.world.marks())?.drained).toBeDefined();
+    expect(await on.world.progress()).toMatchObject({ pods_left: 0, blocked_by: [] });
+    await eventually(async () =>
+      expect(await on.world.events()).toEqual([
+        expect.stringMatching('^DrainStarted: '),
+        expect.stringMatching('^DrainFinished: '),
+      ]),
+    );
+  },
 
-  test('leaves the namesake alone that has taken a pod’s place on another node', async () => {
-    await world.addPod('web-1');
-    const replica = world.replica();
-    const eviction = asleep(replica, evicts);
-    const drained = drain(replica);
+  'waits for a pod that ends already, and asks for no eviction': async () => {
+    await on.world.addPod('web-1');
+    await on.cluster.admin.delete(`/api/v1/namespaces/${on.world.namespace}/pods/web-1`);
+    const { drain, tap } = on.world.replica();
+    const drained = drain();
+    await eventually(() => expect(tap.watches).toHaveLength(2));
+    expect((await on.world.marks())?.drained).toBeUndefined();
+    await on.world.endPod('web-1');
+    await drained;
+    expect(tap.requests.filter(evicts)).toEqual([]);
+  },
+
+  'leaves the pods of DaemonSets, mirror pods and finished pods alone': async () => {
+    const daemon = await addDaemon();
+    await on.world.addPod('mirror', { annotations: { 'kubernetes.io/config.mirror': 'x' } });
+    for (const phase of ['Succeeded', 'Failed']) await on.world.addPod(phase.toLowerCase(), { phase });
+    await on.world.replica().drain();
+    for (const name of [daemon, 'mirror', 'succeeded', 'failed']) {
+      expect((await on.world.pod(name)).metadata).not.toHaveProperty('deletionTimestamp');
+    }
+  },
+
+  'evicts pods with local data and pods that nothing would create anew': async () => {
+    await on.world.addPod('local', { volumes: [{ name: 'data', emptyDir: {} }] });
+    await on.world.addPod('bare');
+    const drained = on.world.replica().drain();
+    for (const name of ['local', 'bare']) await on.world.endPod(name);
+    await drained;
+  },
+
+  'evicts a pod that lands in its middle': async () => {
+    await on.world.addPod('web-1');
+    const drained = on.world.replica().drain();
+    await on.world.isEnding('web-1');
+    await on.world.addPod('late');
+    for (const name of ['web-1', 'late']) await on.world.endPod(name);
+    await drained;
+  },
+
+  'evicts a pod that tolerates the cordon but was there before it': async () => {
+    await on.world.addPod('tolerates', TOLERATES_ALL);
+    const drained = on.world.replica().drain();
+    await on.world.endPod('tolerates');
+    await drained;
+  },
+
+  'names a pod that came after the cordon and tolerates it, and does not wait for it': async () => {
+    await on.world.addPod('web-1');
+    const drained = on.world.replica().drain();
+    await laterThanItsBeginning();
+    await on.world.addPod('tolerates', TOLERATES_ALL);
+    await on.world.endPod('web-1');
+    await drained;
+    expect((await on.world.pod('tolerates')).metadata).not.toHaveProperty('deletionTimestamp');
+    const came = `; pods that tolerate the cordon came since: ${on.world.namespace}/tolerates`;
+    await eventually(async () => expect(await on.world.events()).toContainEqual(expect.stringContaining(came)));
+  },
+
+  'asks no more for a pod that is gone': async () => {
+    for (const name of ['web-1', 'web-2']) await on.world.addPod(name);
+    const replica = on.world.replica();
+    const eviction = asleep(replica, ({ path }) => path.endsWith('/web-1/eviction'));
+    const drained = replica.drain();
     await eviction.reached;
-    await world.removePod('web-1');
-    const path = `/api/v1/namespaces/${world.namespace}/pods`;
-    const spec = { nodeName: cluster.node, containers: [{ name: 'main', image: 'web' }] };
-    await eventually(() => cluster.admin.create(path, { metadata: { name: 'web-1' }, spec }));
+    await on.world.removePod('web-1');
+    eviction.wake();
+    await on.world.endPod('web-2');
+    await drained;
+    expect(replica.tap.requests.filter(evicts)).toHaveLength(2);
+  },
+
+  'leaves the namesake alone that has taken a pod’s place on another node': async () => {
+    await on.world.addPod('web-1');
+    const replica = on.world.replica();
+    const eviction = asleep(replica, evicts);
+    const drained = replica.drain();
+    await eviction.reached;
+    await on.world.removePod('web-1');
+    const path = `/api/v1/namespaces/${on.world.namespace}/pods`;
+    const spec = { nodeName: on.cluster.node, containers: [{ name: 'main', image: 'web' }] };
+    await eventually(() => on.cluster.admin.create(path, { metadata: { name: 'web-1' }, spec }));
     eviction.wake();
     await drained;
-    expect((await cluster.admin.get(`${path}/web-1`)).metadata).not.toHaveProperty('deletionTimestamp');
-  });
+    expect((await on.world.pod('web-1')).metadata).not.toHaveProperty('deletionTimestamp');
+  },
 
-  test('waits for the pods of a namespace that ends', async () => {
-    const ending = await cluster.namespace();
-    await world.addPod('web-1', ending);
-    await cluster.admin.delete(`/api/v1/namespaces/${ending}`);
-    let isOver = false;
-    const drained = drain(world.replica()).then(() => (isOver = true));
-    await eventually(() => world.isCordoned().then((yes) => expect(yes).toBe(true)));
-    expect(isOver).toBe(false);
-    await world.endPod('web-1', ending);
+  'waits for the pods of a namespace that ends': async () => {
+    const ending = await on.cluster.namespace();
+    await on.world.addPod('web-1', { namespace: ending });
+    await on.cluster.admin.delete(`/api/v1/namespaces/${ending}`);
+    const { drain, tap } = on.world.replica();
+    const drained = drain();
+    await eventually(() => expect(tap.watches).toHaveLength(2));
+    expect((await on.world.marks())?.drained).toBeUndefined();
+    await on.world.endPod('web-1', ending);
     await drained;
-  });
+  },
 
-  test('ends with the word to ask again once its marks are gone', async () => {
-    await world.addPod('web-1');
-    const drained = drain(world.replica());
-    await eventually(async () => expect(await world.marks()).toBeDefined());
-    await world.patchNode({ metadata: { annotations: { [MARKS_ANNOTATION]: null } }, spec: { unschedulable: null } });
-    await expect(drained).rejects.toEqual(refused(503, 'Superseded'));
-    expect(await world.isCordoned()).toBe(false);
-  });
-
-  test('cordons again what somebody uncordons in its middle, and drains what came', async () => {
-    await world.addPod('web-1');
-    const drained = drain(world.replica());
-    await eventually(async () => expect(await world.isCordoned()).toBe(true));
-    const before = await world.marks();
-    await world.patchNode({ spec: { unschedulable: null } });
-    await world.addPod('landed');
-    await eventually(async () => expect(await world.isCordoned()).toBe(true));
-    for (const name of ['web-1', 'landed']) await world.endPod(name);
+  'outlives watches that break': async () => {
+    await on.world.addPod('web-1');
+    const { drain, tap } = on.world.replica();
+    const drained = drain();
+    await on.world.isEnding('web-1');
+    tap.cut(new Error('cut'));
+    await on.world.endPod('web-1');
     await drained;
-    expect((await world.marks())?.id).toBe(before?.id);
-  });
+  },
 
-  test('by two replicas is answered by both', async () => {
-    await world.addPod('web-1');
-    const drains = [world.replica(), world.replica()].map(drain);
-    await world.endPod('web-1');
-    await Promise.all(drains);
-  });
+  'evicts the operator’s own pods last': async () => {
+    const { metadata } = await on.cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'drain-' } });
+    on.world.atEnd(() => on.cluster.admin.delete(`/api/v1/nodes/${metadata.name}`));
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await on.cluster.admin.patch(`/api/v1/nodes/${metadata.name}/status`, { status: { conditions } });
+    await on.world.addPod('web-1');
+    await on.world.addPod('controller', CONTROLLER);
+    const drained = on.world.replica().drain();
+    await on.world.isEnding('web-1');
+    expect((await on.world.pod('controller')).metadata).not.toHaveProperty('deletionTimestamp');
+    await on.world.endPod('web-1');
+    await on.world.endPod('controller');
+    await drained;
+  },
+
+  'leaves the operator’s own pods where no other node could take them': async () => {
+    await on.world.addPod('controller', CONTROLLER);
+    await on.world.addPod('web-1');
+    const drained = on.world.replica({ transport: alone(on.cluster.admin.transport, on.world.nodeName) }).drain();
+    await on.world.endPod('web-1');
+    await drained;
+    expect((await on.world.pod('controller')).metadata).not.toHaveProperty('deletionTimestamp');
+  },
 });
 
-describe('the last check', () => {
-  test('is made anew where the node was changed since it was looked at', async () => {
-    const replica = world.replica();
-    const proof = asleep(replica, proves);
-    const drained = drain(replica);
-    await proof.reached;
-    await world.patchNode({ spec: { unschedulable: null } });
-    await world.addPod('landed');
-    await world.patchNode({ spec: { unschedulable: true } });
-    proof.wake();
-    await world.endPod('landed');
+test('a drain ends within 100 ms of its last pod’s going, when the machine has nothing else to do', async () => {
+  const replica = on.world.replica();
+  const took: number[] = [];
+  for (const name of ['web-1', 'web-2', 'web-3', 'web-4', 'web-5']) {
+    await on.world.addPod(name);
+    const drained = replica.drain();
+    await on.world.endPod(name);
+    const gone = performance.now();
     await drained;
-    expect((await world.marks())?.drained).toBeDefined();
-  });
-
-  test('is no success where the pods cannot be listed', async () => {
-    await world.addPod('web-1');
-    const replica = world.replica();
-    const drained = drain(replica);
-    await eventually(() => expect(replica.tap.requests.some(evicts)).toBe(true));
-    replica.tap.before = ({ method, path }) => {
-      if (method === 'GET' && path === '/api/v1/pods') throw new UnreachableError('no answer');
-    };
-    await world.endPod('web-1');
-    await expect(drained).rejects.toThrow('no answer');
-    expect((await world.marks())?.drained).toBeUndefined();
-  });
-});
-
-describe('a drain whose evictions are all refused ends at its deadline with who is left and why, and is no success', () => {
-  async function expectFailed(replica: Replica, why: string): Promise<void> {
-    const failed = drain(replica);
-    await expect(failed).rejects.toEqual(refused(504, 'DrainTimeout'));
-    await expect(failed).rejects.toThrow(why);
-    expect(await world.isCordoned()).toBe(true);
-    expect((await world.marks())?.drained).toBeUndefined();
-    expect(await progress()).toMatchObject({ pods_left: 1, blocked_by: [expect.stringContaining(why)] });
+    took.push(performance.now() - gone);
   }
-
-  beforeEach(() => world.addPod('web-1'));
-
-  test('429: a budget', async () => {
-    await budget('web', 1);
-    await expectFailed(world.replica({ timeoutSec: 3 }), `PodDisruptionBudget ${world.namespace}/web`);
-  });
-
-  test('500: two budgets', async () => {
-    for (const name of ['one', 'two']) await budget(name, 0);
-    await expectFailed(world.replica({ timeoutSec: 3 }), 'refused with 500');
-  });
-
-  test('403: the role', async () => {
-    const transport = await withoutEvictions(cluster);
-    await expectFailed(world.replica({ timeoutSec: 3, transport }), 'refused with 403');
-  });
-
-  const onReal = process.env['CONTRACT_KUBECONFIG'] === undefined ? test.skip : test;
-  onReal.each([
-    ['Forbidden', 403],
-    ['Invalid', 422],
-  ] as const)('%s (%d): an admission policy, which the embedded cluster has none of', async (reason, code) => {
-    await deniesEvictions(cluster, { namespace: world.namespace, reason, probe: 'web-1' });
-    await expectFailed(world.replica({ timeoutSec: 3 }), `refused with ${code}`);
-  });
+  // A busy machine is slow for moments; a pause of the drain's own would be there each time.
+  expect(Math.min(...took)).toBeLessThan(100);
 });

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { GROUP, PLURAL } from '../../runtime/shadow/names.ts';
 import { at } from '../../sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import type { Contract } from './cluster.ts';
@@ -7,8 +8,25 @@ import { eventually } from './eventually.ts';
 
 /** What an administrator can put between a drain and its evictions. */
 
-/** A transport whose role grants everything that a drain needs but evictions. */
-export async function withoutEvictions(cluster: Contract): Promise<KubeTransport> {
+/** What a drain asks for. */
+const RULES = [
+  { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
+  { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
+];
+
+/** Somebody whose role grants what a drain needs. */
+export interface Granted {
+  readonly transport: KubeTransport;
+  /** Takes the whole role back; once it is gone. */
+  readonly withdraw: () => Promise<void>;
+}
+
+/** @param but a resource that the role leaves out */
+export async function granted(cluster: Contract, but?: string): Promise<Granted> {
   const { admin } = cluster;
   const namespace = await cluster.namespace();
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
@@ -16,12 +34,7 @@ export async function withoutEvictions(cluster: Contract): Promise<KubeTransport
   const roles = '/apis/rbac.authorization.k8s.io/v1';
   await admin.create(`${roles}/clusterroles`, {
     metadata: { name: namespace },
-    rules: [
-      { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
-      { apiGroups: ['brupop.bottlerocket.aws'], resources: ['*'], verbs: ['*'] },
-    ],
+    rules: RULES.filter(({ resources }) => but === undefined || !resources.includes(but)),
   });
   await admin.create(`${roles}/clusterrolebindings`, {
     metadata: { name: namespace },
@@ -32,19 +45,21 @@ export async function withoutEvictions(cluster: Contract): Promise<KubeTransport
   const token = at(await admin.create(`${accounts}/drainer/token`, { spec }), 'status', 'token') as string;
   const client = cluster.as(token);
   await eventually(() => client.get('/api/v1/nodes'));
-  return client.transport;
+  return {
+    transport: client.transport,
+    withdraw: async () => {
+      await admin.delete(`${roles}/clusterrolebindings/${namespace}`);
+      await eventually(async () => expect(await refusal(client.get('/api/v1/nodes'))).toMatchObject({ code: 403 }));
+    },
+  };
 }
 
-export interface Denial {
-  readonly namespace: string;
-  /** As the policy has it: `Forbidden` is 403, `Invalid` 422. */
-  readonly reason: 'Forbidden' | 'Invalid';
-  /** A pod of the namespace, by which it is found out that the policy has come into effect. */
-  readonly probe: string;
-}
-
-/** An admission policy that denies every eviction in the namespace; once it is in effect. */
-export async function deniesEvictions({ admin }: Contract, { namespace, reason, probe }: Denial): Promise<void> {
+/** An admission policy that denies every eviction in the namespace: `Forbidden` is 403, `Invalid` 422. */
+export async function deniesEvictions(
+  { admin }: Contract,
+  namespace: string,
+  reason: 'Forbidden' | 'Invalid',
+): Promise<void> {
   const policies = '/apis/admissionregistration.k8s.io/v1';
   await admin.create(`${policies}/validatingadmissionpolicies`, {
     metadata: { name: namespace },
@@ -64,17 +79,31 @@ export async function deniesEvictions({ admin }: Contract, { namespace, reason, 
       matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
     },
   });
-  const eviction = {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { name: probe, namespace },
-    deleteOptions: { dryRun: ['All'] },
-  };
+}
+
+interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Until an eviction of the pod would be refused with this code: what is put in its way comes into effect a little later. */
+export async function evictionIsRefused(
+  { admin }: Contract,
+  { namespace, name }: PodName,
+  code: number,
+): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+  const metadata = { name, namespace };
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions: { dryRun: ['All'] } };
   await eventually(async () =>
-    expect(
-      await refusal(
-        admin.create(`/api/v1/namespaces/${namespace}/pods/${probe}/eviction`, eviction, { dryRun: 'All' }),
-      ),
-    ).toMatchObject({ code: reason === 'Forbidden' ? 403 : 422 }),
+    expect(await refusal(admin.create(path, eviction, { dryRun: 'All' }))).toMatchObject({ code }),
+  );
+}
+
+/** Until a deletion of the pod would be refused. */
+export async function deletionIsRefused({ admin }: Contract, { namespace, name }: PodName): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+  await eventually(async () =>
+    expect(await refusal(admin.delete(path, undefined, { dryRun: 'All' }))).toMatchObject({ code: 403 }),
   );
 }

@@ -1,103 +1,170 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import type { Service } from '../../runtime/apiserver/service.ts';
-import { LB_LABEL, UPDATING_LABEL } from '../../runtime/marks/names.ts';
+import {
+  CLUSTER_AUTOSCALER_ANNOTATION,
+  KARPENTER_ANNOTATION,
+  LB_LABEL,
+  MARKS_ANNOTATION,
+  UPDATING_LABEL,
+} from '../../runtime/marks/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { type Contract, contract } from './cluster.ts';
-import { DrainWorld } from './drain-world.ts';
+import { play } from '../apiserver/scenarios.ts';
+import { asleep, type Replica } from './replica.ts';
+import { stage } from './stage.ts';
 
 /** What the apiserver undoes of what it, or an administrator, has done to a node, against the cluster. */
 
-let cluster: Contract;
-let world: DrainWorld;
+const on = stage();
+
+let replica: Replica;
 let service: Service;
-beforeAll(async () => {
-  cluster = await contract();
-}, 60_000);
-afterAll(() => cluster.stop());
-beforeEach(async () => {
-  world = await DrainWorld.create(cluster);
-  ({ service } = world.replica());
+beforeEach(() => {
+  replica = on.world.replica();
+  ({ service } = replica);
 });
-afterEach(() => world.end());
 
 const NOT_ALLOWED: object = expect.objectContaining({ status: 409, reason: 'NotAllowed' });
-const uncordon = (): Promise<void> => service.uncordon(world.agent);
-const updated = (): Promise<void> => world.boots('1.39.0', 'boot-2');
+const uncordon = (): Promise<void> => service.uncordon(on.world.agent);
+const updated = (): Promise<void> => on.world.boots('1.39.0', 'boot-2');
+/** What it has written since. */
+const writes = (): unknown[] => replica.tap.requests.splice(0).filter(({ method }) => method !== 'GET');
+const cordon = (): Promise<void> => on.world.patchNode({ spec: { unschedulable: true } });
 
-describe('an uncordon', () => {
-  test('undoes what a drain did, once the node is at its version', async () => {
-    await service.cordonAndDrain(world.agent);
-    await expect(uncordon()).rejects.toEqual(NOT_ALLOWED);
-    expect(await world.isCordoned()).toBe(true);
+play('an uncordon', {
+  'undoes what the marks own, once the node is at its version': async () => {
+    await service.excludeFromLb(on.world.agent);
+    await replica.drain();
     await updated();
     await uncordon();
-    const { metadata, spec } = await world.node();
+    const { metadata, spec } = await on.world.node();
     expect(spec?.unschedulable ?? false).toBe(false);
     expect(metadata.labels ?? {}).not.toHaveProperty([UPDATING_LABEL]);
+    expect(metadata.labels ?? {}).not.toHaveProperty([LB_LABEL]);
     expect(Object.keys(metadata.annotations ?? {}).filter((name) => /brupop|karpenter|autoscaler/.test(name))).toEqual(
       [],
     );
-  });
+  },
 
-  test('leaves an administrator’s cordon, each time it is asked', async () => {
-    await world.patchNode({ spec: { unschedulable: true } });
-    await service.cordonAndDrain(world.agent);
+  'in the step that reboots writes nothing before the node is at its version': async () => {
+    await replica.drain();
+    writes();
+    await expect(uncordon()).rejects.toEqual(NOT_ALLOWED);
+    expect(writes()).toEqual([]);
+    expect(await on.world.isCordoned()).toBe(true);
+  },
+
+  'leaves an administrator’s cordon, each time it is asked': async () => {
+    await cordon();
+    await replica.drain();
     await updated();
     for (const state of ['RebootedIntoUpdate', 'MonitoringUpdate'] as const) {
-      await world.setSpec({ state });
+      await on.world.setSpec({ state });
       await uncordon();
-      expect(await world.isCordoned()).toBe(true);
+      expect(await on.world.isCordoned()).toBe(true);
     }
-    expect(await world.marks()).toBeUndefined();
-  });
+    expect(await on.world.marks()).toBeUndefined();
+  },
 
-  test('leaves the cordon of a node on hold', async () => {
-    await service.cordonAndDrain(world.agent);
-    await world.patchNode({ metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+  'leaves the cordon of a node on hold': async () => {
+    await replica.drain();
+    await on.world.patchNode({ metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
     await updated();
     await uncordon();
-    expect(await world.isCordoned()).toBe(true);
-    expect(await world.marks()).toBeUndefined();
-  });
+    expect(await on.world.isCordoned()).toBe(true);
+    expect(await on.world.marks()).toBeUndefined();
+  },
 
-  test('without marks lifts a cordon at the wanted version alone', async () => {
-    await world.patchNode({ spec: { unschedulable: true } });
-    await world.setSpec({ state: 'Idle' });
-    await uncordon();
-    expect(await world.isCordoned()).toBe(true);
-    await world.setSpec({ state: 'RebootedIntoUpdate' });
+  'leaves what others have told the autoscalers': async () => {
+    await on.world.patchNode({ metadata: { annotations: { [KARPENTER_ANNOTATION]: 'true' } } });
+    await replica.drain();
+    expect((await on.world.marks())?.owns).toEqual(['cordon', 'cluster-autoscaler']);
     await updated();
     await uncordon();
-    expect(await world.isCordoned()).toBe(false);
-  });
+    const { annotations } = (await on.world.node()).metadata;
+    expect(annotations).toHaveProperty([KARPENTER_ANNOTATION], 'true');
+    expect(annotations).not.toHaveProperty([CLUSTER_AUTOSCALER_ANNOTATION]);
+  },
+
+  'looks again where the node changed, and obeys what it sees then': async () => {
+    await replica.drain();
+    await on.world.setSpec({ state: 'Idle' });
+    const release = asleep(replica, ({ method }) => method === 'PATCH');
+    const released = uncordon();
+    await release.reached;
+    await on.world.setSpec({ state: 'RebootedIntoUpdate' });
+    await on.world.patchNode({ metadata: { labels: { changed: 'yes' } } });
+    release.wake();
+    await expect(released).rejects.toEqual(NOT_ALLOWED);
+    expect(await on.world.isCordoned()).toBe(true);
+  },
+
+  'without marks lifts the cordon of an older apiserver, at the wanted version': async () => {
+    await cordon();
+    await updated();
+    await uncordon();
+    expect(await on.world.isCordoned()).toBe(false);
+  },
+
+  'without marks writes nothing once a drain of ours has run': async () => {
+    await replica.drain();
+    await on.world.patchNode({ metadata: { annotations: { [MARKS_ANNOTATION]: null } } });
+    await updated();
+    writes();
+    await uncordon();
+    expect(writes()).toEqual([]);
+    expect(await on.world.isCordoned()).toBe(true);
+  },
+
+  'without marks writes nothing in another step': async () => {
+    await cordon();
+    await updated();
+    for (const state of ['Idle', 'MonitoringUpdate'] as const) {
+      await on.world.setSpec({ state });
+      await uncordon();
+      expect(writes()).toEqual([]);
+      expect(await on.world.isCordoned()).toBe(true);
+    }
+  },
 });
 
-describe('the exclusion from load balancers', () => {
-  const label = async (): Promise<string | undefined> => (await world.node()).metadata.labels?.[LB_LABEL];
+const label = async (): Promise<string | undefined> => (await on.world.node()).metadata.labels?.[LB_LABEL];
 
-  test('comes and goes with its marks', async () => {
-    await service.excludeFromLb(world.agent);
+play('the exclusion from load balancers', {
+  'comes with marks that own it': async () => {
+    await service.excludeFromLb(on.world.agent);
     expect(await label()).toBe('True');
-    expect((await world.marks())?.owns).toEqual(['lb']);
-    await updated();
-    await service.removeExclusionFromLb(world.agent);
-    expect(await label()).toBeUndefined();
-    expect(await world.marks()).toBeUndefined();
-  });
+    expect((await on.world.marks())?.owns).toEqual(['lb']);
+  },
 
-  test('of somebody else stays', async () => {
-    await world.patchNode({ metadata: { labels: { [LB_LABEL]: 'mine' } } });
-    await service.excludeFromLb(world.agent);
-    await service.cordonAndDrain(world.agent);
-    await updated();
-    await service.removeExclusionFromLb(world.agent);
-    await uncordon();
+  'is not written where it stands': async () => {
+    await on.world.patchNode({ metadata: { labels: { [LB_LABEL]: 'mine' } } });
+    await service.excludeFromLb(on.world.agent);
+    expect(writes()).toEqual([]);
     expect(await label()).toBe('mine');
-  });
+  },
 
-  test('is refused outside of the step that reboots', async () => {
-    await world.setSpec({ state: 'Idle' });
-    await expect(service.excludeFromLb(world.agent)).rejects.toEqual(NOT_ALLOWED);
+  'is refused outside of the step that reboots': async () => {
+    await on.world.setSpec({ state: 'Idle' });
+    await expect(service.excludeFromLb(on.world.agent)).rejects.toEqual(NOT_ALLOWED);
+    expect(writes()).toEqual([]);
     expect(await label()).toBeUndefined();
-  });
+  },
+
+  'ends with its marks': async () => {
+    await service.excludeFromLb(on.world.agent);
+    await updated();
+    await service.removeExclusionFromLb(on.world.agent);
+    expect(await label()).toBeUndefined();
+    expect(await on.world.marks()).toBeUndefined();
+  },
+
+  'of somebody else does not end with ours': async () => {
+    await on.world.patchNode({ metadata: { labels: { [LB_LABEL]: 'True' } } });
+    await service.excludeFromLb(on.world.agent);
+    await replica.drain();
+    await updated();
+    await service.removeExclusionFromLb(on.world.agent);
+    await uncordon();
+    expect(await label()).toBe('True');
+  },
 });

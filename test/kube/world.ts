@@ -1,3 +1,4 @@
+import { UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeObject } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import { VirtualClock } from '../../sim/clock.ts';
@@ -40,6 +41,17 @@ export class Tapped implements KubeTransport {
   cut(error: Error): void {
     this.#cut.abort(error);
     this.#cut = new AbortController();
+  }
+
+  /** What a kill -9 is to everybody else: nothing of this party reaches the cluster any more. */
+  kill(): void {
+    const dead = new UnreachableError('killed');
+    const refuse = (): never => {
+      throw dead;
+    };
+    this.before = refuse;
+    this.beforeWatch = refuse;
+    this.cut(dead);
   }
 }
 

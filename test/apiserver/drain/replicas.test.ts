@@ -12,17 +12,6 @@ beforeEach(async () => {
 const evicts = ({ tap }: Replica): string[] =>
   tap.requests.filter(({ path }) => path.endsWith('/eviction')).map(({ path }) => path.split('/').at(-2) ?? '');
 
-/** What a kill -9 is to everybody else: nothing of the replica reaches the cluster any more. */
-function kill({ tap }: Replica): void {
-  const dead = new UnreachableError('killed');
-  const refuse = (): never => {
-    throw dead;
-  };
-  tap.before = refuse;
-  tap.beforeWatch = refuse;
-  tap.cut(dead);
-}
-
 describe('a drain', () => {
   beforeEach(() => world.addPod('web-1'));
 
@@ -43,7 +32,7 @@ describe('a drain', () => {
     void started(first.service.cordonAndDrain(await world.agent()));
     await world.clock.advance(40_000);
     const before = await world.marks();
-    kill(first);
+    first.tap.kill();
     const resumed = started(second.service.cordonAndDrain(await world.agent()));
     await world.clock.advance(19_900);
     expect(await outcome(resumed)).toBe('pending');
@@ -56,7 +45,7 @@ describe('a drain', () => {
     const [first, second] = [world.replica(), world.replica()];
     void started(first.service.cordonAndDrain(await world.agent()));
     await settle();
-    kill(first);
+    first.tap.kill();
     await world.addPod('landed');
     const resumed = started(second.service.cordonAndDrain(await world.agent()));
     await settle();

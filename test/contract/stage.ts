@@ -1,0 +1,40 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { type Contract, contract } from './cluster.ts';
+import { DrainWorld } from './drain-world.ts';
+
+/** What the tests of a file share, and what each of them has of its own. */
+export interface Stage {
+  readonly cluster: Contract;
+  readonly world: DrainWorld;
+}
+
+/** Drains by the apiserver's own engine, in this process, against a cluster. The pods' kubelet is the test. */
+export function stage(): Stage {
+  const set: { cluster?: Contract; world?: DrainWorld } = {};
+  beforeAll(async () => {
+    set.cluster = await contract();
+  }, 60_000);
+  beforeEach(async () => {
+    set.world = await DrainWorld.create(present(set.cluster));
+  });
+  afterEach(() => set.world?.end());
+  afterAll(() => set.cluster?.stop());
+  return {
+    get cluster() {
+      return present(set.cluster);
+    },
+    get world() {
+      return present(set.world);
+    },
+  };
+}
+
+function present<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('the stage is set by the first test');
+  return part;
+}
+
+/** A play that needs what only a real API server has: webhooks and policies of admission. */
+export function onReal(play: () => Promise<void>): (() => Promise<void>) | undefined {
+  return process.env['CONTRACT_KUBECONFIG'] === undefined ? undefined : play;
+}
