@@ -26,6 +26,14 @@ test.each([
   expect(() => api.end()).toThrow();
 });
 
+test('a call with more than it may hold fails at once', async () => {
+  const api = new ScriptedApi();
+  api.expects({ line: 'PATCH /a', exactly: { spec: {} }, answer: {} });
+  const body = { spec: { unschedulable: null } };
+  await expect(api.request({ method: 'PATCH', path: '/a', body })).rejects.toThrow('unschedulable');
+  expect(() => api.end()).toThrow('unschedulable');
+});
+
 test('a call without what it has to hold fails at once', async () => {
   const api = new ScriptedApi();
   api.expects({ line: 'PATCH /a', body: { metadata: { resourceVersion: '1' } }, answer: {} });

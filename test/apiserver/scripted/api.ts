@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { overTheWire } from '../../../sim/cluster/object.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../../runtime/kube/transport.ts';
 
 /** A call that has to come, and what comes back. */
@@ -8,11 +9,13 @@ export interface Call {
   /** What its query and its body have to hold at least; a precondition is part of the body. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
+  /** What its body is, no more and no less. */
+  readonly exactly?: object;
   /** An Error is thrown; a promise may never settle. Of a watch, it is the events to begin with. */
   readonly answer: unknown;
 }
 
-type Came = Omit<Call, 'answer'>;
+type Came = Pick<Call, 'line' | 'query' | 'body'>;
 
 /** Calls that may come in any order. */
 export type AnyOrder = readonly Call[];
@@ -34,7 +37,7 @@ export class ScriptedApi implements KubeTransport {
     const { method, path, query, body } = request;
     const answer = await this.#take({ line: `${method} ${path}`, ...(query && { query }), ...(body ? { body } : {}) });
     if (answer instanceof Error) throw answer;
-    return structuredClone(answer);
+    return overTheWire(answer);
   }
 
   async *watch({ path, query, signal }: KubeWatch): AsyncGenerator<WatchEvent> {
@@ -66,8 +69,9 @@ export class ScriptedApi implements KubeTransport {
       next.findIndex((call) => matches(came, call)),
     );
     try {
-      const { answer, ...expected } = next[index] ?? { line: 'nothing more', answer: undefined };
+      const { answer, exactly, ...expected }: Call = next[index] ?? { line: 'nothing more', answer: undefined };
       expect(came).toMatchObject(expected);
+      if (exactly) expect(came.body).toEqual(exactly);
       next.splice(index, 1);
       if (next.length === 0) this.#script.shift();
       return answer;

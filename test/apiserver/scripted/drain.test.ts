@@ -1,286 +1,174 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { UnreachableError } from '../../../runtime/kube/errors.ts';
+import { expect } from '@jest/globals';
 import { settle } from '../../../sim/clock.ts';
-import { outcome, started } from '../world.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { play } from '../scenarios.ts';
+import { outcome } from '../world.ts';
 import type { AnyOrder, Call } from './api.ts';
 import {
+  anotherNode,
   begins,
   cordoned,
   cordons,
+  ending,
   ends,
   evicts,
   follows,
-  gone,
-  listAnswers,
   lists,
   looks,
+  looksElsewhere,
   node,
   NODES,
   pod,
+  podAnswers,
   PODS,
   progress,
   proves,
-  readsBudgets,
   refused,
-  scenario,
-  type Scenario,
   shadow,
   states,
   tells,
 } from './scenario.ts';
+import { Stage } from './stage.ts';
 
-let scene: Scenario;
-afterEach(() => scene.api.end());
-
-function drain(...script: readonly (Call | AnyOrder)[]): Promise<void> {
-  scene = scenario(...script);
-  return started(scene.service.cordonAndDrain(scene.agent));
-}
+const on = new Stage();
 
 const web = pod('web-1');
-const ending = pod('web-1', { deletionTimestamp: '2026-01-01T00:00:30Z' });
-const budget = (retryAfterSeconds?: number): Error =>
-  refused(429, {
-    details: {
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1' }],
-    },
-  });
-const BLOCKED = 'PodDisruptionBudget shop/web (pod shop/web-1)';
-
-describe('a drain', () => {
-  test('of an empty node', async () => {
-    const drained = drain(
-      ...looks(node('n1'), shadow('s1')),
-      lists(),
-      states('s1', progress(0), shadow('s2', { drain: progress(0) })),
-      cordons('n1', cordoned('n2')),
-      [tells('DrainStarted'), lists()],
-      proves('n2', node('n3')),
-      tells('DrainFinished'),
-    );
-    expect(await outcome(drained)).toBe('ok');
-  });
-
-  test('of one pod', async () => {
-    const drained = drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
-    expect(await outcome(drained)).toBe('pending');
-    scene.api.expects(...ends(1));
-    gone(scene, 'web-1');
-    expect(await outcome(drained)).toBe('ok');
-    expect(scene.clock.monotonic()).toBe(0);
-  });
-
-  test('of a pod that ends already asks for no eviction', async () => {
-    const drained = drain(...begins(ending), follows(cordoned('n2'), ending));
-    expect(await outcome(drained)).toBe('pending');
-    scene.api.expects(...ends(1));
-    gone(scene, 'web-1');
-    expect(await outcome(drained)).toBe('ok');
-  });
-
-  test.each([
-    ['404', refused(404), []],
-    ['409, and the name is another pod’s', refused(409), [podAnswers({ ...pod('web-1', { uid: 'uid-other' }) })]],
-    ['409, and the name is nobody’s', refused(409), [podAnswers(refused(404))]],
-  ] as const)('of a pod whose eviction is answered with %s asks no more', async (_answer, answer, then) => {
-    const drained = drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', answer), ...then]);
-    await scene.clock.advance(30_000);
-    expect(await outcome(drained)).toBe('pending');
-    scene.api.expects(...ends(1));
-    gone(scene, 'web-1');
-    expect(await outcome(drained)).toBe('ok');
-  });
+const tolerations = [{ operator: 'Exists' }];
+const controller = pod('controller', {
+  metadata: { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: COMPONENTS.controller } },
 });
+const TERMINATING = refused(403, { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } });
 
-function podAnswers(answer: unknown): Call {
-  return { line: 'GET /api/v1/namespaces/shop/pods/web-1', answer };
+/** A drain that finds none of these pods to be its business. @param asks what decides it, at each look */
+const leaves = (pods: readonly object[], ...asks: readonly Call[]): (Call | AnyOrder)[] => [
+  ...looks(node('n1'), shadow('s1')),
+  lists(...pods),
+  ...asks,
+  states('s1', progress(0), shadow('s2', { drain: progress(0) })),
+  cordons('n1', cordoned('n2')),
+  [tells('DrainStarted'), lists(...pods)],
+  ...asks,
+  proves('n2', node('n3')),
+  tells('DrainFinished'),
+];
+
+/** The pods of a drain that still waits go, and it ends. */
+async function endsOnceGone(drained: Promise<void>, ...names: readonly string[]): Promise<void> {
+  expect(await outcome(drained)).toBe('pending');
+  on.scene.api.expects(...ends({ before: names.length }));
+  await on.scene.gone(...names);
+  expect(await outcome(drained)).toBe('ok');
 }
 
-describe('an eviction that a budget blocks', () => {
-  const later = [1, 2].map(() => evicts('web-1', budget()));
+async function asksNoMore(answer: unknown, ...then: readonly Call[]): Promise<void> {
+  const drained = on.drains(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', answer), ...then]);
+  await on.scene.clock.advance(30_000);
+  await endsOnceGone(drained, 'web-1');
+}
 
-  test('is asked for again after a pause that doubles', async () => {
-    const drained = drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', budget())]);
+play('a drain', {
+  'of an empty node cordons it, marks it and proves it empty': async () => {
+    expect(await outcome(on.drains(...leaves([])))).toBe('ok');
+  },
+
+  'evicts the pods of its node and ends as the last of them goes': async () => {
+    const pods = [web, pod('web-2')];
+    const evictions = ['web-1', 'web-2'].map((name) => evicts(name));
+    const drained = on.drains(...begins(...pods), [...follows(cordoned('n2'), ...pods), ...evictions]);
+    await endsOnceGone(drained, 'web-1', 'web-2');
+    expect(on.scene.clock.monotonic()).toBe(0);
+  },
+
+  'waits for a pod that ends already, and asks for no eviction': async () => {
+    const pods = [ending('web-1')];
+    await endsOnceGone(on.drains(...begins(...pods), follows(cordoned('n2'), ...pods)), 'web-1');
+  },
+
+  'leaves the pods of DaemonSets, mirror pods and finished pods alone': async () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'uid-logs', controller: true };
+    const pods = [
+      pod('logs', { metadata: { ownerReferences: [owner] } }),
+      pod('mirror', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }),
+      pod('done', { phase: 'Succeeded' }),
+      pod('failed', { phase: 'Failed' }),
+    ];
+    expect(await outcome(on.drains(...leaves(pods)))).toBe('ok');
+  },
+
+  'evicts pods with local data and pods that nothing would create anew': async () => {
+    const pods = [pod('local', { spec: { volumes: [{ name: 'data', emptyDir: {} }] } }), pod('bare')];
+    const evictions = [evicts('local'), evicts('bare')];
+    const drained = on.drains(...begins(...pods), [...follows(cordoned('n2'), ...pods), ...evictions]);
+    await endsOnceGone(drained, 'local', 'bare');
+  },
+
+  'evicts a pod that lands in its middle': async () => {
+    const drained = on.drainsOnePod();
     await settle();
-    scene.api.expects(...later);
-    await scene.clock.advance(500);
-    await scene.clock.advance(1_000);
-    scene.api.expects(states('s2', progress(1, BLOCKED), shadow('s3')), evicts('web-1'));
-    await scene.clock.advance(2_000);
-    expect(await outcome(drained)).toBe('pending');
-  });
+    on.scene.api.expects(evicts('late'));
+    await on.scene.tells('ADDED', pod('late'));
+    await on.scene.gone('web-1');
+    await endsOnceGone(drained, 'late');
+  },
 
-  test('is asked for again when the answer says', async () => {
-    void drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', budget(10))]);
+  'evicts a pod that tolerates the cordon but was there before it': async () => {
+    const pods = [pod('tolerates', { spec: { tolerations } })];
+    const drained = on.drains(...begins(...pods), [...follows(cordoned('n2'), ...pods), evicts('tolerates')]);
+    await endsOnceGone(drained, 'tolerates');
+  },
+
+  'names a pod that came after the cordon and tolerates it, and does not wait for it': async () => {
+    const came = pod('came', { metadata: { creationTimestamp: '2026-01-01T00:00:01Z' }, spec: { tolerations } });
+    const drained = on.drainsOnePod();
     await settle();
-    scene.api.expects(states('s2', progress(1, BLOCKED), shadow('s3')));
-    await scene.clock.advance(9_999);
-    scene.api.expects(evicts('web-1'), states('s3', progress(1), shadow('s4')));
-    await scene.clock.advance(2_001);
-  });
-});
-
-describe('an eviction that never succeeds ends at the deadline, and in no success', () => {
-  const terminating = refused(403, { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } });
-  test.each<[string, unknown, string]>([
-    ['403 of its role', refused(403, { message: 'no right' }), 'refused with 403: no right'],
-    ['422 of an admission policy', refused(422, { message: 'denied' }), 'refused with 422: denied'],
-    ['500 of a webhook', refused(500, { message: 'no webhook' }), 'refused with 500: no webhook'],
-    ['403 of a namespace that ends', terminating, 'refused with 403: no'],
-    ['429 of a budget', budget(15), 'PodDisruptionBudget shop/web'],
-    ['no answer', new UnreachableError('timed out'), 'timed out'],
-    ['409 for the pod itself', refused(409, { message: 'again' }), 'refused with 409: again'],
-  ])('%s', async (_why, answer, words) => {
-    const why = `${words} (pod shop/web-1)`;
-    const asks = (): Call[] => [evicts('web-1', answer), ...(words.includes('409') ? [podAnswers(web)] : [])];
-    const drained = drain(...begins(web), [...follows(cordoned('n2'), web), ...asks()]);
-    await settle();
-    const tries = words.includes('Budget') ? [15, 30, 45] : [1, 3, 7, 15, 30, 45];
-    for (const second of tries.slice(0, 1)) {
-      scene.api.expects([...asks(), states('s2', progress(1, why), shadow('s3', { drain: progress(1, why) }))]);
-      await scene.clock.advance(Math.max(second, 2) * 1000);
-    }
-    for (const second of tries.slice(1)) {
-      scene.api.expects(asks());
-      await scene.clock.advance(second * 1000 - scene.clock.monotonic());
-    }
-    scene.api.expects(
-      ...looks(cordoned('n2'), shadow('s3', { drain: progress(1, why) })),
-      lists(web),
-      states('s3', progress(1, why), shadow('s3')),
-      tells('DrainFailed'),
-    );
-    await scene.clock.advance(50_000 - scene.clock.monotonic());
-    expect(await outcome(drained)).toBe('504 DrainTimeout');
-    await expect(drained).rejects.toThrow(`shop/web-1 (${words})`);
-  });
-
-  test('an answer that never comes', async () => {
-    const silence = new Promise(() => undefined);
-    const drained = drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', silence)]);
-    await scene.clock.advance(49_999);
-    scene.api.expects(
-      ...looks(cordoned('n2'), shadow('s2', { drain: progress(1) })),
-      lists(web),
-      states('s2', progress(1), shadow('s2')),
-      tells('DrainFailed'),
-    );
-    await scene.clock.advance(1);
-    await expect(drained).rejects.toThrow('shop/web-1 (not evicted yet)');
-  });
-});
-
-describe('the last check', () => {
-  const ofOnePod = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
-  const [atNode, atShadow, list, status] = ends(1);
-
-  test.each([
-    ['500', refused(500), '500'],
-    ['403', refused(403), '403'],
-    ['no answer', new UnreachableError('timed out'), 'timed out'],
-  ])('is no success where the list fails with %s', async (_why, answer, words) => {
-    const drained = ofOnePod();
-    await settle();
-    scene.api.expects(atNode!, atShadow!, listAnswers(answer));
-    gone(scene, 'web-1');
-    await expect(drained).rejects.toThrow(words);
-  });
-
-  test('is made anew where the node changed since it was looked at', async () => {
-    const drained = ofOnePod();
-    await settle();
-    scene.api.expects(atNode!, atShadow!, list!, status!, proves('n2', refused(409)));
-    scene.api.expects(
-      ...looks(cordoned('n4'), shadow('s3', { drain: progress(0) })),
-      lists(),
-      states('s3', progress(0), shadow('s3')),
-      proves('n4', node('n5')),
-      tells('DrainFinished'),
-    );
-    gone(scene, 'web-1');
+    await on.scene.tells('ADDED', came);
+    on.scene.api.expects(...ends({ before: 1, pods: [came], words: 'shop/came' }));
+    await on.scene.gone('web-1');
     expect(await outcome(drained)).toBe('ok');
-  });
+  },
 
-  test('is made anew where the shadow changed since it was looked at', async () => {
-    const drained = ofOnePod();
+  'asks no more for a pod that is gone': async () => {
+    await asksNoMore(refused(404));
+    await asksNoMore(refused(409), podAnswers(refused(404)));
+  },
+
+  'leaves the namesake alone that has taken a pod’s place on another node': () =>
+    asksNoMore(refused(409), podAnswers(pod('web-1', { metadata: { uid: 'uid-other' } }))),
+
+  'waits for the pods of a namespace that ends': async () => {
+    const drained = on.drains(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1', TERMINATING)]);
     await settle();
-    scene.api.expects(atNode!, atShadow!, list!, states('s2', progress(0), refused(409)));
-    scene.api.expects(
-      ...looks(cordoned('n2'), shadow('s4', { drain: progress(1) })),
-      lists(),
-      states('s4', progress(0), shadow('s5')),
-      proves('n2', node('n3')),
-      tells('DrainFinished'),
-    );
-    gone(scene, 'web-1');
-    expect(await outcome(drained)).toBe('ok');
-  });
+    on.scene.api.expects(states('s2', progress(1), shadow('s2', { drain: progress(1) })));
+    await on.scene.tells('MODIFIED', ending('web-1'));
+    await on.scene.clock.advance(30_000);
+    await endsOnceGone(drained, 'web-1');
+  },
 
-  test('is no success where the proof is refused', async () => {
-    const drained = ofOnePod();
+  'outlives watches that break': async () => {
+    const { api, clock } = on.sets(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
+    const { drain, tap } = on.scene.replica();
+    const drained = drain();
     await settle();
-    scene.api.expects(atNode!, atShadow!, list!, status!, proves('n2', refused(403)));
-    gone(scene, 'web-1');
-    await expect(drained).rejects.toThrow('403');
-  });
-});
+    tap.cut(new Error('cut'));
+    api.expects([NODES, PODS].map((path) => ({ line: `WATCH ${path}`, query: { resourceVersion: '9' }, answer: [] })));
+    await clock.advance(1_000);
+    await endsOnceGone(drained, 'web-1');
+  },
 
-describe('in the middle of a drain', () => {
-  const ofOnePod = (): Promise<void> => drain(...begins(web), [...follows(cordoned('n2'), web), evicts('web-1')]);
-
-  test('marks that vanish end it with the word to ask again', async () => {
-    const drained = ofOnePod();
+  'evicts the operator’s own pods last': async () => {
+    const pods = [controller, web];
+    const drained = on.drains(...begins(...pods), [...follows(cordoned('n2'), ...pods), evicts('web-1')]);
     await settle();
-    scene.api.tell(NODES, { type: 'MODIFIED', object: node('n3') });
-    expect(await outcome(drained)).toBe('503 Superseded');
-  });
-
-  test('a node that vanishes ends it so too', async () => {
-    const drained = ofOnePod();
-    await settle();
-    scene.api.tell(NODES, { type: 'DELETED', object: node('n3') });
-    expect(await outcome(drained)).toBe('503 Superseded');
-  });
-
-  test('a pod that lands is evicted', async () => {
-    const drained = ofOnePod();
-    await settle();
-    scene.api.expects(evicts('late'));
-    scene.api.tell(PODS, { type: 'ADDED', object: pod('late') });
+    on.scene.api.expects(looksElsewhere(cordoned('n2'), anotherNode('True')), evicts('controller', {}, NAMESPACE));
+    await on.scene.gone('web-1');
     expect(await outcome(drained)).toBe('pending');
-  });
-});
+    on.scene.api.expects(...ends({ before: 2 }));
+    await on.scene.tells('DELETED', controller);
+    expect(await outcome(drained)).toBe('ok');
+  },
 
-describe('a node is not cordoned', () => {
-  test('where the status cannot be written', async () => {
-    const drained = drain(
-      ...looks(node('n1'), shadow('s1')),
-      lists(web),
-      readsBudgets(),
-      states('s1', progress(1), refused(403)),
-    );
-    await expect(drained).rejects.toThrow('403');
-  });
-
-  test('where the shadow changed since it was looked at, and no drain is wanted any more', async () => {
-    const drained = drain(
-      ...looks(node('n1'), shadow('s1')),
-      lists(),
-      states('s1', progress(0), refused(409)),
-      ...looks(node('n1'), shadow('s2', { state: 'Idle' })),
-    );
-    expect(await outcome(drained)).toBe('409 NotAllowed');
-  });
-
-  test('where the node changed since it was looked at, and no drain is wanted any more', async () => {
-    const drained = drain(
-      ...looks(node('n1'), shadow('s1')),
-      lists(),
-      states('s1', progress(0), shadow('s2')),
-      cordons('n1', refused(409)),
-      ...looks(node('n2'), shadow('s3', { state: 'Idle' })),
-    );
-    expect(await outcome(drained)).toBe('409 NotAllowed');
-  });
+  'leaves the operator’s own pods where no other node could take them': async () => {
+    const drained = on.drains(...leaves([controller], looksElsewhere(cordoned('n2'), anotherNode('False'))));
+    expect(await outcome(drained)).toBe('ok');
+  },
 });

@@ -1,51 +1,10 @@
 import { expect } from '@jest/globals';
-import type { Agent } from '../../../runtime/apiserver/agent.ts';
-import { createApiserver } from '../../../runtime/apiserver/apiserver.ts';
-import type { Service } from '../../../runtime/apiserver/service.ts';
 import { apiStatusError, type KubeStatus } from '../../../runtime/kube/errors.ts';
-import { silentLogger } from '../../../runtime/lib/log.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import { MARKS_ANNOTATION, UPDATING_LABEL } from '../../../runtime/marks/names.ts';
-import { NAMESPACE } from '../../../runtime/shadow/names.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
 import { SHADOWS } from '../world.ts';
-import { type AnyOrder, type Call, ScriptedApi } from './api.ts';
+import type { AnyOrder, Call } from './api.ts';
 
-/** The words of a scenario: the calls of a drain and their answers. Versions are those of the node (`n…`) and the shadow (`s…`). */
-
-export interface Scenario {
-  readonly api: ScriptedApi;
-  readonly clock: VirtualClock;
-  readonly service: Service;
-  readonly agent: Agent;
-}
-
-export function scenario(...script: readonly (Call | AnyOrder)[]): Scenario {
-  const api = new ScriptedApi();
-  api.expects(...script);
-  const clock = new VirtualClock();
-  const { service } = createApiserver({
-    transport: api,
-    namespace: NAMESPACE,
-    config: {
-      DRAIN_TIMEOUT_IN_SEC: 50,
-      DRAIN_PREFLIGHT: 'warn',
-      MAX_CONCURRENT_EVICTIONS: 5,
-      REQUIRE_CLIENT_CERTIFICATE: false,
-    },
-    clock,
-    random: fresh(),
-    logger: silentLogger,
-    instance: 'scripted',
-  });
-  return { api, clock, service, agent: { nodeName: 'n1', nodeUid: 'uid-n1', bootId: 'boot-1' } };
-}
-
-/** Next to no jitter, and yet no number twice: identities differ. */
-function fresh(): Random {
-  let calls = 0;
-  return () => 0.5 - calls++ * 1e-9;
-}
+/** The words of a script: calls and their answers. Versions are those of the node (`n…`) and the shadow (`s…`). */
 
 export const NODES = '/api/v1/nodes';
 export const PODS = '/api/v1/pods';
@@ -100,10 +59,28 @@ export const shadow = (resourceVersion: string, { state = 'RebootedIntoUpdate', 
   status: { current_state: 'StagedAndPerformedUpdate', ...(drain && { drain }) },
 });
 
-export const pod = (name: string, more: object = {}): object => ({
-  metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '1', ...more },
-  status: { phase: 'Running' },
+interface PodParts {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly phase?: string;
+}
+
+export const pod = (name: string, { metadata, spec, phase = 'Running' }: PodParts = {}): object => ({
+  metadata: {
+    name,
+    namespace: 'shop',
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    labels: { app: 'web' },
+    creationTimestamp: '2025-12-31T00:00:00Z',
+    ...metadata,
+  },
+  spec: { ...spec },
+  status: { phase, conditions: [{ type: 'Ready', status: 'True' }] },
 });
+
+/** As it is once its eviction was accepted. */
+export const ending = (name: string): object => pod(name, { metadata: { deletionTimestamp: '2026-01-01T00:00:30Z' } });
 
 export const progress = (pods_left: number, ...blocked_by: readonly string[]): object => ({
   started_at: SINCE,
@@ -130,7 +107,30 @@ export const listAnswers = (answer: unknown): Call => ({
   answer,
 });
 
-export const readsBudgets = (): Call => ({ line: 'GET /apis/policy/v1/poddisruptionbudgets', answer: listOf() });
+export const readsBudgets = (...budgets: readonly object[]): Call => budgetsAnswer(listOf(...budgets));
+
+export const budgetsAnswer = (answer: unknown): Call => ({ line: 'GET /apis/policy/v1/poddisruptionbudgets', answer });
+
+/** Of all pods of the shop, which are all healthy and may all not be disrupted. */
+export const spentBudget = (name: string): object => ({
+  metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '1' },
+  spec: { selector: { matchLabels: { app: 'web' } } },
+  status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+});
+
+/** @param ready the status of its condition */
+export const anotherNode = (ready: string): object => ({
+  metadata: { name: 'n2', uid: 'uid-n2', resourceVersion: '1' },
+  spec: {},
+  status: { conditions: [{ type: 'Ready', status: ready }] },
+});
+
+/** Whether any other node could take pods. */
+export const looksElsewhere = (...nodes: readonly object[]): Call => ({
+  line: `GET ${NODES}`,
+  query: { limit: '500' },
+  answer: listOf(...nodes),
+});
 
 /** The progress, on the shadow as it was at `from`. */
 export const states = (from: string, drain: object, answer: unknown): Call => ({
@@ -166,20 +166,24 @@ export const proves = (from: string, answer: unknown): Call => ({
 });
 
 /** Any other patch of the node, exactly as it is given. */
-export const patches = (body: object): Call => ({ line: `PATCH ${NODE}`, body, answer: node('after') });
+export const patches = (exactly: object): Call => ({ line: `PATCH ${NODE}`, exactly, answer: node('after') });
 
-export const tells = (reason: string): Call => ({
+/** @param words that its message holds */
+export const tells = (reason: string, words = ''): Call => ({
   line: 'POST /api/v1/namespaces/default/events',
-  body: { reason },
+  body: { reason, message: expect.stringContaining(words) },
   answer: {},
 });
 
 /** By policy/v1, for exactly this pod. */
-export const evicts = (name: string, answer: unknown = {}): Call => ({
-  line: `POST /api/v1/namespaces/shop/pods/${name}/eviction`,
+export const evicts = (name: string, answer: unknown = {}, namespace = 'shop'): Call => ({
+  line: `POST /api/v1/namespaces/${namespace}/pods/${name}/eviction`,
   body: { apiVersion: 'policy/v1', kind: 'Eviction', deleteOptions: { preconditions: { uid: `uid-${name}` } } },
   answer,
 });
+
+/** Whose the pod's name is now. */
+export const podAnswers = (answer: unknown): Call => ({ line: 'GET /api/v1/namespaces/shop/pods/web-1', answer });
 
 /** A run begins: it follows the node and its pods, from a list on. */
 export const follows = (atNode: object, ...pods: readonly object[]): Call[] => [
@@ -199,14 +203,26 @@ export const begins = (...pods: readonly object[]): (Call | AnyOrder)[] => [
   [tells('DrainStarted'), lists(...pods)],
 ];
 
-/** The look after a run, and the proof. */
-export const ends = (before: number): (Call | AnyOrder)[] => [
-  ...looks(cordoned('n2'), shadow('s2', { drain: progress(before) })),
-  lists(),
-  states('s2', progress(0), shadow('s3', { drain: progress(0) })),
-  proves('n2', node('n3')),
-  tells('DrainFinished'),
-];
+interface End {
+  /** How many pods the shadow still speaks of. */
+  readonly before: number;
+  /** Versions of the node and of the shadow. */
+  readonly node?: string;
+  readonly shadow?: string;
+  /** Pods that are left and not waited for. */
+  readonly pods?: readonly object[];
+  /** What is told at the end. */
+  readonly words?: string;
+}
 
-/** Watchers are told that the pod is gone. */
-export const gone = ({ api }: Scenario, name: string): void => api.tell(PODS, { type: 'DELETED', object: pod(name) });
+/** The look after a run, and the proof. */
+export const ends = (end: End): Call[] => {
+  const { before, node: at = 'n2', shadow: from = 's2', pods = [], words } = end;
+  return [
+    ...looks(cordoned(at), shadow(from, { drain: progress(before) })),
+    lists(...pods),
+    states(from, progress(0), shadow('s9', { drain: progress(0) })),
+    proves(at, node('n9')),
+    tells('DrainFinished', words),
+  ];
+};
