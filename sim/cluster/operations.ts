@@ -15,7 +15,7 @@ import { methodNotAllowed, notImplemented, noSuchPath, success } from './status.
 import { type Form, formOf } from './shown.ts';
 import type { Tokens } from './tokens.ts';
 import { Watch } from './watch.ts';
-import { create, replace, type Target, update } from './write.ts';
+import { create, replace, requireNamespace, type Target, update } from './write.ts';
 
 /** A call about a resource that is served, by somebody who may make it. */
 export interface Operation extends Call {
@@ -95,6 +95,7 @@ export class Operations {
   #subresource(operation: Operation): object | Promise<object> {
     const { target, request, query } = operation;
     const { body } = request;
+    requireNamespace(this.#core, target);
     switch (target.subresource ?? '') {
       case 'eviction':
         return evict(this.#core, target, { body, options: deleteOptions(fields(body)['deleteOptions'], query) });

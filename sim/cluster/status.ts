@@ -61,10 +61,11 @@ export function conflict(subject: Subject, why: string = MODIFIED): StatusError 
   return new StatusError({ code: 409, reason: 'Conflict', message, details: resourceDetails(subject) });
 }
 
-export function forbidden(subject: Subject, why: string): StatusError {
+export function forbidden(subject: Subject, why: string, causes?: readonly Cause[]): StatusError {
   const named = subject.name === '' ? '' : ` "${subject.name}"`;
   const message = `${qualified(subject.type.plural, subject.type.group)}${named} is forbidden: ${why}`;
-  return new StatusError({ code: 403, reason: 'Forbidden', message, details: resourceDetails(subject) });
+  const details = { ...resourceDetails(subject), ...(causes && { causes }) };
+  return new StatusError({ code: 403, reason: 'Forbidden', message, details });
 }
 
 export function invalid({ type, name }: Subject, causes: readonly Cause[]): StatusError {

@@ -45,11 +45,14 @@ function hasStatus(type: ResourceType): boolean {
   return type.subresources?.includes('status') ?? false;
 }
 
-function requireNamespace(core: Core, ref: Ref): void {
+/** Whether anything may be created there, subresources of what is there included. @throws StatusError 403, 404 */
+export function requireNamespace(core: Core, ref: Ref): void {
   if (ref.namespace === undefined) return;
-  const namespace = mustGet(core, { type: NAMESPACES, name: ref.namespace });
-  if (namespace.metadata.deletionTimestamp === undefined) return;
-  throw forbidden(ref, `unable to create new content in namespace ${ref.namespace} because it is being terminated`);
+  const { metadata } = mustGet(core, { type: NAMESPACES, name: ref.namespace });
+  if (metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${ref.namespace} because it is being terminated`;
+  const message = `namespace ${ref.namespace} is being terminated`;
+  throw forbidden(ref, why, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
 }
 
 export interface Edit {

@@ -150,16 +150,27 @@ describe('owners', () => {
 
 test('a namespace takes nothing new while it goes, and takes its objects along', async () => {
   const name = await cluster.namespace();
-  const maps = inNamespace(name, 'configmaps');
-  await cluster.admin.create(maps, { metadata: { name: 'held', finalizers: ['example.com/a'] } });
+  const held = { metadata: { name: 'held', finalizers: ['example.com/a'] } };
+  const spec = { containers: [{ name: 'main', image: 'web' }], schedulingGates: [{ name: 'example.com/a' }] };
+  const [maps, accounts, pods] = ['configmaps', 'serviceaccounts', 'pods'].map((plural) => inNamespace(name, plural));
+  for (const path of [maps, accounts]) await cluster.admin.create(path!, held);
+  await cluster.admin.create(pods!, { ...held, spec });
   await cluster.admin.delete(`/api/v1/namespaces/${name}`);
   expect(await cluster.admin.get(`/api/v1/namespaces/${name}`)).toMatchObject({ status: { phase: 'Terminating' } });
-  const more = cluster.admin.create(maps, { metadata: { name: 'more' } });
-  expect(await refusal(more)).toMatchObject({
-    code: 403,
-    reason: 'Forbidden',
-    message: expect.stringContaining('because it is being terminated'),
-  });
-  await cluster.admin.patch(`${maps}/held`, { metadata: { finalizers: null } });
+  const binding = { metadata: { name: 'held' }, target: { kind: 'Node', name: cluster.node } };
+  for (const more of [
+    () => cluster.admin.create(maps!, { metadata: { name: 'more' } }),
+    () => cluster.admin.create(`${pods}/held/binding`, binding),
+    () => cluster.admin.create(`${accounts}/held/token`, {}),
+  ]) {
+    expect(await eventually(() => refusal(more()))).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: expect.stringContaining('because it is being terminated'),
+      details: { causes: [{ reason: 'NamespaceTerminating' }] },
+    });
+  }
+  for (const path of [maps, accounts, pods])
+    await cluster.admin.patch(`${path}/held`, { metadata: { finalizers: null } });
   await gone(`/api/v1/namespaces/${name}`);
 });

@@ -134,6 +134,29 @@ describe('an eviction', () => {
     });
   });
 
+  test('in a namespace that ends is refused, with the reason in a cause', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1');
+    await cluster.admin.delete(`/api/v1/namespaces/${namespace}`);
+    const refused = await eventually(() => refusal(evict(namespace, 'web-1', { dryRun: ['All'] })));
+    expect(refused).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: `pods "web-1" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+      details: {
+        name: 'web-1',
+        kind: 'pods',
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${namespace} is being terminated`,
+            field: 'metadata.namespace',
+          },
+        ],
+      },
+    });
+  });
+
   test('that is a dry run deletes nothing', async () => {
     const namespace = await cluster.namespace();
     await ready(namespace, 'web-1');
