@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
-import { evicts, proves, type Replica } from './replica.ts';
+import { evicts, proves, type Replica, statesProgress } from './replica.ts';
 import { stage } from './stage.ts';
 
 const on = stage();
@@ -31,7 +31,10 @@ play('requests for one drain', {
     await expect(first).rejects.toThrow('gone');
     await on.world.addPod('landed');
     await on.world.isEnding('landed');
+    const stated = replica.tap.requests.filter(statesProgress).length;
     const second = replica.drain();
+    // It has seen pods that are left, and has a run to join.
+    await eventually(() => expect(replica.tap.requests.filter(statesProgress).length).toBeGreaterThan(stated));
     for (const name of ['web-1', 'landed']) await on.world.endPod(name);
     await second;
     expect(asked(replica)).toEqual(['web-1', 'landed']);
