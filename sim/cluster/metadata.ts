@@ -99,9 +99,7 @@ export function metadataFaults(type: ResourceType, metadata: Meta): readonly Cau
   return [
     ...nameFaults(type, metadata.name),
     ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => labelFaults(key, value)),
-    ...Object.keys(metadata.annotations ?? {})
-      .filter((key) => !isQualifiedName(key))
-      .map((key) => invalidValue('metadata.annotations', key, 'name part must be a qualified name')),
+    ...annotationFaults(metadata.annotations ?? {}),
     ...list(metadata.ownerReferences).flatMap((owner) => ownerFaults(fields(owner))),
   ];
 }
@@ -131,6 +129,20 @@ function labelFaults(key: string, value: unknown): readonly Cause[] {
             'a valid label must be an empty string or alphanumeric, at most 63 characters',
           ),
         ]),
+  ];
+}
+
+/** Of all annotations of one object, keys and values together, bytes. */
+const ANNOTATIONS_LIMIT = 262_144;
+
+function annotationFaults(annotations: Readonly<Record<string, string>>): readonly Cause[] {
+  const size = Buffer.byteLength(Object.entries(annotations).flat().join(''));
+  const message = `Too long: may not be more than ${ANNOTATIONS_LIMIT} bytes`;
+  return [
+    ...Object.keys(annotations)
+      .filter((key) => !isQualifiedName(key))
+      .map((key) => invalidValue('metadata.annotations', key, 'name part must be a qualified name')),
+    ...(size > ANNOTATIONS_LIMIT ? [{ reason: 'FieldValueTooLong', field: 'metadata.annotations', message }] : []),
   ];
 }
 

@@ -131,6 +131,43 @@ describe('updating', () => {
   });
 });
 
+describe('annotations', () => {
+  const LIMIT = 262_144;
+  /** Of so many bytes, keys and values together. */
+  const ofBytes = (bytes: number) => ({ a: 'é', slots: 'x'.repeat(bytes - 'aéslots'.length - 1) });
+  const cause = {
+    reason: 'FieldValueTooLong',
+    field: 'metadata.annotations',
+    message: 'Too long: may not be more than 262144 bytes',
+  };
+  // The real server finds it several times over in an update, and says so in the causes alone.
+  const TOO_LONG = { code: 422, reason: 'Invalid', details: { causes: expect.arrayContaining([cause]) } };
+
+  test('of one object hold 262,144 bytes together, and no more', async () => {
+    const path = maps(await cluster.namespace());
+    const metadata = { name: 'm', annotations: ofBytes(LIMIT + 1) };
+    expect(await refusal(cluster.admin.create(path, { metadata }))).toMatchObject({
+      ...TOO_LONG,
+      message: 'ConfigMap "m" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
+    });
+    const made = await cluster.admin.create(path, { metadata: { name: 'm', annotations: ofBytes(LIMIT) } });
+    const more = { metadata: { annotations: { b: '' } } };
+    expect(await refusal(cluster.admin.patch(`${path}/m`, more))).toMatchObject(TOO_LONG);
+    expect(await cluster.admin.get(`${path}/m`)).toEqual(made);
+  });
+
+  test('of a Lease are bounded in the same way', async () => {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${await cluster.namespace()}/leases`;
+    const made = await cluster.admin.create(path, { metadata: { name: 'l' }, spec: { holderIdentity: 'a' } });
+    const grown = { ...made, metadata: { ...made.metadata, annotations: ofBytes(LIMIT + 1) } };
+    expect(await refusal(cluster.admin.put(`${path}/l`, grown))).toMatchObject({
+      ...TOO_LONG,
+      message:
+        'Lease.coordination.k8s.io "l" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
+    });
+  });
+});
+
 describe('a node', () => {
   test('that is uncordoned looks like one that never was cordoned', async () => {
     const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
