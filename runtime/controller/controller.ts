@@ -24,7 +24,7 @@ import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import { slotsOn } from './slots/entries.ts';
+import { capacityOn, slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from './wakeup.ts';
@@ -124,8 +124,8 @@ export class Controller {
   outlook(): Outlook {
     const now = this.#options.clock.now();
     const { leading, lease } = this.#election;
-    const slots = leading ? this.#ledger.slots : slotsOn(lease);
-    const snapshot = { ...this.#world.view(), slots, window: this.#schedule.at(now) };
+    const list = { slots: leading ? this.#ledger.slots : slotsOn(lease), slotCapacity: capacityOn(lease) };
+    const snapshot = { ...this.#world.view(), ...list, window: this.#schedule.at(now) };
     const planned = plan(snapshot, { ...this.#policy, conditionWrites: this.#conditions.capacity }, now);
     this.metrics.show(snapshot, planned, leading);
     return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError } from '../kube/errors.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
@@ -7,8 +7,7 @@ import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
-import type { ShadowView } from './plan/snapshot.ts';
-import type { SlotKey } from './slots/entries.ts';
+import type { ShadowView, SlotKey } from './plan/snapshot.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
 
 /** API requests that are under way at once. */
@@ -27,8 +26,8 @@ export interface Results {
   readonly refused: number;
 }
 
-/** Unanswered = failed in a way that does not tell whether it was carried out. */
-type Result = Outcome | 'unanswered';
+/** Invalid = the API server will never take it as it is; unanswered = failed in a way that does not tell whether it was carried out. */
+type Result = Outcome | 'invalid' | 'unanswered';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
@@ -69,9 +68,15 @@ export class Executor {
     return [started, started.then(() => this.#free(frees, run))];
   }
 
-  /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
+  /**
+   * Rule L1: the plan has read the shadows, the swap comes next, then the specs. Of slots that the API server takes together in no case, those
+   * of the first half are tried, or nobody would ever start again (rule L7).
+   */
   async #start(starts: readonly Start[], run: Run): Outcomes {
     const swapped = await this.#swap('take', starts, run);
+    if (swapped === 'invalid' && starts.length > 1) {
+      return [swapped, ...(await this.#start(starts.slice(0, Math.floor(starts.length / 2)), run))];
+    }
     if (!CARRIED_OUT.has(swapped)) return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
@@ -140,6 +145,7 @@ export class Executor {
       const moved = MOVED.some((kind) => error instanceof kind);
       if (moved) this.#logger.debug('found another world', { ...what, error });
       else this.#logger.warn('command failed', { ...what, error });
+      if (error instanceof InvalidError) return 'invalid';
       return moved ? 'moved' : 'unanswered';
     }
   }

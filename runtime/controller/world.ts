@@ -24,7 +24,7 @@ export interface WorldOptions {
 }
 
 /** What the cluster says, of which a plan is made; slots and the schedule come from elsewhere. */
-export type WorldView = Omit<Snapshot, 'slots' | 'window'>;
+export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window'>;
 
 /** The caches of everything that plans are made of. */
 export class World {

@@ -44,6 +44,11 @@ export class GoneError extends ApiStatusError {
   override readonly name = 'GoneError';
 }
 
+/** 422, and 413 from what stands before the API server: it takes this body in no case, and has not done so. */
+export class InvalidError extends ApiStatusError {
+  override readonly name = 'InvalidError';
+}
+
 /** 429: for an eviction, a PodDisruptionBudget stands in the way. */
 export class TooManyRequestsError extends ApiStatusError {
   override readonly name = 'TooManyRequestsError';
@@ -59,6 +64,8 @@ const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) =>
   404: NotFoundError,
   409: ConflictError,
   410: GoneError,
+  413: InvalidError,
+  422: InvalidError,
   429: TooManyRequestsError,
 };
 

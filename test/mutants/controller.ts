@@ -1,6 +1,7 @@
 import { placeMutants } from './controller/places.ts';
 import { recoveryMutants } from './controller/recovery.ts';
 import { releaseMutants } from './controller/releases.ts';
+import { roomMutants } from './controller/room.ts';
 import { slotMutants } from './controller/slots.ts';
 import { timeMutants } from './controller/times.ts';
 import type { Mutant } from './mutant.ts';
@@ -8,6 +9,7 @@ import type { Mutant } from './mutant.ts';
 export const controllerMutants: readonly Mutant[] = [
   ...slotMutants,
   ...placeMutants,
+  ...roomMutants,
   ...recoveryMutants,
   ...releaseMutants,
   ...timeMutants,

@@ -4,7 +4,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
-import type { SlotKey } from '../slots/entries.ts';
+import type { SlotKey } from '../plan/snapshot.ts';
 import { agentRuns, ownShadow } from './live.ts';
 import type { ActionPorts } from './ports.ts';
 

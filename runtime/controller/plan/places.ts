@@ -2,23 +2,28 @@ import { concurrency } from './amount.ts';
 import type { Policy } from './policy.ts';
 import { isOccupied } from './recovery.ts';
 import type { Assessed } from './releases.ts';
-import type { Snapshot } from './snapshot.ts';
+import { Room } from './room.ts';
+import type { SlotKey, Snapshot } from './snapshot.ts';
 import { isActive } from './subject.ts';
+import { type Finding, NO_ROOM, WAITING } from './verdict.ts';
 
-/** The places that the concurrency gives, and who takes them (rule L6). */
+/** The places that the concurrency gives and the Lease has room for, and who takes them (rules L6 and L7). */
 export class Places {
   readonly #capacity: number;
   readonly #taken: Set<string>;
+  readonly #room: Room;
   /** When places come back by themselves, the first of them first. */
   readonly #returns: readonly number[];
   /** How many have to come back before anybody who was refused one gets it. */
   #short = Infinity;
 
   /** @param fleet every node of the cluster: marks can be on any */
-  constructor(fleet: readonly Assessed[], { slots, shadows }: Snapshot, { maxConcurrent }: Policy) {
+  constructor(fleet: readonly Assessed[], snapshot: Snapshot, { maxConcurrent }: Policy) {
+    const { slots, shadows } = snapshot;
     const managed = fleet.filter(({ subject }) => subject.node.managed).length;
     this.#capacity = concurrency(maxConcurrent, managed);
     this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));
+    this.#room = new Room(snapshot);
     // A shadow whose node is not known counts as its owner.
     const strays = new Set(shadows.filter(isActive).flatMap(({ ownerUid }) => ownerUid ?? []));
     const outages = new Map<string, number>();
@@ -32,12 +37,19 @@ export class Places {
     this.#returns = [...outages.values()].toSorted((a, b) => a - b);
   }
 
-  /** Whether the node has a place now, or got one. */
-  take(uid: string): boolean {
-    const short = this.#taken.size + Number(!this.#taken.has(uid)) - this.#capacity;
-    if (short <= 0) this.#taken.add(uid);
-    else this.#short = Math.min(this.#short, short);
-    return short <= 0;
+  /** Gives the node a place, where it has none yet; what keeps it from one, where something does. */
+  take(slot: SlotKey): Finding | undefined {
+    // Before the concurrency: a place that comes back with time is nothing to wake up for where its slot would not fit.
+    if (!this.#room.fits(slot)) return NO_ROOM;
+    const { nodeUid } = slot;
+    const short = this.#taken.size + Number(!this.#taken.has(nodeUid)) - this.#capacity;
+    if (short > 0) {
+      this.#short = Math.min(this.#short, short);
+      return WAITING;
+    }
+    this.#taken.add(nodeUid);
+    this.#room.take(slot);
+    return undefined;
   }
 
   /** When time alone gives a place to somebody who was refused one; undefined = never. */

@@ -7,6 +7,8 @@ export interface Snapshot {
   readonly nodes: readonly NodeView[];
   readonly shadows: readonly ShadowView[];
   readonly slots: readonly SlotView[];
+  /** Bytes that the list of slots may have on the Lease. */
+  readonly slotCapacity: number;
   /** By node name, since when no container of its agent runs; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
   /** The namespace bears the annotation `paused`. */
@@ -51,10 +53,14 @@ export interface ShadowView {
   readonly lastUpdateMs: number | undefined;
 }
 
-export interface SlotView {
+/** Whose slot it is. */
+export interface SlotKey {
   /** Name of the shadow. */
   readonly shadow: string;
   readonly nodeUid: string;
+}
+
+export interface SlotView extends SlotKey {
   /** When its update began; undefined for a slot that an earlier version took. */
   readonly since: number | undefined;
   /**

@@ -36,9 +36,10 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
   for (const { index, subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
     const { node } = subject;
     const finding = gate(subject, version, keeper);
-    if (finding) findings[index] = finding;
-    else if (!isReady) findings[index] = WAITING;
-    else if (!places.take(node.uid)) findings[index] = { ...WAITING, position: ++position };
+    const kept = finding ?? (isReady ? undefined : WAITING);
+    const queued = kept ? undefined : places.take({ shadow: shadow.name, nodeUid: node.uid });
+    if (kept) findings[index] = kept;
+    else if (queued) findings[index] = { ...queued, position: ++position };
     else {
       keeper.releases.begin(node, version);
       commands.push(startOf(subject, shadow, { version, now: keeper.alarm.now }));

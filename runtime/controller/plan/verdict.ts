@@ -57,5 +57,8 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
 /** It may start, and others come first. */
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
+/** The concurrency would let it start, and the Lease cannot hold its slot. */
+export const NO_ROOM: Finding = found('WaitingForSlot', 'the list of slots on the Lease is full');
+
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Lease } from '../../kube/objects.ts';
 import { GROUP } from '../../shadow/names.ts';
-import type { SlotView } from '../plan/snapshot.ts';
+import type { SlotKey, SlotView } from '../plan/snapshot.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
 export const SLOTS_ANNOTATION = `${GROUP}/slots`;
@@ -40,13 +40,19 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   }));
 }
 
-export function formatEntries(entries: readonly Entry[]): string {
-  return JSON.stringify(entries);
+/** What the API server takes of annotations on one object, keys and values together, bytes. */
+const ANNOTATIONS_LIMIT = 262_144;
+/** Left to whoever else annotates the Lease one day. With names as long as those of EKS, the rest is about 1,600 slots. */
+const SPARE = 8192;
+
+/** Bytes that the list of slots may have on this Lease: what the API server takes, less what others have written there. */
+export function capacityOn(lease: Lease | undefined): number {
+  const others = Object.entries(lease?.metadata.annotations ?? {}).filter(([key]) => key !== SLOTS_ANNOTATION);
+  return ANNOTATIONS_LIMIT - SPARE - Buffer.byteLength(others.flat().join(''));
 }
 
-export interface SlotKey {
-  readonly shadow: string;
-  readonly nodeUid: string;
+export function formatEntries(entries: readonly Entry[]): string {
+  return JSON.stringify(entries);
 }
 
 export const sameSlot =

@@ -2,16 +2,8 @@ import type { LeasePort } from '../../kube/leases.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
-import type { SlotView } from '../plan/snapshot.ts';
-import {
-  type Entry,
-  formatEntries,
-  parseEntries,
-  type SlotKey,
-  SLOTS_ANNOTATION,
-  withoutFreed,
-  withTaken,
-} from './entries.ts';
+import type { SlotKey, SlotView } from '../plan/snapshot.ts';
+import { type Entry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
 
 /** The Lease is held by somebody else: this process decides nothing any more. */
 export class NotLeadingError extends Error {
@@ -76,8 +68,8 @@ export class SlotLedger {
 
   /**
    * Takes slots: their shadows' specs may be written after this and not before (rule L1).
-   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again; UnreachableError: load
-   * before the next plan
+   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again;
+   * InvalidError: the list would be too long, nothing was taken; UnreachableError: load before the next plan
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);

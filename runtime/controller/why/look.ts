@@ -20,7 +20,7 @@ import { Observations } from '../observations.ts';
 import { upToDate } from '../plan/condition.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
-import { slotsOn } from '../slots/entries.ts';
+import { capacityOn, slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
 export interface Look {
@@ -64,6 +64,7 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     nodes: nodes.map(viewOfNode),
     shadows: facts.map((shadow) => Object.assign(shadow, { stale: false, offeredAt: offers.get(shadow.name) })),
     slots: slotsOn(lease),
+    slotCapacity: capacityOn(lease),
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),

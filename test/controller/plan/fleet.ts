@@ -73,6 +73,7 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
     nodes: [],
     shadows: [],
     slots: [],
+    slotCapacity: Infinity,
     silentSince: new Map(),
     paused: false,
     window: { open: true, triggeredAt: undefined, changesAt: undefined },

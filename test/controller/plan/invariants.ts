@@ -2,7 +2,9 @@ import { concurrency, failureBudget } from '../../../runtime/controller/plan/amo
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
+import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { slot } from './fleet.ts';
 
 /** A plan with what it was made of. */
 export interface Made {
@@ -25,6 +27,8 @@ interface Facts extends Made {
   readonly busy: ReadonlySet<string>;
   readonly slotted: ReadonlySet<string>;
   readonly capacity: number;
+  /** Bytes that are left on the list of slots then. */
+  readonly roomLeft: number;
 }
 
 function factsOf(made: Made): Facts {
@@ -33,6 +37,7 @@ function factsOf(made: Made): Facts {
   const started = plan.commands.flatMap((command) => (command.kind === 'start' ? [command] : []));
   const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
   const busy = new Set([...slotted, ...started.map(({ nodeUid }) => nodeUid)]);
+  const listed = [...snapshot.slots, ...started.filter(({ nodeUid }) => !slotted.has(nodeUid))];
   const starts = started.map(({ shadow }) => shadows.get(shadow)!);
   return {
     ...made,
@@ -41,6 +46,7 @@ function factsOf(made: Made): Facts {
     busy,
     slotted,
     capacity: concurrency(policy.maxConcurrent, snapshot.nodes.length),
+    roomLeft: listed.reduce((left, one) => left - slotBytes(one), snapshot.slotCapacity),
   };
 }
 
@@ -50,10 +56,12 @@ const INVARIANTS: readonly (readonly [says: string, holds: (facts: Facts) => boo
     ({ snapshot, slotted }) => snapshot.shadows.every((one) => !isMoving(one) || slotted.has(one.ownerUid!)),
   ],
   ['no more nodes are updated at once than the policy says', ({ busy, capacity }) => busy.size <= capacity],
+  ['the list of slots never outgrows the Lease', ({ roomLeft, starts }) => starts.length === 0 || roomLeft >= 0],
   [
-    'nobody waits while a place is free',
-    ({ plan, busy, capacity }) =>
-      busy.size >= capacity || !plan.verdicts.some(({ position }) => position !== undefined),
+    'nobody waits while a place is free, and there is room for its slot',
+    ({ plan, busy, capacity, roomLeft }) =>
+      busy.size >= capacity ||
+      !plan.verdicts.some(({ node, position }) => position !== undefined && bytesOf(node) <= roomLeft),
   ],
   [
     'there is one verdict for each node',
@@ -108,5 +116,6 @@ function isOwnLast({ plan, policy, starts }: Facts): boolean {
   return !isOwn || !plan.verdicts.some(({ position }) => position !== undefined);
 }
 
+const bytesOf = (node: string): number => slotBytes(slot(node));
 const nameOf = (command: Command): string => ('shadow' in command ? command.shadow : `node ${command.node}`);
 const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;

@@ -1,8 +1,9 @@
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { ShadowView, Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
+import { formatEntries, withTaken } from '../../../runtime/controller/slots/entries.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
-import { fleet, minutes } from './fleet.ts';
+import { fleet, minutes, moment } from './fleet.ts';
 import { broken } from './invariants.ts';
 import { after } from './worlds.ts';
 
@@ -13,12 +14,18 @@ export interface RolloutReport {
   /** The invariants that were broken; empty is good. */
   readonly faults: readonly string[];
   readonly failures: number;
+  /** The longest list of slots, and how many it had. */
+  readonly longest: { readonly slots: number; readonly bytes: number };
 }
 
 export interface RolloutInput {
   readonly size: number;
   readonly policy: Policy;
   readonly random: Random;
+  /** What the names of the nodes end with. @default nothing */
+  readonly domain?: string;
+  /** Bytes that the list of slots may have. @default any number */
+  readonly slotCapacity?: number;
   /** Makes each plan, and may measure it. */
   readonly make?: (work: () => Plan) => Plan;
 }
@@ -30,12 +37,14 @@ function windowAt(minute: number): WindowState {
 }
 
 /** Rolls a fleet over on the plan alone, a minute at a time, and holds each plan to every invariant. */
-export function rollOut({ size, policy, random, make = (work) => work() }: RolloutInput): RolloutReport {
-  const names = Array.from({ length: size }, (_, index) => `n${index}`);
-  let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])));
+export function rollOut(input: RolloutInput): RolloutReport {
+  const { size, policy, random, domain = '', slotCapacity = Infinity, make = (work) => work() } = input;
+  const names = Array.from({ length: size }, (_, index) => `n${index}${domain}`);
+  let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])), { slotCapacity });
   const faults = new Set<string>();
   let plans = 0;
   let failures = 0;
+  let longest = { slots: 0, bytes: 0 };
   let minute = 0;
   for (; minute < 100_000 && !isOver(snapshot); minute++) {
     const now = minutes(minute);
@@ -44,12 +53,17 @@ export function rollOut({ size, policy, random, make = (work) => work() }: Rollo
     plans++;
     for (const fault of broken({ snapshot: seen, policy, now, plan: made })) faults.add(fault);
     const done = after(seen, made.commands);
+    const bytes = listOf(done.slots).length;
+    if (bytes > longest.bytes) longest = { slots: done.slots.length, bytes };
     const shadows = done.shadows.map((one) => step(one, random, minute));
     failures += shadows.filter((one, index) => isFailure(one, done.shadows[index])).length;
     snapshot = { ...done, shadows };
   }
-  return { plans, minutes: minute, faults: [...faults], failures };
+  return { plans, minutes: minute, faults: [...faults], failures, longest };
 }
+
+/** As it stands on the Lease. */
+const listOf = (slots: Snapshot['slots']): string => formatEntries(withTaken([], slots, moment(0)));
 
 const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
   now.status?.current_state === 'ErrorReset' && before?.status?.current_state !== 'ErrorReset';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Amount } from '../../../runtime/controller/plan/amount.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { nodeNameOf } from '../../../runtime/shadow/names.ts';
@@ -125,6 +126,9 @@ const windows = fc.oneof(
   })),
 );
 
+/** Room for none of the slots, for some or for all of them. */
+const slotCapacity = fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 7 * slotBytes(slot('n0')) }));
+
 export const world: fc.Arbitrary<Snapshot> = fc
   .record({
     members: fc
@@ -133,11 +137,13 @@ export const world: fc.Arbitrary<Snapshot> = fc
     paused: rarely,
     window: windows,
     ghost: rarely,
+    slotCapacity,
   })
-  .map(({ members, paused, window, ghost }) => ({
+  .map(({ members, paused, window, ghost, slotCapacity: bytes }) => ({
     nodes: members.map((one) => one.node),
     shadows: members.flatMap((one) => one.shadow ?? []),
     slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
+    slotCapacity: bytes,
     silentSince: new Map(
       members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
     ),

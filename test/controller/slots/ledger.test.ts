@@ -5,7 +5,10 @@ import {
   SlotsMovedError,
   UnreadableSlotsError,
 } from '../../../runtime/controller/slots/ledger.ts';
-import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+import { slotBytes } from '../../../runtime/controller/plan/room.ts';
+import type { SlotKey } from '../../../runtime/controller/plan/snapshot.ts';
+import { capacityOn, SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+import { InvalidError } from '../../../runtime/kube/errors.ts';
 import { leasePort } from '../../../runtime/kube/leases.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
@@ -83,5 +86,29 @@ test('a slot is in doubt after a write to its shadow of unknown outcome, and no 
 test('who does not hold the Lease takes nothing', async () => {
   const { other, text } = await ledgerOn('[]');
   await expect(other.take([KEY], signal)).rejects.toThrow(NotLeadingError);
+  expect(await text()).toBe('[]');
+});
+
+test('a list as long as may be is taken by the API server, and so is one slot fewer', async () => {
+  const { ledger, text } = await ledgerOn('[]');
+  const capacity = capacityOn(undefined);
+  const keys: SlotKey[] = [];
+  for (let left = capacity; left > 0; left -= slotBytes(keys.at(-1)!)) {
+    keys.push({ shadow: `brs-${'n'.repeat(45)}${1000 + keys.length}`, nodeUid: crypto.randomUUID() });
+  }
+  const fitting = keys.slice(0, -1);
+  await ledger.load(signal);
+  await ledger.take(fitting, signal);
+  expect(Buffer.byteLength((await text()) ?? '')).toBeGreaterThan(0.95 * capacity);
+  await ledger.free(fitting.slice(0, 1), signal);
+  expect(ledger.slots).toHaveLength(fitting.length - 1);
+});
+
+test('a list that outgrows the Lease is refused as it is, and the slots stay as they were', async () => {
+  const { ledger, text } = await ledgerOn('[]');
+  const keys = Array.from({ length: 1000 }, (_, index) => ({ shadow: 'n'.repeat(253), nodeUid: `${index}` }));
+  await ledger.load(signal);
+  await expect(ledger.take(keys, signal)).rejects.toThrow(InvalidError);
+  expect(ledger.slots).toEqual([]);
   expect(await text()).toBe('[]');
 });

@@ -45,8 +45,8 @@ export const placeMutants = [
       ],
       ['L6', 'does not count active shadows of unknown nodes', '[...strays, ...outages.keys()]', 'outages.keys()'],
       ['L6', 'does not count nodes that are not Ready', '[...strays, ...outages.keys()]', 'strays'],
-      ['L6', 'starts whatever the concurrency', 'return short <= 0;', 'return true;'],
-      ['L6', 'counts a node twice that has its slot', 'Number(!this.#taken.has(uid))', '1'],
+      ['L6', 'starts whatever the concurrency', 'if (short > 0) {', 'if (short === Infinity) {'],
+      ['L6', 'counts a node twice that has its slot', 'Number(!this.#taken.has(nodeUid))', '1'],
       [
         'L6',
         'counts nobody that is active or marked',
