@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
-import { capacityOn } from '../../runtime/controller/slots/entries.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { upToDate } from '../../runtime/controller/plan/condition.ts';
 import { CONTROLLER_LEASE, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
@@ -10,8 +9,6 @@ import { intercepted, Stage } from './stage.ts';
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const;
 const EVERYBODY = { MAX_CONCURRENT_UPDATE: 'unlimited' };
 const STARTED = 'StagedAndPerformedUpdate 1.1.0';
-/** Of annotations, bytes that the list leaves to others. */
-const SPARE = 262_144 - capacityOn(undefined);
 const FULL = 'the list of slots on the Lease is full';
 
 let stage: Stage;
@@ -71,9 +68,7 @@ describe('where the Lease has room for fewer slots than the concurrency allows',
     stage.start({ env: EVERYBODY });
     await stage.pass(5000);
     const lease = (await stage.leases.get(CONTROLLER_LEASE))!;
-    const ofTwo = 2 * (await bytesOfSlot(stage, 'a'));
-    // Less than half an entry is left besides the key of the list itself.
-    const more = 'x'.repeat(SPARE + ofTwo - 100);
+    const more = 'x'.repeat(2 * (await bytesOfSlot(stage, 'a')) - 'more'.length);
     const annotations = { ...lease.metadata.annotations, more };
     await stage.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } });
     await pause(null);

@@ -42,13 +42,13 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
 
 /** What the API server takes of annotations on one object, keys and values together, bytes. */
 const ANNOTATIONS_LIMIT = 262_144;
-/** Left to whoever else annotates the Lease one day. With names as long as those of EKS, the rest is about 1,600 slots. */
+/** Left to others, bytes, where they have written nothing there yet. With names as long as those on EKS, the rest is some 1,600 slots. */
 const SPARE = 8192;
 
 /** Bytes that the list of slots may have on this Lease: what the API server takes, less what others have written there. */
 export function capacityOn(lease: Lease | undefined): number {
-  const others = Object.entries(lease?.metadata.annotations ?? {}).filter(([key]) => key !== SLOTS_ANNOTATION);
-  return ANNOTATIONS_LIMIT - SPARE - Buffer.byteLength(others.flat().join(''));
+  const rest = { ...lease?.metadata.annotations, [SLOTS_ANNOTATION]: '[]' };
+  return ANNOTATIONS_LIMIT - Math.max(SPARE, Buffer.byteLength(Object.entries(rest).flat().join('')));
 }
 
 export function formatEntries(entries: readonly Entry[]): string {

@@ -1,7 +1,8 @@
+import type { Mutant } from '../mutant.ts';
 import { rowsOf } from './rows.ts';
 
 /** Rule L7: no more starts at once than the Lease has room for. */
-export const roomMutants = [
+export const roomMutants: readonly Mutant[] = [
   ...rowsOf(
     'plan/room.ts',
     ['plan/room'],
@@ -40,9 +41,9 @@ export const roomMutants = [
     'slots/entries.ts',
     ['slots/entries'],
     [
-      ['L7', 'takes the whole Lease for its own', " - Buffer.byteLength(others.flat().join(''))", ''],
-      ['L7', 'leaves nothing to others', ' - SPARE', ''],
-      ['L7', 'counts what the list has by now against it', '.filter(([key]) => key !== SLOTS_ANNOTATION)', ''],
+      ['L7', 'takes the whole Lease for its own', 'Math.max(SPARE, Buffer', 'Math.min(SPARE, Buffer'],
+      ['L7', 'leaves nothing to others', 'Math.max(SPARE, ', '('],
+      ['L7', 'counts what the list has by now against it', ", [SLOTS_ANNOTATION]: '[]' }", ' }'],
     ],
   ),
   ...rowsOf(
@@ -74,4 +75,13 @@ export const roomMutants = [
       ],
     ],
   ),
+  {
+    rule: 'L7',
+    without: 'the embedded cluster takes annotations of any length',
+    file: 'sim/cluster/metadata.ts',
+    find: 'size > ANNOTATIONS_LIMIT',
+    replace: 'size > Infinity',
+    tests: ['test/contract/objects.test.ts'],
+    name: 'annotations',
+  },
 ];
