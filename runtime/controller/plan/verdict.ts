@@ -57,7 +57,7 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
 /** It may start, and others come first. */
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
-/** The concurrency would let it start, and the Lease cannot hold its slot. */
+/** It may start, and the Lease cannot hold its slot besides those that it has. */
 export const NO_ROOM: Finding = found('WaitingForSlot', 'the list of slots on the Lease is full');
 
 /** An instant in a message: stable for as long as the instant is. */
