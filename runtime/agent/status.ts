@@ -1,3 +1,4 @@
+import { shortened } from '../lib/parts.ts';
 import type { AgentStatus, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
@@ -16,7 +17,7 @@ export interface Failure {
 /** These are the release's fault; the others are the cluster's, or nobody's. */
 const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
 const MAX_FAILED_VERSIONS = 5;
-const MAX_MESSAGE_CHARS = 1024;
+const MAX_MESSAGE_BYTES = 1024;
 
 const unsaid = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
 
@@ -70,7 +71,7 @@ export function failing(view: View, failure: Failure, time: string): AgentStatus
     crash_count: before.crash_count + (crash ? 1 : 0),
     ...(crash && { state_transition_failure_timestamp: time }),
     reboot: null,
-    last_failure: { ...failure, message: failure.message.slice(0, MAX_MESSAGE_CHARS), time },
+    last_failure: { ...failure, message: shortened(failure.message, MAX_MESSAGE_BYTES), time },
     failed_versions: blame(before.failed_versions ?? [], failure),
   };
 }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
+import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import { HEADERS, PATHS } from './protocol.ts';
 
@@ -24,7 +26,7 @@ export type OperatorAnswer =
   | { readonly kind: 'unauthorized'; readonly message: string }
   /** No answer, or none yet; whether it took effect is unknown: ask again. */
   | { readonly kind: 'again'; readonly message: string }
-  /** 504: the drain's deadline has passed; the message names the pods left. */
+  /** 504: the drain's deadline has passed; the message names every pod left, and why. */
   | { readonly kind: 'deadline'; readonly message: string }
   /** Any other refusal: it will not work soon. */
   | { readonly kind: 'failed'; readonly message: string };
@@ -76,7 +78,9 @@ interface Reply {
 }
 
 const TIMEOUT_MS = 60_000;
+/** A drain's refusal names every pod of its node: a thousand of them, with long names and reasons, have room. */
 const MAX_REPLY_BYTES = 1 << 20;
+const MAX_PLAIN_BYTES = 1_000;
 
 /**
  * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk: a renewed token, a
@@ -106,6 +110,7 @@ async function send(options: OperatorClientOptions, call: Ask, signal: AbortSign
   const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
   const { host, port, servername } = options;
   return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(signal.aborted ? signal.reason : error);
     const outgoing = request(
       {
         host,
@@ -119,20 +124,24 @@ async function send(options: OperatorClientOptions, call: Ask, signal: AbortSign
         headers: headers(call, token),
       },
       (incoming) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        incoming.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > MAX_REPLY_BYTES) incoming.destroy(new Error('the answer is too large'));
-          chunks.push(chunk);
-        });
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-        incoming.on('error', reject);
+        readReply(incoming).then(resolve, fail);
       },
     );
-    outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    outgoing.on('error', fail);
     outgoing.end(call.body);
   });
+}
+
+/** What comes beyond the bound is not read: the status says what matters, and must not be lost with it. */
+async function readReply(incoming: IncomingMessage): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_REPLY_BYTES) break;
+  }
+  return { status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
 }
 
 async function tlsFiles({ caPath, certificate }: OperatorClientOptions): Promise<Record<string, Buffer>> {
@@ -182,7 +191,7 @@ function refusalText(body: string): string {
   } catch {
     // Not JSON: the text itself is the reason.
   }
-  return body.trim().slice(0, 1000) || 'no reason given';
+  return shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given';
 }
 
 /** The system's word for a failed connection, e.g. `ECONNREFUSED`: its messages hold addresses and paths as well. */

@@ -1,5 +1,6 @@
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { shortened } from '../lib/parts.ts';
 import { ConflictError, NotFoundError } from './errors.ts';
 import type { ObjectReference } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -11,7 +12,7 @@ export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
   /** One word, e.g. `DrainBlocked`. */
   readonly reason: string;
-  /** One sentence, at most 1024 characters are kept. */
+  /** One sentence, shortened to 1,024 bytes. */
   readonly message: string;
   /**
    * What it is told of, as part of a name (lower case, digits, `-` and `.`). Of the same object and occasion there is one Event, whichever
@@ -39,6 +40,7 @@ export interface EventRecorderOptions {
 
 /** The Events of Node objects, which have no namespace, are kept here by all of Kubernetes. */
 const DEFAULT_NAMESPACE = 'default';
+/** Bytes: more than that is refused of Events by the newer of their two APIs. */
 const LONGEST_MESSAGE = 1024;
 /** Events are remembered for counting up; the API server forgets them after an hour anyway. */
 const REMEMBERED = 1000;
@@ -63,7 +65,8 @@ class EventRecorder implements EventPort {
     this.#options = options;
   }
 
-  async record(event: EventRecord): Promise<boolean> {
+  async record(said: EventRecord): Promise<boolean> {
+    const event = { ...said, message: shortened(said.message, LONGEST_MESSAGE) };
     const key = JSON.stringify(event);
     try {
       const before = event.occasion === undefined ? this.#written.get(key) : undefined;
@@ -102,7 +105,7 @@ class EventRecorder implements EventPort {
       involvedObject: regarding,
       type,
       reason,
-      message: message.slice(0, LONGEST_MESSAGE),
+      message,
       source: { component },
       reportingComponent: component,
       reportingInstance: instance,

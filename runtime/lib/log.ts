@@ -1,5 +1,6 @@
 import { type Clock, rfc3339 } from './clock.ts';
 import { bool, type EnvVar, oneOf } from './env.ts';
+import { shortened } from './parts.ts';
 
 export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'full' | 'compact' | 'pretty' | 'json';
@@ -91,11 +92,15 @@ function render({ level, message, fields }: Line, { format, ansi, clock }: LogOp
   return format === 'compact' ? `${shown} ${message}${pairs}\n` : `${timestamp} ${shown} ${message}${pairs}\n`;
 }
 
+/** Bytes of one field. Container runtimes break lines at 16 KiB, and what is broken nobody can search or parse. */
+const LONGEST_FIELD = 12 * 1024;
+
 /** Errors become name, message and their causes' messages: never a stack, a request or a response, which can hold tokens. */
 function readable(value: unknown): unknown {
+  if (typeof value === 'string') return shortened(value, LONGEST_FIELD);
   if (!(value instanceof Error)) return value;
   const cause = value.cause instanceof Error ? `: ${readable(value.cause) as string}` : '';
-  return `${value.name}: ${value.message}${cause}`;
+  return shortened(`${value.name}: ${value.message}${cause}`, LONGEST_FIELD);
 }
 
 function asText(value: unknown): string {

@@ -110,6 +110,15 @@ describe('a request to the apiserver', () => {
     await expect(client().act(CALLER, 'cordonAndDrain', end.signal)).rejects.toBe(reason);
   });
 
+  test('is understood by its status where the words are too many to read', async () => {
+    answer = (response) => json(response, 504, { error: 'the drain did not end; '.repeat(100_000) });
+    const deadline = await client().act(CALLER, 'cordonAndDrain');
+    expect(deadline).toMatchObject({
+      kind: 'deadline',
+      message: expect.stringMatching(/the drain did not end; and \d+ more$/),
+    });
+  });
+
   test('to nobody is to be asked again', async () => {
     const gone = client();
     server.close();

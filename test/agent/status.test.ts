@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { View } from '../../runtime/agent/decide.ts';
 import { alreadySaid, failing, offering, present, reaching, resting } from '../../runtime/agent/status.ts';
+import { joinParts } from '../../runtime/lib/parts.ts';
 import type { FailureReason, Status } from '../../runtime/shadow/model.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
@@ -84,6 +85,17 @@ describe('the versions that a node failed on', () => {
     const after = failing(full, failure('BootFailed'), TIME).failed_versions;
     expect(after).toEqual(['1.2.0', '1.3.0', '1.4.0', '1.5.0', '1.39.0']);
   });
+});
+
+test('the message of a failure keeps to a kilobyte, and says how many of many pods it leaves out', () => {
+  const message = joinParts([
+    '504: left',
+    ...Array.from({ length: 110 }, (_, index) => `shop/wéb-${index} (not evicted)`),
+  ]);
+  const stated = failing(view({}), { ...failure('DrainFailed'), message }, TIME).last_failure?.message ?? '';
+  expect(Buffer.byteLength(stated)).toBeLessThanOrEqual(1024);
+  const named = stated.match(/shop/g)?.length ?? 0;
+  expect([named > 20, stated.endsWith(`; and ${110 - named} more`)]).toEqual([true, true]);
 });
 
 test('a target that changed is no crash, and no reason to back off', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLogger, type Level, logEnv, type LogFormat } from '../../runtime/lib/log.ts';
+import { joinParts } from '../../runtime/lib/parts.ts';
 
 function lines(format: LogFormat, level: Level = 'info', ansi = false) {
   const written: string[] = [];
@@ -33,6 +34,15 @@ describe('a line', () => {
     log.warn('failed', { error: new TypeError('outer', { cause: new Error('inner') }) });
     expect(JSON.parse(written[0]!)).toMatchObject({ error: 'TypeError: outer: Error: inner' });
   });
+});
+
+test('a text of more parts than a line has room for says how many it leaves out', () => {
+  const { written, log } = lines('compact');
+  log.info('refused', {
+    error: joinParts(Array.from({ length: 400 }, (_, index) => `shop/web-${index} (not evicted yet)`)),
+  });
+  expect(written[0]!.length).toBeLessThan(16 * 1024);
+  expect(written[0]).toMatch(/shop\/web-0 \(not.*; and \d+ more"\n$/);
 });
 
 test('lines below the level are not written', () => {

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** What bounds the apiserver's memory, whoever asks for whatever. */
+/** What bounds memory and texts, whoever asks for whatever. */
 export const limitMutants: readonly Mutant[] = [
   {
     rule: 'connections that clients may have',
@@ -53,5 +53,48 @@ export const limitMutants: readonly Mutant[] = [
     find: 'known && known.expires > now',
     replace: 'known',
     tests: ['test/apiserver/auth/expiring-cache.test.ts'],
+  },
+  {
+    rule: 'a refused drain names every pod',
+    without: 'the pods beyond the twentieth in the answer past the deadline',
+    file: 'runtime/apiserver/drain/words.ts',
+    find: 'return joinParts(pods.map(',
+    replace: 'return joinParts(pods.slice(0, MAX_LISTED).map(',
+    tests: ['test/apiserver/drain/drain.test.ts'],
+    name: 'names every pod of a full node',
+  },
+  {
+    rule: 'a refused drain names every pod',
+    without: 'the bound of Events, which the API server may hold to by refusing',
+    file: 'runtime/kube/events.ts',
+    find: 'message: shortened(said.message, LONGEST_MESSAGE)',
+    replace: 'message: said.message',
+    tests: ['test/apiserver/drain/drain.test.ts'],
+    name: 'names every pod of a full node',
+  },
+  {
+    rule: 'a refused drain names every pod',
+    without: 'the bound of the message in the status',
+    file: 'runtime/agent/status.ts',
+    find: 'shortened(failure.message, MAX_MESSAGE_BYTES)',
+    replace: 'failure.message',
+    tests: ['test/agent/status.test.ts'],
+  },
+  {
+    rule: 'a refused drain names every pod',
+    without: 'the status of an answer that is too long: the drain is asked for again, for ever',
+    file: 'runtime/apiserver/client.ts',
+    find: 'if (size > MAX_REPLY_BYTES) break;',
+    replace: "if (size > MAX_REPLY_BYTES) throw new Error('the answer is too large');",
+    tests: ['test/agent/client.test.ts'],
+    name: 'too many to read',
+  },
+  {
+    rule: 'a refused drain names every pod',
+    without: 'the bound of a line in the log',
+    file: 'runtime/lib/log.ts',
+    find: "if (typeof value === 'string') return shortened(value, LONGEST_FIELD);",
+    replace: '',
+    tests: ['test/lib/log.test.ts'],
   },
 ];

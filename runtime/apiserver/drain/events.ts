@@ -1,4 +1,5 @@
 import type { Pod } from '../../kube/objects.ts';
+import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../node-events.ts';
@@ -15,7 +16,7 @@ export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainPro
   return {
     type: 'Warning',
     reason,
-    message: `${what}; no eviction can be granted as things are: ${blocked_by.join(', ')}`,
+    message: `${what}; no eviction can be granted as things are: ${joinParts(blocked_by)}`,
   };
 }
 
@@ -31,9 +32,7 @@ export interface Finished {
 export function drainFinished({ since, now, tolerating }: Finished): NodeEvent {
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1000));
   const came =
-    tolerating.length > 0
-      ? `; pods that tolerate the cordon came since: ${tolerating.map((pod) => nameOf(pod)).join(', ')}`
-      : '';
+    tolerating.length > 0 ? `; pods that tolerate the cordon came since: ${joinParts(tolerating.map(nameOf))}` : '';
   return {
     type: 'Normal',
     reason: 'DrainFinished',

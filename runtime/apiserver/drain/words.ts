@@ -1,7 +1,8 @@
 import type { KubeObject, Pod } from '../../kube/objects.ts';
+import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 
-/** Enough to act on; a status or an answer must not grow with the node. */
+/** Enough to act on; a status must not grow with the node. */
 const MAX_LISTED = 20;
 
 /** By UID: why a pod could not be evicted at the last try. */
@@ -16,11 +17,9 @@ export function progressOf(since: string, pods: readonly Pod[], blocked: Blocked
   return { started_at: since, pods_left: pods.length, blocked_by: reasons.toSorted().slice(0, MAX_LISTED) };
 }
 
-/** The pods that a drain could not get rid of, each with its reason. */
+/** Every pod that a drain could not get rid of, with its reason. Who has no room for all of them shortens it. */
 export function describeLeft(pods: readonly Pod[], blocked: Blocked): string {
-  const listed = pods.slice(0, MAX_LISTED).map((pod) => `${nameOf(pod)} (${whyLeft(pod, blocked)})`);
-  const more = pods.length - listed.length;
-  return `${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return joinParts(pods.map((pod) => `${nameOf(pod)} (${whyLeft(pod, blocked)})`));
 }
 
 function whyLeft({ metadata }: Pod, blocked: Blocked): string {

@@ -165,6 +165,19 @@ describe('a drain', () => {
     expect(await world.events()).toEqual(['DrainStarted', 'DrainFailed']);
   });
 
+  test('past the deadline names every pod of a full node to the agent, and in its Event as many as fit', async () => {
+    for (let index = 0; index < 110; index++) await world.addPod(`web-${index}`);
+    const drain = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(61_000);
+    const { message } = (await drain.catch((error: unknown) => error)) as Error;
+    expect(message.match(/shop\/web-\d+ \(ending, due at [\w:-]+\)/g)).toHaveLength(110);
+    const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; message: string }[] };
+    const told = items.find(({ reason }) => reason === 'DrainFailed')?.message ?? '';
+    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(1024);
+    const named = told.match(/web-\d+ \(/g)?.length ?? 0;
+    expect([named > 15, told.endsWith(`; and ${110 - named} more`)]).toEqual([true, true]);
+  });
+
   test('without a deadline goes on for ever', async () => {
     await world.addPod('web-1');
     const drain = started(world.replica({ timeoutSec: 0 }).service.cordonAndDrain(await world.agent()));
