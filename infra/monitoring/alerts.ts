@@ -112,9 +112,9 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'BrupopCertificateUnusable',
     severity: 'warning',
-    expression: 'sum(increase(brupop_apiserver_certificate_reload_failures_total[1h])) > 0',
-    during: '0m',
-    summary: 'New certificate files of the apiserver cannot be used; it serves the old ones.',
+    expression: 'max(brupop_apiserver_certificate_files_unusable) == 1',
+    during: '5m',
+    summary: 'The certificate files of the apiserver cannot be used; it serves the ones before, if there were any.',
     description: 'The log of the apiserver says why: "certificate files cannot be used". See docs/security.md.',
   },
 ];

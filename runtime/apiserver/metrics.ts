@@ -72,6 +72,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly certificateUnusable = new Gauge({
+    name: 'brupop_apiserver_certificate_files_unusable',
+    help: '1 while the certificate files, as they are now, cannot be used; 0 while they are what is served.',
+    registers: [this.registry],
+  });
+
   /** Series begin at zero, or the first refusal of its kind would be no increase. */
   constructor() {
     for (const reason of REFUSAL_REASONS) this.refusals.inc({ reason }, 0);

@@ -34,7 +34,7 @@ export interface CertificateOptions {
   readonly clientCertificates: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'certificateExpiry' | 'certificateFailures'>;
+  readonly metrics: Pick<Metrics, 'certificateExpiry' | 'certificateFailures' | 'certificateUnusable'>;
   readonly signal: AbortSignal;
 }
 
@@ -48,6 +48,7 @@ export async function* servingCertificates(options: CertificateOptions): AsyncGe
   let fault: string | undefined;
   while (!signal.aborted) {
     const read = await usable(dir, clientCertificates, served).catch((error: unknown) => error as Error);
+    metrics.certificateUnusable.set(read instanceof Error ? 1 : 0);
     if (read instanceof Error) {
       if (read.message !== fault) metrics.certificateFailures.inc();
       if (read.message !== fault) logger.error('certificate files cannot be used', { dir, error: read });

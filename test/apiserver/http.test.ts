@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:tls';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { type Ask, ca, HttpsWorld, refusal, type Reply, RESOURCE, SERVICE, servingCertificate } from './https-world.ts';
+import { until } from './until.ts';
 import type { Replica, World } from './world.ts';
 
 let https: HttpsWorld;
@@ -16,6 +17,7 @@ beforeEach(async () => {
 afterEach(() => https.close());
 
 const send = (method: string, path: string, ask?: Ask): Promise<Reply> => https.send(method, path, ask);
+const isEvicting = async (): Promise<boolean> => (await world.pods()).some((pod) => pod.metadata.deletionTimestamp);
 const identity = (): Record<string, string> => https.identity();
 
 describe('an agent over TLS', () => {
@@ -56,14 +58,14 @@ describe('an agent over TLS', () => {
     const gone = new AbortController();
     const asked = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity(), tls: { signal: gone.signal } });
     asked.catch(() => undefined);
-    while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+    await until(world.clock, isEvicting);
     gone.abort();
     await expect(asked).rejects.toThrow();
     const left = async (): Promise<boolean> =>
       (await replica.metrics.refusals.get()).values.some(
         ({ labels, value }) => labels.reason === 'ClientGone' && value === 1,
       );
-    while (!(await left())) await world.clock.advance(0);
+    await until(world.clock, left);
     const again = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
     await world.endPod('web-1');
     expect(await again).toMatchObject({ status: 200 });
@@ -161,7 +163,7 @@ test('a new certificate is served to new connections, those that there are go on
     });
   await world.addPod('web-1');
   const waiting = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
-  while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+  await until(world.clock, isEvicting);
   const before = await served();
   https.server.use(await servingCertificate());
   expect(await served()).not.toBe(before);
@@ -172,7 +174,7 @@ test('a new certificate is served to new connections, those that there are go on
 test('at its end a replica tells who waits to ask again', async () => {
   await world.addPod('web-1');
   const waiting = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity() });
-  while (!(await world.pods()).some((pod) => pod.metadata.deletionTimestamp)) await world.clock.advance(0);
+  await until(world.clock, isEvicting);
   replica.service.close();
   expect(await waiting).toMatchObject({ status: 503, body: expect.stringContaining('ShuttingDown') });
 });

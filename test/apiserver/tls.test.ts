@@ -8,6 +8,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { until } from './until.ts';
 
 const ca = await createCa(systemClock);
 const issue = (): Promise<KeyPair> => ca.issue({ commonName: 'apiserver', dnsNames: ['a.svc'] });
@@ -57,6 +58,10 @@ async function nextOf(certificates: AsyncGenerator<ServingCertificate>): Promise
 const next = async (certificates: AsyncGenerator<ServingCertificate>): Promise<string> =>
   (await nextOf(certificates)).cert;
 
+const failures = async (): Promise<number | undefined> => (await metrics.certificateFailures.get()).values[0]?.value;
+
+const unusable = async (): Promise<number | undefined> => (await metrics.certificateUnusable.get()).values[0]?.value;
+
 test('a certificate is served anew when its secret is swapped', async () => {
   const [first, second] = [await issue(), await issue()];
   await mount('1', first);
@@ -75,10 +80,27 @@ test('files that cannot be used are passed over, counted once, and the next good
   expect(await next(certificates)).toBe(first.certPem);
   await mount('2', { certPem: second.certPem, keyPem: third.keyPem });
   const waiting = next(certificates);
-  while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+  await until(clock, async () => (await failures()) === 1, 1_000);
   await mount('3', third);
   expect(await waiting).toBe(third.certPem);
-  expect((await metrics.certificateFailures.get()).values[0]?.value).toBe(1);
+  expect(await failures()).toBe(1);
+});
+
+test('for as long as the files cannot be used, a metric says so, however old their fault', async () => {
+  const [first, second] = [await issue(), await issue()];
+  await mount('1', first);
+  const certificates = follow();
+  await next(certificates);
+  expect(await unusable()).toBe(0);
+  await mount('2', { certPem: second.certPem, keyPem: first.keyPem });
+  const waiting = next(certificates);
+  await until(clock, async () => (await unusable()) === 1, 1_000);
+  await clock.advance(7_200_000);
+  expect(await unusable()).toBe(1);
+  await mount('3', first);
+  await until(clock, async () => (await unusable()) === 0, 1_000);
+  await mount('4', second);
+  expect(await waiting).toBe(second.certPem);
 });
 
 test('a chain that TLS would refuse is passed over, though its first certificate and the key are good', async () => {
@@ -89,7 +111,7 @@ test('a chain that TLS would refuse is passed over, though its first certificate
   const broken = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
   await mount('2', { ...second, certPem: `${second.certPem}\n${broken}` });
   const waiting = next(certificates);
-  while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+  await until(clock, async () => (await failures()) === 1, 1_000);
   await mount('3', third);
   expect(await waiting).toBe(third.certPem);
 });
@@ -120,7 +142,7 @@ test('a CA of clients that is none is passed over', async () => {
   for (const [version, broken] of ['', 'no PEM', leaf.certPem].entries()) {
     await mount(`broken-${version}`, leaf, broken);
     const waiting = nextOf(certificates);
-    while ((await metrics.certificateFailures.get()).values[0]?.value !== 1) await clock.advance(1_000);
+    await until(clock, async () => (await failures()) === 1, 1_000);
     metrics.certificateFailures.reset();
     await mount(`good-${version}`, leaf, `${ca.certPem}\n${' '.repeat(version)}`);
     await waiting;

@@ -97,4 +97,13 @@ export const limitMutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/lib/log.test.ts'],
   },
+  {
+    rule: 'certificate files that cannot be used',
+    without: 'the metric that lasts as long as they do',
+    file: 'runtime/apiserver/tls.ts',
+    find: 'metrics.certificateUnusable.set(read instanceof Error ? 1 : 0);',
+    replace: '',
+    tests: ['test/apiserver/tls.test.ts'],
+    name: 'a metric says so',
+  },
 ];
