@@ -37,7 +37,7 @@ export const REFUSAL_REASONS = [
   'KubernetesUnavailable',
   /** The Kubernetes API refuses what the apiserver wants, e.g. for a missing permission. */
   'KubernetesRefused',
-  /** Others have sent more than can be kept in memory at once. */
+  /** Others have sent more than can be kept in memory, or reviewed, at once. */
   'Busy',
   /** TLS failed, or its handshake did not end in time. */
   'Handshake',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { TokenReviewPort } from '../../kube/reviews.ts';
+import { BoundedSet } from '../../lib/bounded-set.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
@@ -10,10 +11,17 @@ import { RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode } from './claims.ts';
 import type { Credentials } from './credentials.ts';
 import { ExpiringCache } from './expiring-cache.ts';
+import { FairLimiter } from './fair-limiter.ts';
+import { whyHopeless } from './hopeless.ts';
 
 /** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
+/** A fleet behind one address gets through in seconds, and leaves half of the places to others. */
+const REVIEWS = { max: 32, maxPerParty: 16, maxWaiting: 500 };
+
+/** Whose a token is. */
+type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
 
 export interface AuthenticatorPorts {
   readonly reviews: TokenReviewPort;
@@ -25,11 +33,18 @@ export interface AuthenticatorPorts {
   readonly namespace: string;
 }
 
-/** Finds out which agent a request comes from. It asks the API server about a token at most once in some ten seconds. */
+/**
+ * Finds out which agent a request comes from. It asks the API server about a token at most once in some ten seconds, and about few at a
+ * time: who has many made-up ones reviewed waits in a line of his own.
+ */
 export class Authenticator {
   readonly #ports: AuthenticatorPorts;
   /** By hash: no token stays in memory. */
-  readonly #verified: ExpiringCache<{ readonly nodeName: string; readonly nodeUid: string }>;
+  readonly #verified: ExpiringCache<Holder>;
+
+  /** By hash: tokens that were good when they were last reviewed. */
+  readonly #known = new BoundedSet<string>(MAX_TOKENS);
+  readonly #reviews = new FairLimiter(REVIEWS);
 
   constructor(ports: AuthenticatorPorts) {
     this.#ports = ports;
@@ -43,17 +58,32 @@ export class Authenticator {
 
   /**
    * The agent that sent `credentials`: its token names a live agent pod of our namespace, on the node that it speaks for.
-   * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node; the transport's errors when nobody can tell
+   * @param address of the network, from which the request came
+   * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node, 503 where too many from that address wait already;
+   *   the transport's errors when nobody can tell
    */
-  async authenticate({ token, nodeName, nodeUid, bootId }: Credentials): Promise<Agent> {
+  async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<Agent> {
     const hash = createHash('sha256').update(token).digest('base64');
-    const holder = await this.#verified.get(hash, () => this.#verify(token));
+    const holder = await this.#verified.get(hash, () => this.#review(token, { hash, address }));
     if (holder.nodeName !== nodeName || holder.nodeUid !== nodeUid)
       throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');
     return { ...holder, bootId };
   }
 
-  async #verify(token: string): Promise<{ readonly nodeName: string; readonly nodeUid: string }> {
+  /** A token that was good before waits for nobody from its address, which a stranger may share. */
+  async #review(
+    token: string,
+    { hash, address }: { readonly hash: string; readonly address: string },
+  ): Promise<Holder> {
+    const { clock, namespace } = this.#ports;
+    const hopeless = whyHopeless(token, { namespace, now: clock.now() });
+    if (hopeless !== undefined) throw unauthorized(hopeless);
+    const holder = await this.#reviews.run(this.#known.has(hash) ? hash : address, () => this.#verify(token));
+    this.#known.add(hash);
+    return holder;
+  }
+
+  async #verify(token: string): Promise<Holder> {
     const { reviews, pods, nodes, namespace } = this.#ports;
     const claims = accepted(agentClaims(await reviews.review(token, TOKEN_AUDIENCE), namespace));
     const { nodeName } = accepted(agentNode(await pods.get({ namespace, name: claims.podName }), claims));

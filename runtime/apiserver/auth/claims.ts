@@ -12,6 +12,9 @@ export interface Claims {
   readonly nodeUid: string | undefined;
 }
 
+/** Name of the user that all agents of an operator in `namespace` are. */
+export const agentUser = (namespace: string): string => `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`;
+
 /**
  * The claims of an agent's token, or why it is none. Any pod may project a token with any audience, and pod names repeat across
  * namespaces: so the service account, which names the namespace, is checked, and the pod by its UID.
@@ -19,8 +22,7 @@ export interface Claims {
 export function agentClaims(review: TokenReviewStatus, namespace: string): Claims | string {
   if (review.authenticated !== true) return 'the token is not valid';
   if (!review.audiences?.includes(TOKEN_AUDIENCE)) return 'the token is for another audience';
-  if (review.user?.username !== `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`)
-    return "the token is not of the agents' service account";
+  if (review.user?.username !== agentUser(namespace)) return "the token is not of the agents' service account";
   const names = ['pod-name', 'pod-uid', 'node-name', 'node-uid'] as const;
   const extras = names.map((name) => review.user?.extra?.[`authentication.kubernetes.io/${name}`] ?? []);
   if (extras.some((values) => values.length > 1)) return 'the token is bound to several pods or nodes';

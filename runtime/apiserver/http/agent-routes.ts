@@ -29,7 +29,8 @@ export function addAgentRoutes(
   const forAgent = (act: (agent: Agent, context: Context) => Promise<object | void>): Middleware => {
     return async (context) => {
       if (requireCertificate) expectCertificate(context.req.socket);
-      const agent = await authenticator.authenticate(readCredentials(context.req.headersDistinct));
+      const { headersDistinct, socket } = context.req;
+      const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
       const body = await act(agent, context);
       context.status = 200;
       context.body = body ?? '';

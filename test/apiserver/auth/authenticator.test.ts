@@ -15,6 +15,8 @@ import {
 import { addAccounts, addAgentPod, projectedToken } from '../agents.ts';
 import { outcome, type Replica, World } from '../world.ts';
 
+const ADDRESS = '10.0.0.1';
+
 let world: World;
 let replica: Replica;
 
@@ -31,21 +33,21 @@ const credentials = async (more: Partial<Credentials> = {}): Promise<Credentials
   ...more,
 });
 
-const authenticate = (sent: Credentials): Promise<string> => outcome(replica.authenticator.authenticate(sent));
+const authenticate = (sent: Credentials): Promise<string> => outcome(replica.authenticator.authenticate(sent, ADDRESS));
 
 describe('an agent', () => {
   test('is known by the token of its own pod', async () => {
     const sent = await credentials();
-    expect(await replica.authenticator.authenticate(sent)).toEqual(await world.agent());
+    expect(await replica.authenticator.authenticate(sent, ADDRESS)).toEqual(await world.agent());
   });
 
   test('costs one TokenReview in ten seconds, however much it asks', async () => {
     const sent = await credentials();
     const reviews = (): number => replica.tap.requests.filter(({ path }) => path.endsWith('/tokenreviews')).length;
-    await Promise.all(Array.from({ length: 50 }, () => replica.authenticator.authenticate(sent)));
+    await Promise.all(Array.from({ length: 50 }, () => replica.authenticator.authenticate(sent, ADDRESS)));
     expect(reviews()).toBe(1);
     await world.clock.advance(10_000);
-    await replica.authenticator.authenticate(sent);
+    await replica.authenticator.authenticate(sent, ADDRESS);
     expect(reviews()).toBe(2);
   });
 });
@@ -60,7 +62,7 @@ describe('refused is', () => {
 
   test('a good token with the UID of another node of that name, also when it is known', async () => {
     const sent = await credentials();
-    await replica.authenticator.authenticate(sent);
+    await replica.authenticator.authenticate(sent, ADDRESS);
     expect(await authenticate({ ...sent, nodeUid: 'earlier' })).toBe('403 Forbidden');
   });
 
@@ -103,7 +105,7 @@ describe('refused is', () => {
 
   test('the token of a deleted pod, within ten seconds', async () => {
     const sent = await credentials();
-    await replica.authenticator.authenticate(sent);
+    await replica.authenticator.authenticate(sent, ADDRESS);
     await world.endPod('agent-1', NAMESPACE);
     await world.clock.advance(10_000);
     expect(await authenticate(sent)).toBe('401 Unauthorized');
@@ -137,7 +139,7 @@ describe('refused is', () => {
       random: Math.random,
     };
     const authenticator = new Authenticator({ ...ports, namespace: NAMESPACE });
-    expect(await outcome(authenticator.authenticate(await credentials()))).toBe('401 Unauthorized');
+    expect(await outcome(authenticator.authenticate(await credentials(), ADDRESS))).toBe('401 Unauthorized');
   });
 
   test('a text that is no token', async () => {
@@ -150,7 +152,48 @@ test('while tokens cannot be reviewed nobody is let in, and the failure is not r
   replica.tap.before = ({ path }) => {
     if (path.endsWith('/tokenreviews')) throw new UnreachableError('out');
   };
-  await expect(replica.authenticator.authenticate(sent)).rejects.toThrow(UnreachableError);
+  await expect(replica.authenticator.authenticate(sent, ADDRESS)).rejects.toThrow(UnreachableError);
   replica.tap.before = () => undefined;
   expect(await authenticate(sent)).toBe('ok');
+});
+
+describe('a flood of made-up tokens', () => {
+  /** Tokens that say what an agent's says, and that no review has answered yet. */
+  async function flood(count: number, address: string): Promise<string> {
+    const [header, payload] = (await projectedToken(world)).split('.');
+    const sent = await credentials();
+    replica.tap.before = async ({ path, body }) => {
+      const { token } = (body as { spec?: { token?: string } } | undefined)?.spec ?? {};
+      if (path.endsWith('/tokenreviews') && token?.includes('.madeup')) await new Promise(() => undefined);
+    };
+    const all = Array.from({ length: count }, (_, index) =>
+      outcome(replica.authenticator.authenticate({ ...sent, token: `${header}.${payload}.madeup${index}` }, address)),
+    );
+    const ends = new Set(await Promise.all(all));
+    return [...ends].toSorted().join(', ');
+  }
+
+  const reviews = (): number => replica.tap.requests.filter(({ path }) => path.endsWith('/tokenreviews')).length;
+
+  test('costs no more reviews at a time than one address may have, and 503 beyond those that may wait', async () => {
+    expect(await flood(1000, ADDRESS)).toBe('503 Busy, pending');
+    expect(reviews()).toBe(16);
+  });
+
+  test('keeps no agent of another address waiting, and none that was known before', async () => {
+    const known = await credentials();
+    expect(await authenticate(known)).toBe('ok');
+    await world.clock.advance(10_000);
+    const unknown = await credentials();
+    await flood(1000, ADDRESS);
+    expect(await authenticate(known)).toBe('ok');
+    expect(await outcome(replica.authenticator.authenticate(unknown, '10.0.0.2'))).toBe('ok');
+  });
+
+  test('costs nothing where its tokens could never be an agent’s', async () => {
+    const sent = await credentials();
+    const other = await projectedToken(world, { audience: 'vault' });
+    for (const token of ['x', other]) expect(await authenticate({ ...sent, token })).toBe('401 Unauthorized');
+    expect(reviews()).toBe(0);
+  });
 });

@@ -1,0 +1,62 @@
+import { RefusedError } from '../refusal.ts';
+
+export interface FairLimiterOptions {
+  /** Most tasks that run at once. */
+  readonly max: number;
+  /** Most of them for one party: below `max`, so that one alone never takes every place. */
+  readonly maxPerParty: number;
+  /** Most tasks of one party that wait. */
+  readonly maxWaiting: number;
+}
+
+interface Party {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Bounds how many tasks run at once, and lets those who want more take turns: whoever asks for a lot waits for himself. */
+export class FairLimiter {
+  readonly #options: FairLimiterOptions;
+  #running = 0;
+  /** Only those with tasks, whose turn is next first. */
+  readonly #parties = new Map<string, Party>();
+
+  constructor(options: FairLimiterOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects as `task` does. @throws RefusedError 503 where too many of the party wait already */
+  async run<T>(name: string, task: () => Promise<T>): Promise<T> {
+    const party = this.#parties.get(name) ?? { running: 0, waiting: [] };
+    if (party.waiting.length >= this.#options.maxWaiting)
+      throw new RefusedError(503, 'Busy', 'too many tokens at once; ask again');
+    this.#parties.set(name, party);
+    await new Promise<void>((resolve) => {
+      party.waiting.push(resolve);
+      this.#startNext();
+    });
+    try {
+      return await task();
+    } finally {
+      this.#running--;
+      party.running--;
+      if (party.running + party.waiting.length === 0) this.#parties.delete(name);
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    const { max, maxPerParty } = this.#options;
+    for (const [name, party] of this.#parties) {
+      if (this.#running >= max) return;
+      const start = party.running < maxPerParty ? party.waiting.shift() : undefined;
+      if (!start) continue;
+      this.#running++;
+      party.running++;
+      // To the end of the line, where this loop meets it again if there is still room.
+      this.#parties.delete(name);
+      this.#parties.set(name, party);
+      start();
+    }
+  }
+}
