@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -22,6 +22,13 @@ const SERVER = 'a.svc';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ca = await createCa(systemClock);
+
+/** Ends what a test has begun, also where it fails. */
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end().catch(() => undefined);
+});
 
 interface Running {
   readonly port: number;
@@ -61,6 +68,7 @@ function launch(env: Readonly<Record<string, string>>, clock: Clock = systemCloc
     over.abort();
     return ended;
   };
+  ends.push(stop);
   return { listening: listening.promise, ended, stop };
 }
 
@@ -122,6 +130,7 @@ test('a process that is asked to end tells those who wait for a drain to ask aga
   await addAgentPod(world, 'agent-1');
   await world.addPod('web-1');
   const served = await serveCluster(world.cluster);
+  ends.push(() => served.close());
   const { hostname: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT } = new URL(served.url);
   const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
   const files = { 'ca.crt': served.caPem, token: users[0].user.token, namespace: NAMESPACE };
@@ -135,7 +144,6 @@ test('a process that is asked to end tells those who wait for a drain to ask aga
     const [reply] = await Promise.allSettled([answer, stop()]);
     // A drain that went on would keep this process alive.
     await world.endPod('web-1');
-    await served.close();
     expect(reply).toMatchObject({ value: { status: 503, body: expect.stringContaining('ShuttingDown') } });
   });
 });

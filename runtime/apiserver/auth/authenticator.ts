@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
-import type { TokenReviewPort } from '../../kube/reviews.ts';
+import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
 import { BoundedSet } from '../../lib/bounded-set.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
@@ -18,7 +18,7 @@ import { whyHopeless } from './hopeless.ts';
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 /** A fleet behind one address gets through in seconds, and leaves half of the places to others. */
-const REVIEWS = { max: 32, maxPerParty: 16, maxWaiting: 500 };
+const REVIEWS = { max: 64, maxPerParty: 32, maxWaiting: 500 };
 
 /** Whose a token is. */
 type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
@@ -44,7 +44,7 @@ export class Authenticator {
 
   /** By hash: tokens that were good when they were last reviewed. */
   readonly #known = new BoundedSet<string>(MAX_TOKENS);
-  readonly #reviews = new FairLimiter(REVIEWS);
+  readonly #limiter = new FairLimiter(REVIEWS);
 
   constructor(ports: AuthenticatorPorts) {
     this.#ports = ports;
@@ -64,28 +64,29 @@ export class Authenticator {
    */
   async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<Agent> {
     const hash = createHash('sha256').update(token).digest('base64');
-    const holder = await this.#verified.get(hash, () => this.#review(token, { hash, address }));
+    const holder = await this.#verified.get(hash, () => this.#verify(token, { hash, address }));
     if (holder.nodeName !== nodeName || holder.nodeUid !== nodeUid)
       throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');
     return { ...holder, bootId };
   }
 
   /** A token that was good before waits for nobody from its address, which a stranger may share. */
-  async #review(
+  async #verify(
     token: string,
     { hash, address }: { readonly hash: string; readonly address: string },
   ): Promise<Holder> {
-    const { clock, namespace } = this.#ports;
-    const hopeless = whyHopeless(token, { namespace, now: clock.now() });
+    const hopeless = whyHopeless(token, this.#ports.namespace);
     if (hopeless !== undefined) throw unauthorized(hopeless);
-    const holder = await this.#reviews.run(this.#known.has(hash) ? hash : address, () => this.#verify(token));
+    const party = this.#known.has(hash) ? hash : address;
+    const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));
+    const holder = await this.#holderOf(review);
     this.#known.add(hash);
     return holder;
   }
 
-  async #verify(token: string): Promise<Holder> {
-    const { reviews, pods, nodes, namespace } = this.#ports;
-    const claims = accepted(agentClaims(await reviews.review(token, TOKEN_AUDIENCE), namespace));
+  async #holderOf(review: TokenReviewStatus): Promise<Holder> {
+    const { pods, nodes, namespace } = this.#ports;
+    const claims = accepted(agentClaims(review, namespace));
     const { nodeName } = accepted(agentNode(await pods.get({ namespace, name: claims.podName }), claims));
     const node = await nodes.get(nodeName);
     if (!node || (claims.nodeUid !== undefined && claims.nodeUid !== node.metadata.uid))

@@ -1,17 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { whyHopeless } from '../../../runtime/apiserver/auth/hopeless.ts';
 
-const NOW = Date.parse('2026-01-01T00:00:00Z');
 const CLAIMS = {
   aud: ['brupop-apiserver'],
   sub: 'system:serviceaccount:ns:brupop-agent-service-account',
-  exp: NOW / 1000 + 3600,
+  exp: 1_767_225_600,
   'kubernetes.io': { namespace: 'ns', pod: { name: 'agent-1', uid: 'u1' } },
 };
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const token = (claims: unknown): string => `${encoded({ alg: 'RS256' })}.${encoded(claims)}.c2lnbmF0dXJl`;
-const why = (text: string): string | undefined => whyHopeless(text, { namespace: 'ns', now: NOW });
+const why = (text: string): string | undefined => whyHopeless(text, 'ns');
 
 describe('a review is asked for', () => {
   test.each([
@@ -19,7 +18,7 @@ describe('a review is asked for', () => {
     ['one of any issuer, with claims that nobody knows', { ...CLAIMS, iss: 'https://elsewhere', more: [1] }],
     ['one for several audiences', { ...CLAIMS, aud: ['vault', 'brupop-apiserver'] }],
     ['one whose only audience is no list', { ...CLAIMS, aud: 'brupop-apiserver' }],
-    ['one that has ended minutes ago by this replica’s clock', { ...CLAIMS, exp: NOW / 1000 - 300 }],
+    ['one that ended long ago, by a clock that may be wrong', { ...CLAIMS, exp: 1 }],
   ])('for %s', (_, claims) => expect(why(token(claims))).toBeUndefined());
 });
 
@@ -31,10 +30,8 @@ describe('no review is asked for', () => {
     ['a token without a signature', token(CLAIMS).replace(/[^.]*$/, ''), NO_TOKEN],
     ['a list', token([CLAIMS]), NO_TOKEN],
     ['nothing', token(null), NO_TOKEN],
-    ['one that never ends', token({ ...CLAIMS, exp: undefined }), NO_TOKEN],
     ['one for the Kubernetes API', token({ ...CLAIMS, aud: ['kubernetes'] }), 'the token is for another audience'],
     ['one of another namespace', token({ ...CLAIMS, sub: CLAIMS.sub.replace(':ns:', ':shop:') }), /not of the agents/],
-    ['one that has ended long ago', token({ ...CLAIMS, exp: NOW / 1000 - 601 }), 'the token has expired'],
     ['one of no pod', token({ ...CLAIMS, 'kubernetes.io': { namespace: 'ns' } }), 'the token is not bound to a pod'],
   ])('for %s', (_, text, words) => expect(why(text)).toMatch(words));
 });
