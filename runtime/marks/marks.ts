@@ -16,6 +16,11 @@ export interface Marks {
   readonly since: string | null;
   /** Boot id of the host for which the drain runs; null where the agent did not say. */
   readonly boot: string | null;
+  /**
+   * When the newest pod that was on the node at its cordon was created (RFC 3339): those created later came later. By the API server's
+   * clock, as all times of creation are, and not by that of whoever cordoned. Undefined where an older replica did.
+   */
+  readonly newestPod?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
   readonly drained?: string | undefined;
   /** What a release has to undo, exactly. */
@@ -26,6 +31,7 @@ const schema = z.object({
   id: z.string(),
   since: z.string().nullable(),
   boot: z.string().nullable(),
+  newestPod: z.string().optional(),
   drained: z.string().optional(),
   owns: z.array(z.enum(OWNABLE)),
 });

@@ -30,6 +30,8 @@ export interface Attempt {
   readonly now: string;
   /** The agent's boot id; null where it did not say, which is not another boot. */
   readonly boot: string | null;
+  /** When the newest pod on the node was created (RFC 3339); undefined where nobody has looked. */
+  readonly newestPod?: string | undefined;
 }
 
 const HINTS: readonly (readonly [Ownable, string])[] = [
@@ -45,7 +47,7 @@ const HINT_VALUE = 'true';
  */
 export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | undefined {
   const before = readMarks(node);
-  const { id, since, boot } = drainOn(node, attempt);
+  const { id, since, boot, newestPod } = drainOn(node, attempt);
   const cordoned = node.spec?.unschedulable === true;
   if (cordoned && before?.id === id) return undefined;
   const hints = HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined);
@@ -56,18 +58,31 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
       labels: { [UPDATING_LABEL]: 'true' },
       annotations: {
         ...Object.fromEntries(hints.map(([, annotation]) => [annotation, HINT_VALUE])),
-        [MARKS_ANNOTATION]: JSON.stringify({ id, since, boot, owns: union(before?.owns, taken) } satisfies Marks),
+        [MARKS_ANNOTATION]: JSON.stringify({
+          id,
+          since,
+          boot,
+          newestPod,
+          owns: union(before?.owns, taken),
+        } satisfies Marks),
       },
     },
     spec: { unschedulable: true },
   };
 }
 
-/** The drain that `attempt` means: the one on the node where it joins that, else a new one under its own id. */
-export function drainOn(node: MarkedNode, attempt: Attempt): { id: string; since: string; boot: string | null } {
+type Drain = Pick<Marks, 'id' | 'boot' | 'newestPod'> & { readonly since: string };
+
+/**
+ * The drain that `attempt` means: the one on the node where it joins that, else a new one under its own id. What came while a node was
+ * uncordoned is not late.
+ */
+export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
+  const { id, now, boot, newestPod } = attempt;
   const marks = readMarks(node);
-  if (marks?.since != null && joins(marks, attempt)) return { id: marks.id, since: marks.since, boot: marks.boot };
-  return { id: attempt.id, since: attempt.now, boot: attempt.boot };
+  if (marks?.since == null || !joins(marks, attempt)) return { id, since: now, boot, newestPod };
+  const cordoned = node.spec?.unschedulable === true;
+  return { id: marks.id, since: marks.since, boot: marks.boot, newestPod: cordoned ? marks.newestPod : newestPod };
 }
 
 /** A drain belongs to the attempt on the node if that one has begun and neither side knows of another boot. */

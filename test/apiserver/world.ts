@@ -1,6 +1,7 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import type { Preflight } from '../../runtime/apiserver/config.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import { type Logger, silentLogger } from '../../runtime/lib/log.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
@@ -22,6 +23,8 @@ export interface ReplicaSettings {
   readonly preflight?: Preflight;
   readonly requireCertificate?: boolean;
   readonly logger?: Logger;
+  /** How far the replica's wall clock is ahead of the API server's, milliseconds. */
+  readonly aheadMs?: number;
 }
 
 /** A cluster with a node in the middle of its update, and as many replicas of the apiserver as a test wants. */
@@ -62,7 +65,7 @@ export class World extends Objects {
         DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
         MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
       },
-      clock: this.clock,
+      clock: ahead(this.clock, settings.aheadMs ?? 0),
       random: this.random,
       logger: settings.logger ?? silentLogger,
       instance: 'replica',
@@ -118,6 +121,14 @@ export async function outcome(promise: Promise<unknown>): Promise<string> {
   );
   await settle();
   return now;
+}
+
+function ahead(clock: Clock, ms: number): Clock {
+  return {
+    now: () => clock.now() + ms,
+    monotonic: () => clock.monotonic(),
+    sleep: (duration, signal) => clock.sleep(duration, signal),
+  };
 }
 
 function repeatable(): Random {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { Node } from '../../kube/objects.ts';
+import type { KubeObject, Node } from '../../kube/objects.ts';
 import type { ShadowObject } from '../../kube/shadows.ts';
 import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
@@ -13,7 +13,7 @@ import { type Sight, whyNotDrain } from '../rules.ts';
 import { fromTheStart, look } from '../sight.ts';
 import { drainBlocked } from './events.ts';
 import { foresee } from './preflight.ts';
-import { type Survey, survey } from './survey.ts';
+import { podsOf, sorted, type Survey } from './survey.ts';
 import { type Blocked, progressOf } from './words.ts';
 
 /** A node that may be drained and is cordoned for it. */
@@ -24,6 +24,8 @@ export interface Admitted {
   readonly id: string;
   /** When the drain began (RFC 3339). */
   readonly since: string;
+  /** Pods that were created after this (RFC 3339) came after the cordon. */
+  readonly lateAfter: string;
   /** As it stands in the shadow's status. */
   readonly progress: DrainProgress;
   /** resourceVersion of the shadow after that. */
@@ -97,9 +99,12 @@ async function consider(ports: Ports, admission: Admission): Promise<Considered>
   const sight = await look(ports, agent);
   const why = whyNotDrain(sight);
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
-  const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
-  const drain = joined(sight, attempt, admission);
-  const seen = await survey(ports, { nodeName: agent.nodeName, since: drain.since });
+  const anew = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
+  const joins = joined(sight, anew, admission);
+  const pods = await podsOf(ports, agent.nodeName);
+  const attempt = { ...anew, newestPod: newestCreation([sight.node, ...pods]) };
+  const drain = { ...joins, lateAfter: drainOn(sight.node, attempt).newestPod ?? joins.since };
+  const seen = await sorted(ports, pods, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
   const seenBy = { admission, sight, attempt, drain, seen };
   const progress = drain.begun ? await firstProgress(ports, seenBy) : laterProgress(seenBy);
   return { ...seenBy, progress, refusal: drain.begun ? refusalOf(preflight, progress) : undefined };
@@ -119,9 +124,15 @@ async function refuse(ports: Ports, considered: Considered, refusal: RefusedErro
   throw refusal;
 }
 
-type Drain = Pick<Admitted, 'id' | 'since' | 'begun'>;
+/** RFC 3339. A node is older than its pods, and stands for them where it has none. */
+function newestCreation(objects: readonly KubeObject[]): string | undefined {
+  const times = objects.flatMap(({ metadata }) => metadata.creationTimestamp ?? []);
+  return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
+}
 
-function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Drain {
+type Drain = Pick<Admitted, 'id' | 'since' | 'begun' | 'lateAfter'>;
+
+function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Omit<Drain, 'lateAfter'> {
   const { id, since } = drainOn(node, attempt);
   if (own !== undefined && own !== id) throw superseded();
   return { id, since, begun: id === attempt.id };

@@ -4,8 +4,8 @@ import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 
 /** What decides over a node's pods in one drain. Every replica computes the same from it. */
 export interface DrainTerms {
-  /** When the drain began (RFC 3339). */
-  readonly since: string;
+  /** Pods that were created after this (RFC 3339) came after the cordon. */
+  readonly lateAfter: string;
   /** The operator's own namespace. */
   readonly namespace: string;
 }
@@ -38,9 +38,9 @@ function isOfDaemonSet({ metadata }: Pod): boolean {
  * A pod that was created after the cordon and tolerates it comes back as often as it is evicted. Times of creation, and not what this
  * replica has seen, decide, so that another replica agrees.
  */
-function isLate(pod: Pod, { since }: DrainTerms): boolean {
+function isLate(pod: Pod, { lateAfter }: DrainTerms): boolean {
   const created = pod.metadata.creationTimestamp;
-  return created !== undefined && Date.parse(created) > Date.parse(since);
+  return created !== undefined && Date.parse(created) > Date.parse(lateAfter);
 }
 
 function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {

@@ -1,6 +1,7 @@
 import { ConflictError } from '../../kube/errors.ts';
 import type { Pod } from '../../kube/objects.ts';
 import { aborted } from '../../lib/abort.ts';
+import { BoundedSet } from '../../lib/bounded-set.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
@@ -22,6 +23,8 @@ export interface DrainSettings {
   /** Most eviction requests in flight for one drain. */
   readonly maxInFlight: number;
 }
+
+const REMEMBERED = 1000;
 
 /** A run that goes on, whoever waits for it. */
 interface Running {
@@ -48,6 +51,8 @@ export class DrainEngine {
   /** By node name. */
   readonly #running = new Map<string, Running>();
   readonly #closing = new AbortController();
+  /** Drains whose end past the deadline has been told. */
+  readonly #timedOut = new BoundedSet<string>(REMEMBERED);
 
   constructor(ports: Ports, settings: DrainSettings) {
     this.#ports = ports;
@@ -109,7 +114,7 @@ export class DrainEngine {
   async #waitFor(left: readonly Pod[], wait: Wait): Promise<Joined> {
     const { admitted, agent, gone } = wait;
     const deadline = this.#deadline(admitted);
-    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#timedOut(left, wait);
+    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#tooLate(left, wait);
     const { run, ended } = this.#join(agent.nodeName, admitted, deadline);
     const end = await (gone ? Promise.race([ended, aborted(gone)]) : ended);
     if (end === 'superseded') throw superseded();
@@ -146,18 +151,22 @@ export class DrainEngine {
   }
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
-  #timedOut(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
+  #tooLate(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
     const pods = describeLeft(left, joined.blocked ?? new Map());
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; left: ${pods}`;
-    this.#ports.metrics.drains.inc({ result: 'timeout' });
-    void this.#ports.events.record(admitted.node, drainFailed(message));
+    // Several requests can wait for one drain, and an agent whose answer was lost asks again.
+    if (!this.#timedOut.has(admitted.id)) {
+      this.#timedOut.add(admitted.id);
+      this.#ports.metrics.drains.inc({ result: 'timeout' });
+      void this.#ports.events.record(admitted.node, drainFailed(message));
+    }
     return new RefusedError(504, 'DrainTimeout', message);
   }
 }
 
 /** Read only now, after the node was cordoned. */
-function seenOn({ node, since }: Admitted): SurveyOf {
-  return { nodeName: node.metadata.name, since };
+function seenOn({ node, lateAfter }: Admitted): SurveyOf {
+  return { nodeName: node.metadata.name, lateAfter };
 }
 
 interface Wait {

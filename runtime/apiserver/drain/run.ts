@@ -81,7 +81,7 @@ export class DrainRun {
     const progress = new ProgressWriter(this.#ports, { nodeName, admitted, signal });
     const report = (): void => progress.report(left, evictor.blocked());
     const evictor = new Evictor({ ...this.#ports, maxInFlight, signal, onBlocked: report });
-    const terms = { since: admitted.since, namespace: this.#ports.namespace };
+    const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
     const elsewhere = (): Promise<boolean> => otherNodeTakesPods(this.#ports.transport, nodeName, signal);
     let left = drainSet([], terms);
     this.#evictor = evictor;

@@ -14,15 +14,28 @@ export interface Survey {
 
 export interface SurveyOf {
   readonly nodeName: string;
-  /** When the drain began (RFC 3339). */
-  readonly since: string;
+  /** Pods that were created after this (RFC 3339) came after the cordon. */
+  readonly lateAfter: string;
 }
 
-export async function survey(
-  { pods, transport, namespace }: Pick<Ports, 'pods' | 'transport' | 'namespace'>,
-  { nodeName, since }: SurveyOf,
+type SurveyPorts = Pick<Ports, 'pods' | 'transport' | 'namespace'>;
+
+export async function survey(ports: SurveyPorts, { nodeName, lateAfter }: SurveyOf): Promise<Survey> {
+  return sorted(ports, await podsOf(ports, nodeName), { nodeName, lateAfter });
+}
+
+/** All pods on a node, by a live list. */
+export function podsOf({ pods }: Pick<Ports, 'pods'>, nodeName: string): Promise<readonly Pod[]> {
+  return pods.list({ fieldSelector: onNode(nodeName) });
+}
+
+/** The same of pods that were listed before. */
+export async function sorted(
+  { transport, namespace }: Omit<SurveyPorts, 'pods'>,
+  pods: readonly Pod[],
+  { nodeName, lateAfter }: SurveyOf,
 ): Promise<Survey> {
-  const set = drainSet(await pods.list({ fieldSelector: onNode(nodeName) }), { since, namespace });
+  const set = drainSet(pods, { lateAfter, namespace });
   const next = await toEvict(set, () => otherNodeTakesPods(transport, nodeName));
   return { left: next.length === 0 ? [] : [...set.pods, ...set.own], tolerating: set.tolerating };
 }

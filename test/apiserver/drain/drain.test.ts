@@ -248,6 +248,19 @@ describe('a drain', () => {
     expect(metrics[1]).toContain('brupop_apiserver_drain_duration_seconds_sum 60');
   });
 
+  test('that runs into its deadline is counted once, and told once, however many ask and how often', async () => {
+    await world.addPod('web-1');
+    const { service, metrics } = world.replica({ timeoutSec: 60 });
+    const agent = await world.agent();
+    const both = [started(service.cordonAndDrain(agent)), started(service.cordonAndDrain(agent))];
+    await world.clock.advance(60_000);
+    both.push(started(service.cordonAndDrain(agent)));
+    for (const asked of both) expect(await outcome(asked)).toBe('504 DrainTimeout');
+    expect(await metrics.registry.metrics()).toContain('brupop_apiserver_drains_total{result="timeout"} 1');
+    const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; count: number }[] };
+    expect(items.filter(({ reason }) => reason === 'DrainFailed').map(({ count }) => count)).toEqual([1]);
+  });
+
   test('again after it is done costs five requests', async () => {
     const { service, tap } = world.replica();
     await service.cordonAndDrain(await world.agent());

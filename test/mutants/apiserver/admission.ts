@@ -137,8 +137,8 @@ export const admissionMutants: readonly Mutant[] = [
     rule: 'M1',
     without: 'the new beginning of a drain that was renewed: it has the old deadline',
     file: PATCHES,
-    find: '  return { id: attempt.id, since: attempt.now, boot: attempt.boot };',
-    replace: '  return { id: attempt.id, since: marks?.since ?? attempt.now, boot: attempt.boot };',
+    find: 'return { id, since: now, boot, newestPod };',
+    replace: 'return { id, since: marks?.since ?? now, boot, newestPod };',
     tests: [MARKS],
   },
   {

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const TRACES = 'test/apiserver/drain/traces.test.ts';
 const REPLICAS = 'test/apiserver/drain/replicas.test.ts';
 const DRAIN = 'test/apiserver/drain/drain.test.ts';
+const LATE = 'test/apiserver/drain/late-pods.test.ts';
 const PROGRESS = 'test/apiserver/drain/progress.test.ts';
 const MARKS = 'test/marks/marks.test.ts';
 const ADMISSION = 'runtime/apiserver/drain/admission.ts';
@@ -65,8 +66,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M3',
     without: 'the live list: an empty watch is taken for an empty node',
     file: 'runtime/apiserver/drain/survey.ts',
-    find: 'await pods.list({ fieldSelector: onNode(nodeName) })',
-    replace: '[]',
+    find: 'return pods.list({ fieldSelector: onNode(nodeName) });',
+    replace: 'return Promise.resolve([]);',
     tests: [TRACES],
   },
   {
@@ -114,8 +115,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M3',
     without: 'the end of an earlier proof when the node is cordoned again',
     file: PATCHES,
-    find: 'JSON.stringify({ id, since, boot, owns: union(before?.owns, taken) } satisfies Marks)',
-    replace: 'JSON.stringify({ id, since, boot, drained: before?.drained, owns: union(before?.owns, taken) })',
+    find: '          newestPod,\n',
+    replace: '          newestPod,\n          drained: before?.drained,\n',
     tests: [MARKS],
   },
   {
@@ -133,7 +134,7 @@ export const drainMutants: readonly Mutant[] = [
     file: ENGINE,
     find: "    if (end === 'superseded') throw superseded();\n",
     replace: `    if (end === 'superseded') throw superseded();
-    if (end === 'deadline') throw this.#timedOut(left, wait);
+    if (end === 'deadline') throw this.#tooLate(left, wait);
 `,
     tests: [REPLICAS],
   },
@@ -141,7 +142,7 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M4',
     without: 'the deadline',
     file: ENGINE,
-    find: '    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#timedOut(left, wait);\n',
+    find: '    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#tooLate(left, wait);\n',
     replace: '',
     tests: [REPLICAS],
     name: 'resumed by the next request',
@@ -150,7 +151,7 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M4',
     without: 'the patience past the deadline: the apiserver uncordons by itself',
     file: ENGINE,
-    find: "    this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
+    find: "      this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
     replace: `    const { name, resourceVersion } = admitted.node.metadata;
     void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });
 `,
@@ -215,6 +216,15 @@ export const drainMutants: readonly Mutant[] = [
     tests: ['test/apiserver/drain/evictor.test.ts'],
   },
   {
+    rule: 'a drain is counted once',
+    without: 'the memory of those that have been: each request that waited counts',
+    file: ENGINE,
+    find: '      this.#timedOut.add(admitted.id);\n',
+    replace: '',
+    tests: [DRAIN],
+    name: 'counted once',
+  },
+  {
     rule: 'progress is what is true',
     without: 'the list in the progress of a drain that others have begun',
     file: ADMISSION,
@@ -237,5 +247,37 @@ export const drainMutants: readonly Mutant[] = [
     find: 'const patch = { metadata: { resourceVersion: this.#version }, status: { drain } };',
     replace: 'const patch = { status: { drain } };',
     tests: [PROGRESS],
+  },
+  {
+    rule: 'late pods are told by one clock',
+    without: 'the API server’s clock: what is late goes by the clock of whoever began the drain',
+    file: ADMISSION,
+    find: 'drainOn(sight.node, attempt).newestPod ?? joins.since',
+    replace: 'joins.since',
+    tests: [LATE],
+  },
+  {
+    rule: 'late pods are told by one clock',
+    without: 'the time on the node: each replica goes by the pods that it sees itself',
+    file: PATCHES,
+    find: 'newestPod: cordoned ? marks.newestPod : newestPod }',
+    replace: 'newestPod }',
+    tests: [LATE],
+  },
+  {
+    rule: 'late pods are told by one clock',
+    without: 'the new look at the pods where somebody had uncordoned the node',
+    file: PATCHES,
+    find: 'newestPod: cordoned ? marks.newestPod : newestPod }',
+    replace: 'newestPod: marks.newestPod }',
+    tests: [LATE],
+  },
+  {
+    rule: 'late pods are told by one clock',
+    without: 'the node, where it has no pods',
+    file: ADMISSION,
+    find: 'newestCreation([sight.node, ...pods])',
+    replace: 'newestCreation(pods)',
+    tests: [LATE],
   },
 ];
