@@ -10,7 +10,12 @@ import { PATHS } from './protocol.ts';
 import { serveTls, type TlsServer } from './serve.ts';
 import { type ServingCertificate, servingCertificates } from './tls.ts';
 
-/** How long requests may go on once the process is asked to end; drains are answered "ask again" at once. */
+/**
+ * How long it goes on serving once it is asked to end: for that long, others may still send requests here. The Kubernetes API tries no
+ * second replica where a conversion fails.
+ */
+const FAREWELL_MS = 3_000;
+/** How long requests may go on after that; drains are answered "ask again" at once. */
 const GRACE_MS = 5_000;
 
 /** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
@@ -22,8 +27,13 @@ export async function runApiserver(config: ApiserverConfig, context: ProcessCont
   const { registry } = apiserver.metrics;
   const metrics = async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() });
   const routes = { ...probeRoutes(() => serving.isReady()), [PATHS.metrics]: metrics };
-  await serveHttp({ port: config.HTTP_PORT, host, routes, signal: context.signal });
-  await serving.run(host);
+  const over = new AbortController();
+  try {
+    await serveHttp({ port: config.HTTP_PORT, host, routes, signal: over.signal });
+    await serving.run(host);
+  } finally {
+    over.abort();
+  }
 }
 
 /** Pods of an IPv6 cluster have no IPv4 address. */
@@ -44,7 +54,7 @@ class Serving {
     this.#apiserver = apiserver;
   }
 
-  /** Listening, with a certificate that is not over. */
+  /** Listening, with a certificate that is not over, and not about to end. */
   isReady(): boolean {
     const { clock, signal } = this.#context;
     return this.#server !== undefined && !signal.aborted && clock.now() < (this.#certificate?.expires ?? 0);
@@ -66,6 +76,7 @@ class Serving {
         logger.info('listening', { host, port: this.#server.port });
       }
     }
+    if (this.#server) await clock.sleep(FAREWELL_MS);
     service.close();
     await this.#server?.close(clock, GRACE_MS);
   }

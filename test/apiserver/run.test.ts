@@ -13,8 +13,10 @@ import { ADMIN } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { eventually } from '../contract/eventually.ts';
+import { find, manifests } from '../infra/manifests.ts';
 import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
 import { withFiles } from './https-world.ts';
+import { until } from './until.ts';
 import { World } from './world.ts';
 import { freePorts } from '../../sim/world/ports.ts';
 
@@ -52,6 +54,8 @@ interface Launched extends Pick<Running, 'stop'> {
   /** The port of the API, once it listens. */
   readonly listening: Promise<number>;
   readonly ended: Promise<void>;
+  /** Asks it to end. */
+  readonly terminate: () => void;
 }
 
 function launch(env: Readonly<Record<string, string>>, clock: Clock = systemClock): Launched {
@@ -64,12 +68,17 @@ function launch(env: Readonly<Record<string, string>>, clock: Clock = systemCloc
   const over = new AbortController();
   const context = { signal: over.signal, logger, clock, random: Math.random };
   const ended = runApiserver(readApiserverConfig({ APISERVER_INTERNAL_PORT: '0', ...env }), context);
-  const stop = (): Promise<void> => {
-    over.abort();
+  let hasEnded = false;
+  const note = (): void => void (hasEnded = true);
+  ended.then(note, note);
+  const terminate = (): void => over.abort();
+  const stop = async (): Promise<void> => {
+    terminate();
+    if (clock instanceof VirtualClock) await until(clock, async () => hasEnded, 100);
     return ended;
   };
   ends.push(stop);
-  return { listening: listening.promise, ended, stop };
+  return { listening: listening.promise, ended, terminate, stop };
 }
 
 interface Ask {
@@ -121,6 +130,29 @@ test('the process is ready from when it has a certificate until that is over, an
     await clock.advance(HOUR_MS);
     expect(await get('/readyz')).toMatch(/^503 /);
     await stop();
+  });
+});
+
+test('a process that is asked to end is not ready, serves for three seconds more, and is over within the grace of its pod', async () => {
+  await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
+    const [HTTP_PORT = ''] = (await freePorts(1)).map(String);
+    const clock = new VirtualClock(systemClock.now());
+    await putCertificate(dir);
+    const files = { TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir };
+    const { listening, terminate, stop } = launch({ ...files, KUBERNETES_SERVICE_HOST: '127.0.0.1', HTTP_PORT }, clock);
+    const port = await listening;
+    const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${HTTP_PORT}/readyz`)).status;
+    const ping = () => ask(port, { method: 'GET', path: PATHS.ping });
+    expect(await ready()).toBe(200);
+    const asked = clock.monotonic();
+    terminate();
+    expect([await ready(), (await ping()).status]).toEqual([503, 200]);
+    await clock.advance(2_900);
+    expect((await ping()).status).toBe(200);
+    await stop();
+    await expect(ping()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const { spec } = find(manifests(), 'Deployment', 'brupop-apiserver')['spec'].template;
+    expect(clock.monotonic() - asked).toBeLessThan(spec.terminationGracePeriodSeconds * 1000);
   });
 });
 

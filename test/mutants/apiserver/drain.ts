@@ -208,6 +208,14 @@ export const drainMutants: readonly Mutant[] = [
     tests: ['test/apiserver/run.test.ts'],
   },
   {
+    rule: 'a replica that ends serves on for a little',
+    without: 'the time until nobody is sent to it any more',
+    file: 'runtime/apiserver/run.ts',
+    find: '    if (this.#server) await clock.sleep(FAREWELL_MS);\n',
+    replace: '',
+    tests: ['test/apiserver/run.test.ts'],
+  },
+  {
     rule: 'a drain is never a success over a pod that is there',
     without: 'the next try after an eviction that was refused',
     file: 'runtime/apiserver/drain/evictor.ts',
