@@ -29,7 +29,7 @@ export interface TlsServer {
  * What clients may cost, in milliseconds and bytes: slow handshakes, headers and bodies, large headers. An answer may take as long as a
  * drain. A connection costs 80 KB of memory, handshake included: so many fit into what the manifest allows.
  */
-const LIMITS = {
+export const LIMITS = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
   requestTimeout: 30_000,

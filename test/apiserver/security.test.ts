@@ -5,10 +5,12 @@ import { request } from 'node:https';
 import { connect as plainConnect } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { MemoryBound } from '../../runtime/apiserver/http/memory-bound.ts';
+import { LIMITS, serveTls } from '../../runtime/apiserver/serve.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
-import { ca, HttpsWorld, type HttpsSettings, refusal, RESOURCE, SERVICE } from './https-world.ts';
+import { ca, HttpsWorld, type HttpsSettings, refusal, RESOURCE, SERVICE, servingCertificate } from './https-world.ts';
 
 let https: HttpsWorld | undefined;
 
@@ -106,6 +108,21 @@ describe('a client that', () => {
     socket.on('error', () => undefined);
     await once(socket, 'close');
     expect(await counted(https, 'Handshake')).toBe(1);
+  });
+
+  test('is held to the bounds that are documented, where a server is given no others', async () => {
+    const servers: object[] = [];
+    const { replica } = await open();
+    const refuseStrangers = (made: object): void => void servers.push(made);
+    const certificate = await servingCertificate();
+    const plain = await serveTls({ handle: replica.handle, refuseStrangers, host: '127.0.0.1', port: 0, certificate });
+    await plain.close(systemClock, 0);
+    expect(servers).toMatchObject([{ headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500 }]);
+    expect(LIMITS).toMatchObject({
+      handshakeTimeout: 10_000,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: 16 * 1024,
+    });
   });
 
   test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
