@@ -12,11 +12,11 @@ import {
   COMPONENTS,
   NAMESPACE,
 } from '../../runtime/shadow/names.ts';
-import { Kubelet } from '../../sim/kubernetes/kubelet/kubelet.ts';
+import { TERMINATION_ANNOTATION } from '../../sim/kubernetes/kubelet/pod-run.ts';
 import { isReady } from '../../sim/kubernetes/pods.ts';
 import { addAccounts, projectedToken } from '../../test/apiserver/agents.ts';
 import { Objects } from '../../test/apiserver/objects.ts';
-import { heartbeat } from '../../test/e2e/fleet.ts';
+import { PaperNode } from '../../test/e2e/paper-node.ts';
 import { drainAs } from './drain-as.ts';
 import type { Api } from './replica.ts';
 import { Replica } from './replica.ts';
@@ -54,7 +54,6 @@ export async function drainOnControlPlane(drain: ControlPlaneDrain): Promise<Dra
     return { ours: left.has('by-agent') ? Infinity : ours, kubectl: left.has('by-kubectl') ? Infinity : kubectl };
   } finally {
     await replica.end();
-    await site.end();
   }
 }
 
@@ -77,8 +76,6 @@ const POLL_MS = 250;
 class Site {
   readonly #objects: Objects;
   readonly #drain: ControlPlaneDrain;
-  readonly #over = new AbortController();
-  readonly #running: Promise<void>[] = [];
 
   constructor(objects: Objects, drain: ControlPlaneDrain) {
     this.#objects = objects;
@@ -106,17 +103,9 @@ class Site {
   /** Boots a node, ready to be drained, and waits until its pods and its agent run. */
   async fill(node: string): Promise<void> {
     const { pods, endingSeconds } = this.#drain;
-    const { admin: transport } = this.#objects;
-    const { signal } = this.#over;
-    const kubelet = new Kubelet({
-      transport,
-      clock: systemClock,
-      random: Math.random,
-      nodeName: node,
-      terminationSeconds: endingSeconds,
-    });
-    this.#running.push(kubelet.run(signal), heartbeat(transport, node, signal));
-    await kubelet.boot({ osImage: 'Bottlerocket OS 1.38.0 (aws-k8s-1.33)', bootID: 'boot-1' });
+    const api = { transport: this.#objects.admin, clock: systemClock, random: Math.random };
+    const machine = new PaperNode({ name: node, api });
+    await machine.boot({ osImage: 'Bottlerocket OS 1.38.0 (aws-k8s-1.33)', bootID: 'boot-1' });
     await this.#until(() => this.#objects.addShadow(node).then(() => true));
     for (let index = 0; index < pods; index++) {
       await this.#objects.post(`/api/v1/namespaces/${WORK}/pods`, podOn(node, index, endingSeconds));
@@ -135,11 +124,6 @@ class Site {
   async left(): Promise<ReadonlySet<string | undefined>> {
     const pods = await this.#objects.pods();
     return new Set(pods.filter(({ metadata }) => metadata.namespace === WORK).map(({ spec }) => spec?.nodeName));
-  }
-
-  async end(): Promise<void> {
-    this.#over.abort(new Error('measured'));
-    await Promise.all(this.#running);
   }
 
   async #on(node: string): Promise<readonly Pod[]> {
@@ -173,7 +157,7 @@ const AGENTS = {
 
 function podOn(nodeName: string, index: number, endingSeconds: number): object {
   return {
-    metadata: { name: `${nodeName}-${index}` },
+    metadata: { name: `${nodeName}-${index}`, annotations: { [TERMINATION_ANNOTATION]: String(endingSeconds) } },
     spec: {
       nodeName,
       terminationGracePeriodSeconds: endingSeconds + 30,

@@ -20,8 +20,7 @@ export interface Subject {
 }
 
 /** Signs certificates that everybody who trusts `certPem` accepts. */
-export interface CertificateAuthority {
-  readonly certPem: string;
+export interface CertificateAuthority extends KeyPair {
   /** A certificate for server and client use, good for 90 days. */
   issue(subject: Subject): Promise<KeyPair>;
 }
@@ -56,9 +55,15 @@ export async function createCa(
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  const issue = (subject: Subject): Promise<KeyPair> =>
-    issueLeaf(subject, { clock, issuer: certificate.subject, key: keys.privateKey });
-  return { certPem: certificate.toString('pem'), issue };
+  return authority(clock, { certPem: certificate.toString('pem'), keyPem: await privateKeyPem(keys.privateKey) });
+}
+
+/** The authority whose certificate and key these are. @param clock see `createCa` */
+export async function authority(clock: Pick<Clock, 'now'>, pair: KeyPair): Promise<CertificateAuthority> {
+  const issuer = new x509.X509Certificate(pair.certPem).subject;
+  const der = x509.PemConverter.decodeFirst(pair.keyPem);
+  const key = await webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign']);
+  return { ...pair, issue: (subject) => issueLeaf(subject, { clock, issuer, key }) };
 }
 
 async function issueLeaf(
@@ -83,8 +88,7 @@ async function issueLeaf(
       new x509.SubjectAlternativeNameExtension(names),
     ],
   });
-  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
-  return { certPem: certificate.toString('pem'), keyPem: pem(pkcs8) };
+  return { certPem: certificate.toString('pem'), keyPem: await privateKeyPem(keys.privateKey) };
 }
 
 function generateKeys(kind: keyof typeof KEYS = 'P-256'): Promise<webcrypto.CryptoKeyPair> {
@@ -92,17 +96,13 @@ function generateKeys(kind: keyof typeof KEYS = 'P-256'): Promise<webcrypto.Cryp
 }
 
 /** Begins an hour ago, so that clocks which differ a little still agree. */
-function validity(
-  { now }: Pick<Clock, 'now'>,
-  days: number,
-): { notBefore: Date; notAfter: Date; serialNumber: string } {
-  const start = now();
+function validity(clock: Pick<Clock, 'now'>, days: number): { notBefore: Date; notAfter: Date; serialNumber: string } {
+  const start = clock.now();
   // The first bit of a serial number must be 0, or it would be negative.
   const serialNumber = `01${randomBytes(15).toString('hex')}`;
   return { notBefore: new Date(start - HOUR_MS), notAfter: new Date(start + days * DAY_MS), serialNumber };
 }
 
-function pem(der: Buffer): string {
-  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n');
-  return `-----BEGIN PRIVATE KEY-----\n${lines.trimEnd()}\n-----END PRIVATE KEY-----\n`;
+async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 }

@@ -11,7 +11,7 @@ export interface KubernetesOptions extends Omit<KubeletOptions, 'nodeName' | 'la
 /** The parts of Kubernetes around its API: controllers, scheduler and a kubelet per node. */
 export interface Kubernetes {
   /** The kubelet of a node, made and started at the first call; its node is down until `boot`. */
-  kubelet(nodeName: string, labels?: Readonly<Record<string, string>>): Kubelet;
+  readonly kubelet: (nodeName: string, labels?: Readonly<Record<string, string>>) => Kubelet;
   /** Resolves when everything has stopped after the signal; rejects as soon as a part fails. */
   readonly stopped: Promise<void>;
 }

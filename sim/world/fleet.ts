@@ -6,7 +6,7 @@ import { isFaultName } from '../hosts/faults.ts';
 import { SimulatedHost } from '../hosts/host.ts';
 import { Releases } from '../hosts/releases.ts';
 import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
-import type { Kubernetes } from '../kubernetes/main.ts';
+import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 import type { SimOptions } from '../options.ts';
 import { SimulatedNode } from './node.ts';
 
@@ -14,7 +14,8 @@ export interface FleetOptions {
   readonly options: SimOptions;
   readonly clock: Clock;
   readonly random: Random;
-  readonly kubernetes: Kubernetes;
+  /** What runs on a node of this name, that registers with these labels. */
+  readonly kubelet: (nodeName: string, labels: Readonly<Record<string, string>>) => NodeSoftware;
   /** Folder for the hosts' files. */
   readonly dir: string;
 }
@@ -24,21 +25,25 @@ export function createFleet({
   options,
   clock,
   random,
-  kubernetes,
+  kubelet,
   dir,
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
   const releases = new Releases([options.from, options.to]);
   const times = scaled(options.speed);
-  const names = Array.from({ length: options.nodes }, (_, index) => `node-${index + 1}`);
   return new Map(
-    names.map((name) => {
+    nodeNames(options.nodes).map((name) => {
       const host = new SimulatedHost({ clock, random, releases, version: options.from, times });
       const fault = options.faults.get(name);
       if (fault !== undefined && isFaultName(fault)) host.inject(fault);
-      const kubelet = kubernetes.kubelet(name, { [MANAGED_LABEL]: MANAGED_LABEL_VALUE });
-      return [name, new SimulatedNode({ host, kubelet, dir: join(dir, name) })];
+      const labels = { [MANAGED_LABEL]: MANAGED_LABEL_VALUE };
+      return [name, new SimulatedNode({ host, kubelet: kubelet(name, labels), dir: join(dir, name) })];
     }),
   );
+}
+
+/** node-1 to node-N. */
+export function nodeNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `node-${index + 1}`);
 }
 
 /** The hosts' own times, so many times faster than life. */

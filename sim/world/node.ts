@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Boot } from '../hosts/machine.ts';
 import type { SimulatedHost } from '../hosts/host.ts';
 import { HostSocket } from '../hosts/socket.ts';
-import type { Kubelet } from '../kubernetes/kubelet/kubelet.ts';
+import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 
 export interface SimulatedNodeOptions {
   readonly host: SimulatedHost;
-  readonly kubelet: Kubelet;
+  readonly kubelet: NodeSoftware;
   /** Folder for the host's files; a short path, since it holds a unix socket. */
   readonly dir: string;
 }

@@ -5,14 +5,15 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
-import { podEnv, type PodFiles, writePodFiles } from './pod-files.ts';
+import { mountPodFiles, podEnv, type PodFiles } from './pod-files.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
 import type { ServiceAddress } from './service.ts';
 import { freePorts } from './ports.ts';
 
 export interface OperatorPodsOptions {
-  readonly transport: KubeTransport;
+  /** The Kubernetes API as the kubelet of the pod's node reaches it. */
+  readonly transport: (pod: Pod) => KubeTransport;
   readonly clock: Clock;
   /** Address of the Kubernetes API. */
   readonly api: { readonly port: number; readonly caPem: string };
@@ -20,8 +21,8 @@ export interface OperatorPodsOptions {
   readonly dir: string;
   /** The Service of the operator's apiserver. */
   readonly service: ServiceAddress;
-  /** How each component is started, by its value of the component label. */
-  readonly programs: Readonly<Record<string, StartProgram>>;
+  /** What a pod's container runs; undefined for a pod that no program stands behind. */
+  readonly program: (pod: Pod) => StartProgram | undefined;
   /** Keeps the files of running pods up to date; without it they stay as they were when the pod started. */
   readonly renewal?: Renewal | undefined;
   /** Where files of a node's host are on this machine, by their paths there. */
@@ -75,16 +76,17 @@ export class OperatorPods implements KubeletHooks {
   }
 
   async onPodStart(pod: Pod, exited: () => void): Promise<void> {
-    const component = pod.metadata.labels?.[COMPONENT_LABEL];
-    const start = component === undefined ? undefined : this.#options.programs[component];
-    if (component === undefined || start === undefined) return;
-    const { uid, name } = pod.metadata;
+    const start = this.#options.program(pod);
+    if (start === undefined) return;
+    const { uid, name, labels } = pod.metadata;
+    const component = labels?.[COMPONENT_LABEL] ?? '';
     const dir = join(this.#options.dir, uid);
     await mkdir(dir, { recursive: true });
     const [httpPort = 0, apiPort = 0] = await freePorts(2);
-    const files = await writePodFiles(pod, {
+    const files = await mountPodFiles(pod, {
       ...this.#options,
       ...this.#options.api,
+      transport: this.#options.transport(pod),
       reissue: this.#options.renewal?.reissue,
       dir,
       hostFiles: this.#hostFiles(pod),

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import { PodToken, type PodTokenOptions } from './pod-token.ts';
 import { type VolumeFiles, writeVolume } from './volume.ts';
 
@@ -60,6 +61,24 @@ const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What the files of a folder should be now. */
 type Contents = () => Promise<VolumeFiles>;
+
+/** Pause in milliseconds. */
+const MOUNT = { tries: 40, pauseMs: 250 };
+
+/**
+ * `writePodFiles`, tried for ten seconds: a node may read what its pods name only once the API server has heard itself of their binding.
+ * @throws what the last try threw
+ */
+export async function mountPodFiles(pod: Pod, options: PodFilesOptions & { readonly clock: Clock }): Promise<PodFiles> {
+  for (let left = MOUNT.tries; ; left--) {
+    try {
+      return await writePodFiles(pod, options);
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+    await options.clock.sleep(MOUNT.pauseMs);
+  }
+}
 
 /** Writes what the kubelet would mount: the service account, Secrets, projected tokens; host files are where they are. */
 export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise<PodFiles> {

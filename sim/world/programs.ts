@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import type { Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
+import type { PodTemplate } from './pod-files.ts';
 
 /** A program that a container runs, once started. */
 export interface RunningProgram {
@@ -43,9 +46,20 @@ export function childProcess(program: string, ...args: readonly string[]): Start
   };
 }
 
-/** A Node program as a child process. @param flags of Node itself */
-export function nodeProgram(file: string, flags: readonly string[] = []): StartProgram {
-  return childProcess(process.execPath, ...ENDS_WITH_US, ...flags, file);
+/** Where the programs are in the image. */
+const IN_IMAGE = '/opt/brupop/';
+
+/**
+ * The program that a pod's container runs, by the command that the pod states: the same flags of Node, the program from `build`.
+ * Undefined for a container of another image.
+ * @param build folder of this machine in which the programs are
+ */
+export function podProgram({ spec }: Pod, build: string): StartProgram | undefined {
+  const [container] = (spec as PodTemplate | undefined)?.containers ?? [];
+  const [, ...words] = [...(container?.command ?? []), ...(container?.args ?? [])];
+  if (!words.some((word) => word.startsWith(IN_IMAGE))) return undefined;
+  const args = words.map((word) => (word.startsWith(IN_IMAGE) ? join(build, word.slice(IN_IMAGE.length)) : word));
+  return childProcess(process.execPath, ...ENDS_WITH_US, ...args);
 }
 
 /** 'error' comes instead of 'close' when the program could not be started at all. */

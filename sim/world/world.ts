@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { AGENT_NODE_FLAGS } from '../../runtime/agent/config.ts';
+import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import { COMPONENTS } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import { ADMIN, type AuditEntry, EmbeddedCluster } from '../cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../cluster/https.ts';
 import { startKubernetes } from '../kubernetes/main.ts';
@@ -15,7 +15,7 @@ import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
 import { foreignCrds, operatorManifests } from './operator-manifests.ts';
 import { OperatorPods } from './operator-pods.ts';
-import { nodeProgram, type StartProgram } from './programs.ts';
+import { podProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
 import { webhookDialer } from './webhooks.ts';
 import { workload } from './workload.ts';
@@ -64,12 +64,12 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   await install(transport, parts);
 
   const pods = new OperatorPods({
-    transport,
+    transport: () => transport,
     clock,
     api: { port: Number(new URL(served.url).port), caPem: served.caPem },
     dir,
     service,
-    programs: programs(parts),
+    program: programs(parts),
     hostFiles: (nodeName) => nodes.get(nodeName)?.files ?? {},
   });
   const kubernetes = startKubernetes({
@@ -81,7 +81,7 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
-  const nodes = createFleet({ options, clock, random, kubernetes, dir: join(dir, 'hosts') });
+  const nodes = createFleet({ ...parts, kubelet: kubernetes.kubelet, dir: join(dir, 'hosts') });
   const run = async (): Promise<void> => {
     try {
       await Promise.all([kubernetes.stopped, ...[...nodes.values()].map((node) => node.run(signal))]);
@@ -99,16 +99,15 @@ async function install(transport: KubeTransport, { options, clock, root, edit }:
   await applyAll(transport, workload(options));
 }
 
-function programs({ options, root, clock, random, agent }: WorldOptions): Readonly<Record<string, StartProgram>> {
-  const built = (name: string, ...flags: readonly string[]): StartProgram =>
-    nodeProgram(join(root, 'build', `${name}.mjs`), flags);
+/** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */
+function programs({ options, root, clock, random, agent }: WorldOptions): (pod: Pod) => StartProgram | undefined {
   const few = options.nodes <= MOST_AGENT_PROCESSES;
-  const usual = few ? built('agent', ...AGENT_NODE_FLAGS) : agentInProcess({ clock, random });
-  return {
-    [COMPONENTS.agent]: agent ?? usual,
-    [COMPONENTS.apiserver]: built('apiserver'),
-    [COMPONENTS.controller]: built('controller'),
-  };
+  const instead = agent ?? (few ? undefined : agentInProcess({ clock, random }));
+  return (pod) => (instead && isAgent(pod) ? instead : podProgram(pod, join(root, 'build')));
+}
+
+function isAgent({ metadata }: Pod): boolean {
+  return metadata.labels?.[COMPONENT_LABEL] === COMPONENTS.agent;
 }
 
 async function close(served: ServedCluster, service: ServiceAddress): Promise<void> {

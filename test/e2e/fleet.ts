@@ -1,23 +1,22 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { objectPath } from '../../runtime/kube/paths.ts';
+import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
-import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { Kubelet } from '../../sim/kubernetes/kubelet/kubelet.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { SimOptions } from '../../sim/options.ts';
-import { createFleet } from '../../sim/world/fleet.ts';
+import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods, type Renewal } from '../../sim/world/operator-pods.ts';
-import { nodeProgram, type StartProgram } from '../../sim/world/programs.ts';
+import { podProgram, type StartProgram } from '../../sim/world/programs.ts';
 import { type ServiceAddress, serveService } from '../../sim/world/service.ts';
 import { WEBHOOK_HOST } from '../contract/real.ts';
 import type { RealCluster } from './cluster.ts';
+import { Machine } from './machine.ts';
+import { nodeTransport } from './node-identity.ts';
 
 const BUILD = fileURLToPath(new URL('../../build', import.meta.url));
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-const HEARTBEAT_MS = 5000;
 
 /** A host went down because a reboot was asked for. */
 export interface Reboot {
@@ -41,18 +40,18 @@ export interface Fleet {
   readonly reboots: readonly Reboot[];
   /** Rejects when a node, or a kubelet, could not go on. */
   readonly failed: Promise<never>;
-  /** Ends a host for good, and everything that runs on it. */
-  powerOff(node: string): void;
+  /** Ends a host for good, and everything that runs on it. Resolves when its Node says so. */
+  powerOff(node: string): Promise<void>;
   /** Powers everything off. */
   stop(): Promise<void>;
 }
 
 /**
- * Boots the hosts. Their kubelets speak to the real API server, and run the operator's programs as processes with the files, tokens and
- * environment of the pods that the real controllers made and the real scheduler placed.
+ * Boots the hosts. kwok is the kubelet of their nodes, but for the operator's pods: these run as processes with the files, tokens and
+ * environment of the pods that the real controllers made and the real scheduler placed, had and told of under the identity of their node.
  */
-export async function startFleet({ transport, api, dir: root }: RealCluster, options: FleetOptions): Promise<Fleet> {
-  const dir = await mkdtemp(join(root, 'fleet-'));
+export async function startFleet(cluster: RealCluster, options: FleetOptions): Promise<Fleet> {
+  const dir = await mkdtemp(join(cluster.dir, 'fleet-'));
   const failed = Promise.withResolvers<never>();
   // Heard by whoever waits for something; else the process would end of it.
   failed.promise.catch(() => undefined);
@@ -61,57 +60,80 @@ export async function startFleet({ transport, api, dir: root }: RealCluster, opt
 
   // On every address: agents dial loopback, the API server may not.
   const service = await serveService('0.0.0.0');
-  await publish(transport, service.port);
-  const common = { clock: systemClock, random: Math.random, transport };
+  await publish(cluster.transport, service.port);
   const nodes = new Map<string, SimulatedNode>();
-  const power = new Map<string, AbortController>();
-  const pods = operatorPods({ ...common, api, dir, service, nodes, renewal: options.renewal });
-  const kubelet = (nodeName: string, labels: Readonly<Record<string, string>> = {}): Kubelet => {
-    const made = new Kubelet({ ...common, nodeName, labels, hooks: pods, terminationSeconds: 1 / options.speed });
-    const on = new AbortController();
-    power.set(nodeName, on);
-    keep(made.run(on.signal));
-    return made;
+  const machines = new Map<string, { readonly machine: Machine; readonly power: AbortController }>();
+  const transports = await transportsOf(cluster, options.nodes);
+  const pods = operatorPods({ api: cluster.api, dir, service, nodes, transports, renewal: options.renewal });
+  const kubelet = (nodeName: string, labels: Readonly<Record<string, string>>): Machine => {
+    const transport = transportOf(transports, nodeName);
+    const machine = new Machine({ ...COMMON, transport, nodeName, labels, hooks: pods, runs: hasProgram });
+    const power = new AbortController();
+    machines.set(nodeName, { machine, power });
+    keep(machine.run(power.signal));
+    return machine;
   };
-  const kubernetes = { kubelet, stopped: failed.promise };
   const reboots: Reboot[] = [];
-  for (const [name, node] of createFleet({ ...common, options, kubernetes, dir: join(dir, 'hosts') })) {
-    const { signal } = power.get(name) ?? new AbortController();
+  for (const [name, node] of createFleet({ ...COMMON, options, kubelet, dir: join(dir, 'hosts') })) {
+    const { signal } = machines.get(name)?.power ?? new AbortController();
     nodes.set(name, node);
     noteReboots(name, node, reboots);
     keep(node.run(signal));
-    keep(heartbeat(transport, name, signal));
   }
-  const powerOff = (name: string): void => power.get(name)?.abort(new Error('powered off'));
+  const cut = (name: string): void => machines.get(name)?.power.abort(new Error('powered off'));
+  const powerOff = async (name: string): Promise<void> => {
+    cut(name);
+    await machines.get(name)?.machine.shutdown();
+  };
   const stop = async (): Promise<void> => {
-    for (const name of power.keys()) powerOff(name);
+    for (const name of machines.keys()) cut(name);
     await Promise.all(running);
     await service.close();
   };
   return { nodes, pods, dir, reboots, failed: failed.promise, powerOff, stop };
 }
 
+const COMMON = { clock: systemClock, random: Math.random };
+
+/** The API as each node's kubelet asks it, by the node's name. */
+type Transports = ReadonlyMap<string, KubeTransport>;
+
+async function transportsOf(cluster: RealCluster, nodes: number): Promise<Transports> {
+  const entries = nodeNames(nodes).map(async (name) => [name, await nodeTransport(cluster, name)] as const);
+  return new Map(await Promise.all(entries));
+}
+
+function transportOf(transports: Transports, node = ''): KubeTransport {
+  const transport = transports.get(node);
+  if (!transport) throw new Error(`${node} is no node of the fleet`);
+  return transport;
+}
+
 interface PodParts {
-  readonly transport: KubeTransport;
   readonly api: RealCluster['api'];
   readonly dir: string;
   readonly service: ServiceAddress;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
+  readonly transports: Transports;
   readonly renewal: Renewal | undefined;
 }
 
-function operatorPods({ nodes, ...parts }: PodParts): OperatorPods {
-  const program = (name: string): StartProgram => nodeProgram(join(BUILD, `${name}.mjs`));
+function operatorPods({ nodes, transports, ...parts }: PodParts): OperatorPods {
   return new OperatorPods({
     ...parts,
     clock: systemClock,
-    programs: {
-      [COMPONENTS.agent]: program('agent'),
-      [COMPONENTS.apiserver]: program('apiserver'),
-      [COMPONENTS.controller]: program('controller'),
-    },
+    transport: ({ spec }) => transportOf(transports, spec?.nodeName),
+    program,
     hostFiles: (name) => nodes.get(name)?.files ?? {},
   });
+}
+
+function program(pod: Pod): StartProgram | undefined {
+  return podProgram(pod, BUILD);
+}
+
+function hasProgram(pod: Pod): boolean {
+  return program(pod) !== undefined;
 }
 
 /** A host that goes down by itself was not asked to, and notes nothing. */
@@ -140,17 +162,4 @@ async function publish(transport: KubeTransport, port: number): Promise<void> {
       endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
     },
   });
-}
-
-/** Renews the node's lease, or the control plane would take the node for lost. */
-export async function heartbeat(transport: KubeTransport, name: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const renewTime = rfc3339(systemClock.now(), { millis: true }).replace('Z', '000Z');
-    const contentType = 'application/merge-patch+json';
-    const body = { spec: { renewTime } };
-    await transport
-      .request({ method: 'PATCH', path: objectPath(LEASES, name), contentType, body })
-      .catch(() => undefined);
-    await systemClock.sleep(HEARTBEAT_MS, signal).catch(() => undefined);
-  }
 }

@@ -8,6 +8,9 @@ export function guardOf(node: string): string {
   return `guard-${node}`;
 }
 
+/** Seconds that a guard takes to end: all of its grace. */
+export const GUARD_GRACE_SECONDS = 5;
+
 /** Puts a pod on a node that its budget does not let go: a drain of the node lasts until `relaxGuard`. */
 export async function guard({ transport }: RealCluster, nodeName: string): Promise<void> {
   const name = guardOf(nodeName);
@@ -21,7 +24,12 @@ export async function guard({ transport }: RealCluster, nodeName: string): Promi
       metadata,
       spec: { minAvailable: 1, selector: { matchLabels: labels } },
     },
-    { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName, containers } },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: { nodeName, terminationGracePeriodSeconds: GUARD_GRACE_SECONDS, containers },
+    },
   ]);
 }
 

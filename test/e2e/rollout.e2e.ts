@@ -9,7 +9,7 @@ import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { unusedRights } from '../rights.ts';
 import { eventually } from '../contract/eventually.ts';
 import { auditOf, authorOf } from './audit.ts';
-import { guard, guardOf, relaxGuard } from './guard.ts';
+import { guard, GUARD_GRACE_SECONDS, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { updating, verdict, versionOf } from './looks.ts';
@@ -104,6 +104,32 @@ describe('five nodes', () => {
       new Set(asked.filter(({ atMs }) => from <= atMs && atMs < to).map(({ code }) => code));
     expect(codes(0, relaxedMs)).toEqual(new Set([429]));
     expect(codes(relaxedMs, Infinity)).toContain(201);
+  });
+
+  test('a pod that takes all of its grace has it, and its node goes down after that', () => {
+    const guards = scene.history.sightings.filter(({ object }) => object.metadata.name === guardOf(blocked));
+    const asked = guards.find(({ object }) => object.metadata.deletionTimestamp !== undefined);
+    const gone = guards.find((seen) => seen.gone)?.atMs ?? 0;
+    // The time by which it is to be gone is given in whole seconds.
+    expect(gone - (asked?.atMs ?? 0)).toBeGreaterThan((GUARD_GRACE_SECONDS - 1) * 1000);
+    expect(scene.fleet.reboots.find(({ node }) => node === blocked)?.atMs).toBeGreaterThan(gone);
+  });
+
+  test("what the operator's pods run with was given to their nodes, and to nobody else", async () => {
+    const own = (await auditOf(stage.cluster)).filter(({ objectRef }) => objectRef?.namespace === NAMESPACE);
+    const askers = (verb: string, resource: string, subresource?: string): readonly string[] => {
+      const asked = own.filter(({ verb: done, objectRef: of, responseStatus }) => {
+        const isSame = done === verb && of?.resource === resource && of.subresource === subresource;
+        return isSame && (responseStatus?.code ?? 500) < 300;
+      });
+      return [...new Set(asked.map(authorOf))].toSorted();
+    };
+    const kubelets = [...scene.history.nodes.keys()].map((name) => `system:node:${name}`).toSorted();
+    expect(askers('create', 'serviceaccounts', 'token')).toEqual(kubelets);
+    expect(askers('get', 'secrets')).toEqual(expect.arrayContaining(kubelets));
+    expect(askers('patch', 'pods', 'status')).toEqual(expect.arrayContaining(kubelets));
+    for (const told of [askers('patch', 'pods', 'status'), askers('delete', 'pods')])
+      expect(told).not.toContain('kwok');
   });
 
   /** How the API server answered who wanted to evict the pod that its budget keeps. */

@@ -50,7 +50,7 @@ test('a node that is deleted in the middle of its drain takes its shadow along a
   const node = await next();
   await guard(cluster, node);
   await until(() => verdict(history, node)?.reason === 'DrainBlocked');
-  fleet.powerOff(node);
+  await fleet.powerOff(node);
   await kubectl('delete', 'node', node);
   // As the machine's owner does: until then its pods count as disrupted, and their budgets let no others go.
   await kubectl('delete', 'pods', '-A', '--field-selector', `spec.nodeName=${node}`, '--grace-period=0', '--force');

@@ -201,4 +201,28 @@ export const e2eMutants: readonly Mutant[] = [
     find: 'if (!volume || mountPath === ACCOUNT_PATH) continue;',
     replace: 'if (!volume) continue;',
   },
+  {
+    file: 'sim/world/pod-files.ts',
+    tests: ['test/sim/world/pod-files.test.ts'],
+    rule: 'what a node may not read yet is asked for again',
+    without: 'the container counts as crashed, and waits longer each time',
+    find: 'if (left === 1) throw error;',
+    replace: 'throw error;',
+  },
+  {
+    file: 'sim/world/programs.ts',
+    tests: ['test/sim/world/programs.test.ts'],
+    rule: 'a process runs as its pod states it',
+    without: 'flags of Node that the pods have are never run',
+    find: 'childProcess(process.execPath, ...ENDS_WITH_US, ...args)',
+    replace: 'childProcess(process.execPath, ...ENDS_WITH_US, ...args.slice(-1))',
+  },
+  {
+    file: 'sim/kubernetes/kubelet/node-pods.ts',
+    tests: ['test/sim/kubernetes/node-pods.test.ts'],
+    rule: 'pods that somebody else runs are left to them',
+    without: 'two kubelets tell of one pod',
+    find: '!isFinished(pod) && this.#runs(pod)',
+    replace: '!isFinished(pod)',
+  },
 ];

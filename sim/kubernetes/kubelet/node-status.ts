@@ -31,14 +31,14 @@ export function lease(name: string, nowMs: number): object {
   };
 }
 
-/** Status of a node that has booted and runs pods. */
-export function booted(name: string, { osImage, bootID }: BootInfo, nowMs: number): object {
+/** Status of a node that has booted and runs pods. @param time of the boot, RFC 3339 */
+export function booted(name: string, { osImage, bootID }: BootInfo, time: string): object {
   return {
     capacity: CAPACITY,
     allocatable: CAPACITY,
     addresses: [{ type: 'Hostname', address: name }],
     conditions: [
-      readyCondition({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }, nowMs),
+      readyCondition({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }, time),
     ],
     nodeInfo: {
       osImage,
@@ -55,16 +55,15 @@ export function booted(name: string, { osImage, bootID }: BootInfo, nowMs: numbe
   };
 }
 
-/** Status of a node whose kubelet is gone, as the control plane writes it some time after (here: at once). */
-export function lost(nowMs: number): NonNullable<Node['status']> {
+/** Status of a node whose kubelet is gone, as the control plane writes it some time after (here: at once). @param time RFC 3339 */
+export function lost(time: string): NonNullable<Node['status']> {
   const message = 'Kubelet stopped posting node status.';
-  return { conditions: [readyCondition({ status: 'Unknown', reason: 'NodeStatusUnknown', message }, nowMs)] };
+  return { conditions: [readyCondition({ status: 'Unknown', reason: 'NodeStatusUnknown', message }, time)] };
 }
 
 function readyCondition(
   state: Pick<Condition, 'status' | 'reason' | 'message'>,
-  nowMs: number,
+  time: string,
 ): Condition & { readonly lastHeartbeatTime: string } {
-  const time = rfc3339(nowMs);
   return { type: 'Ready', ...state, lastTransitionTime: time, lastHeartbeatTime: time };
 }

@@ -17,7 +17,9 @@ import type { Binaries } from './build.ts';
 import { Daemon } from './daemon.ts';
 import { type OwnFolder, ownFolder } from './folder.ts';
 import { exchange } from './exchange.ts';
+import { admitKwok, KWOK, kwokArguments } from './kwok.ts';
 import { createPki, kubeconfig } from './pki.ts';
+import { STAGES } from './stages.ts';
 import { freePorts } from '../../../sim/world/ports.ts';
 
 export interface ControlPlaneOptions {
@@ -25,7 +27,10 @@ export interface ControlPlaneOptions {
   readonly clock: Clock;
 }
 
-/** A real Kubernetes control plane on free loopback ports: API server, etcd, controllers and scheduler, without any node. */
+/**
+ * A real Kubernetes control plane on free loopback ports: API server, etcd, controllers and scheduler, without any node; and kwok, which is
+ * the kubelet of nodes that have `POWER_LABEL`.
+ */
 export interface ControlPlane {
   readonly url: string;
   /**
@@ -85,7 +90,7 @@ class Running implements ControlPlane {
   readonly etcdUrl: string;
   readonly #parts: Parts;
   readonly #etcd: Daemon;
-  /** What works on objects: controllers and scheduler. */
+  /** What works on objects: controllers, scheduler and kwok. */
   readonly #controllers: readonly Daemon[];
 
   constructor(parts: Parts) {
@@ -100,17 +105,22 @@ class Running implements ControlPlane {
     this.#controllers = [
       this.#daemon('kube-controller-manager', controllerManagerArguments(layout, this.#fileOf(CONTROLLER_MANAGER))),
       this.#daemon('kube-scheduler', schedulerArguments(this.#fileOf(SCHEDULER))),
+      this.#daemon('kwok', kwokArguments(this.#fileOf(KWOK), this.#stagesFile)),
     ];
   }
 
   async start(): Promise<void> {
-    for (const user of [ADMIN, CONTROLLER_MANAGER, SCHEDULER]) await this.#writeKubeconfig(user);
+    for (const user of [ADMIN, CONTROLLER_MANAGER, SCHEDULER, KWOK]) await this.#writeKubeconfig(user);
+    await writeFile(this.#stagesFile, STAGES);
     this.#etcd.start();
     this.apiserver.start();
     await this.ready();
+    await admitKwok((await kubeconfigAccess(this.kubeconfig)).access);
     for (const daemon of this.#controllers) daemon.start();
     await this.#until('/api/v1/namespaces/default/serviceaccounts/default', this.#controllers[0]);
     await this.#until('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', this.#controllers[0]);
+    for (const daemon of this.#controllers)
+      if (!daemon.running) throw new Error(`a program of the control plane has ended:\n${await daemon.lastWords()}`);
     // Not before: a program that cannot even start is a fault to show.
     for (const daemon of [this.#etcd, this.apiserver, ...this.#controllers]) void daemon.keep(this.#parts.clock);
   }
@@ -134,6 +144,10 @@ class Running implements ControlPlane {
       logFile: join(this.dir, 'logs', `${name}.log`),
       pidFile: join(this.dir, 'pids', name),
     });
+  }
+
+  get #stagesFile(): string {
+    return join(this.dir, 'stages.yaml');
   }
 
   #fileOf({ commonName }: Subject): string {

@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../../runtime/lib/clock.ts';
-import { type CertificateAuthority, createCa, type Subject } from '../../../sim/cluster/pki.ts';
+import { authority, type CertificateAuthority, createCa, type Subject } from '../../../sim/cluster/pki.ts';
 
 /** A certificate and its key as files. */
 export interface KeyFiles {
@@ -24,12 +24,21 @@ export interface Pki {
 const SERVER_NAMES = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
 export const FRONT_PROXY = 'front-proxy-client';
 
+const CA: KeyFiles = { cert: 'ca.crt', key: 'ca.key' };
+
+/** The authority of a control plane, for who needs one more user of it. @param dir the control plane's folder */
+export async function controlPlaneCa(clock: Clock, dir: string): Promise<CertificateAuthority> {
+  const read = (name: string): Promise<string> => readFile(join(dir, 'pki', name), 'utf8');
+  return authority(clock, { certPem: await read(CA.cert), keyPem: await read(CA.key) });
+}
+
 /** @param dir folder to make for the files */
 export async function createPki(clock: Clock, dir: string): Promise<Pki> {
   await mkdir(dir, { recursive: true });
   const ca = await createCa(clock, 'controlplane-ca');
-  const caFile = join(dir, 'ca.crt');
+  const caFile = join(dir, CA.cert);
   await writeFile(caFile, ca.certPem);
+  await writeFile(join(dir, CA.key), ca.keyPem, { mode: 0o600 });
   const issue = async (name: string, subject: Subject): Promise<KeyFiles> => {
     const files = { cert: join(dir, `${name}.crt`), key: join(dir, `${name}.key`) };
     const { certPem, keyPem } = await ca.issue(subject);

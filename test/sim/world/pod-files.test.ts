@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ForbiddenError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
-import type { KubeTransport } from '../../../runtime/kube/transport.ts';
+import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
+import type { Clock } from '../../../runtime/lib/clock.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
-import { type PodFilesOptions, type PodTemplate, writePodFiles } from '../../../sim/world/pod-files.ts';
+import { mountPodFiles, type PodFilesOptions, type PodTemplate, writePodFiles } from '../../../sim/world/pod-files.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const SPEC: PodTemplate = {
@@ -72,4 +74,34 @@ test('a refresh brings what the Secret is now, and the next token once it is due
   await clock.advance(80_000);
   await refresh();
   expect(await token()).not.toBe(first);
+});
+
+/** A transport that refuses so many requests first, and a clock on which nobody waits. */
+function refusing(times: number): {
+  readonly options: PodFilesOptions & { readonly clock: Clock };
+  readonly slept: () => number;
+} {
+  let [left, slept] = [times, 0];
+  const transport = {
+    request: async (request: KubeRequest) => {
+      if (left-- > 0) throw new ForbiddenError('GET', { code: 403 });
+      return options.transport.request(request);
+    },
+  } as unknown as KubeTransport;
+  const sleep = async (ms: number): Promise<void> => void (slept += ms);
+  const now = (): number => clock.now();
+  return { options: { ...options, transport, clock: { now, monotonic: now, sleep } }, slept: () => slept };
+}
+
+test('what the API server refuses a node at first is asked for again', async () => {
+  const { options: parts, slept } = refusing(2);
+  const { serviceAccountDir } = await mountPodFiles(POD, parts);
+  expect(await readFile(join(serviceAccountDir, 'token'), 'utf8')).toMatch(/^h\./);
+  expect(slept()).toBe(500);
+});
+
+test('what it goes on refusing is a failure after ten seconds', async () => {
+  const { options: parts, slept } = refusing(Infinity);
+  await expect(mountPodFiles(POD, parts)).rejects.toThrow('403');
+  expect(slept()).toBe(9750);
 });

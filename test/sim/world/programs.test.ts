@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
-import { childProcess, type RunningProgram, stopProgram } from '../../../sim/world/programs.ts';
+import { childProcess, podProgram, type RunningProgram, stopProgram } from '../../../sim/world/programs.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -65,6 +66,24 @@ test('a real program gets its environment, is logged, and ends when asked', asyn
   program.terminate();
   await program.ended;
   expect(logged(log)).toBe('hello n1\n');
+});
+
+function podOf(...command: readonly string[]): Pod {
+  const spec = { containers: [{ name: 'main', command }] };
+  return { metadata: { name: 'p', uid: 'u', resourceVersion: '1' }, spec } as unknown as Pod;
+}
+
+test("a pod's program runs under the flags of Node that its command states", async () => {
+  writeFileSync(join(dir, 'program.mjs'), `console.log(process.execArgv.at(-1), ...process.argv.slice(2));`);
+  const log = join(dir, 'log');
+  const pod = podOf('node', '--max-semi-space-size=1', '/opt/brupop/program.mjs', 'now');
+  await podProgram(pod, dir)?.({}, log).ended;
+  expect(logged(log)).toBe('--max-semi-space-size=1 now\n');
+});
+
+test('no program stands behind a pod of another image', () => {
+  expect(podProgram(podOf('node', '/srv/program.mjs'), dir)).toBeUndefined();
+  expect(podProgram(podOf(), dir)).toBeUndefined();
 });
 
 function logged(file: string): string {
