@@ -8,6 +8,7 @@ import type { SimPod } from '../../sim/kubernetes/types.ts';
 import { eventually } from '../contract/eventually.ts';
 import { auditOf } from './audit.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
+import { comesTrue } from './come-true.ts';
 import { History } from './history.ts';
 import { kubectl } from './kubectl.ts';
 import { nodeTransport } from './node-identity.ts';
@@ -83,7 +84,7 @@ describe('a node on paper', () => {
     const renewed = async (): Promise<string> =>
       ((await cluster.transport.request({ method: 'GET', path })) as Lease).spec?.renewTime ?? '';
     const first = await renewed();
-    while ((await renewed()) === first) await systemClock.sleep(500);
+    await comesTrue(async () => (await renewed()) !== first);
   }, 30_000);
 
   test('tells of a boot with its first Ready, and is not Ready before', async () => {
@@ -131,7 +132,8 @@ describe('a pod on paper', () => {
     await addPod('held', { nodeName: 'node-2', annotations: { [TERMINATION_ANNOTATION]: '0' } });
     await machines.get('node-2')?.shutdown();
     await kubectl('delete', 'pod', 'held', '--wait=false');
-    await systemClock.sleep(2000);
+    await addPod('other', { annotations: { [TERMINATION_ANNOTATION]: '1' } });
+    await secondsToEnd('other');
     expect(history.pods.get('held')?.metadata.deletionTimestamp).toBeDefined();
     await machines.get('node-2')?.boot({ osImage: 'Bottlerocket OS 1.39.0', bootID: 'boot-3' });
     await history.until(({ pods }) => !pods.has('held'));

@@ -96,7 +96,6 @@ const NODE_STAGES = [
 
 /** The operator's own pods have processes behind them, and whoever runs those tells of them. */
 const isOnPaper = '[.spec.containers[].command[]? | startswith("/opt/brupop/")] | any | not';
-const isDeleted = '.metadata.deletionTimestamp != null';
 
 /** A pod's containers run, once more where they ran before. */
 const RUNNING = `
@@ -135,14 +134,20 @@ const POD_STAGES = [
   stage({
     kind: 'Pod',
     name: 'pod-starts',
-    when: [isOnPaper, `${isDeleted} | not`, '.status.phase | IN("Pending", "Running")', `${isReady} | not`],
+    when: [
+      isOnPaper,
+      '.metadata.deletionTimestamp == null',
+      '.status.phase | IN("Pending", "Running")',
+      `${isReady} | not`,
+    ],
     delay: { durationMilliseconds: POD_START_MS },
     steps: [writes(RUNNING)],
   }),
   stage({
     kind: 'Pod',
     name: 'pod-ends',
-    when: [isOnPaper, isDeleted],
+    // With no grace left it is as good as gone: whatever comes under its name is another pod.
+    when: [isOnPaper, '.metadata.deletionGracePeriodSeconds > 0'],
     delay: { durationFrom: { jq: { expression: ENDED } } },
     steps: [{ delete: true }],
   }),
