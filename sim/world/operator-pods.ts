@@ -5,9 +5,10 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
-import { mountPodFiles, podEnv, type PodFiles } from './pod-files.ts';
+import { mountPodFiles, podEnv, type PodFiles, type PodTemplate } from './pod-files.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
+import { followReadiness, type ReadinessProbe } from './readiness.ts';
 import type { ServiceAddress } from './service.ts';
 import { freePorts } from './ports.ts';
 
@@ -75,7 +76,7 @@ export class OperatorPods implements KubeletHooks {
       .flatMap(({ program }) => program.pid ?? []);
   }
 
-  async onPodStart(pod: Pod, exited: () => void): Promise<void> {
+  async onPodStart(pod: Pod, exited: () => void, ready: (is: boolean) => void): Promise<void> {
     const start = this.#options.program(pod);
     if (start === undefined) return;
     const { uid, name, labels } = pod.metadata;
@@ -93,14 +94,24 @@ export class OperatorPods implements KubeletHooks {
     });
     const env = this.#env(pod, files, { httpPort, apiPort });
     const program = start(env, join(this.#options.dir, `${name}.log`));
-    const kept = this.#keep(files, program.ended);
+    const gone = new AbortController();
+    void program.ended.then(() => gone.abort(new Error('ended')));
+    const kept = this.#keep(files, gone.signal);
     const ended = program.ended.then(() => this.#ended(uid)).then(() => kept);
     const running = { program, component, nodeName: pod.spec?.nodeName, apiPort, dir, ended, ready: false };
     this.#running.set(uid, running);
     const over = ended.then(exited);
     await Promise.race([this.#untilReady(httpPort, over), over]);
-    running.ready = true;
-    this.#updateService();
+    this.#setReady(running, true);
+    // A program that shares this process would answer itself, and there may be hundreds.
+    if (program.pid === undefined) return;
+    const changed = (is: boolean): void => {
+      this.#setReady(running, is);
+      ready(is);
+    };
+    const { clock } = this.#options;
+    const ask = (signal: AbortSignal): Promise<boolean> => isReady(httpPort, signal);
+    void followReadiness({ probe: readinessProbe(pod), clock, ask, changed }, gone.signal);
   }
 
   async onPodStop(pod: Pod): Promise<void> {
@@ -114,14 +125,12 @@ export class OperatorPods implements KubeletHooks {
   }
 
   /** Renews the files until the program has ended. What the API server does not answer is asked for again next time. */
-  async #keep(files: PodFiles, ended: Promise<void>): Promise<void> {
+  async #keep(files: PodFiles, ended: AbortSignal): Promise<void> {
     const { renewal, clock } = this.#options;
     if (!renewal) return;
-    const over = new AbortController();
-    void ended.then(() => over.abort(new Error('ended')));
-    while (!over.signal.aborted) {
-      await clock.sleep(renewal.everyMs, over.signal).catch(() => undefined);
-      if (!over.signal.aborted) await files.refresh().catch(() => undefined);
+    while (!ended.aborted) {
+      await clock.sleep(renewal.everyMs, ended).catch(() => undefined);
+      if (!ended.aborted) await files.refresh().catch(() => undefined);
     }
   }
 
@@ -158,21 +167,35 @@ export class OperatorPods implements KubeletHooks {
     this.#updateService();
   }
 
+  #setReady(pod: OperatorPod, ready: boolean): void {
+    pod.ready = ready;
+    this.#updateService();
+  }
+
   #updateService(): void {
     const ready = [...this.#running.values()].filter((pod) => pod.component === COMPONENTS.apiserver && pod.ready);
     this.#options.service.setEndpoints(ready.map(({ apiPort }) => apiPort));
   }
 
-  /** The readiness probe. */
+  /** Looks more often than the probe of the pod does: nobody here has minutes. */
   async #untilReady(port: number, ended: Promise<void>): Promise<void> {
     const over = { yet: false };
     void ended.finally(() => {
       over.yet = true;
     });
     while (!over.yet) {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-      if (answer?.ok) return;
+      if (await isReady(port).catch(() => false)) return;
       await this.#options.clock.sleep(READY_POLL_MS);
     }
   }
+}
+
+/** What a program says of itself. Rejects when it does not answer. */
+async function isReady(port: number, signal?: AbortSignal): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`, signal && { signal });
+  return answer.ok;
+}
+
+function readinessProbe({ spec }: Pod): ReadinessProbe {
+  return (spec as PodTemplate).containers[0]?.readinessProbe ?? {};
 }

@@ -4,9 +4,10 @@ import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { PodToken, type PodTokenOptions } from './pod-token.ts';
+import type { ReadinessProbe } from './readiness.ts';
 import { type VolumeFiles, writeVolume } from './volume.ts';
 
-/** The parts of a pod's spec that say what its container finds in its files and its environment. */
+/** The parts of a pod's spec that say what its container finds in its files and its environment, and how it is probed. */
 export interface PodTemplate {
   readonly serviceAccountName?: string;
   readonly nodeName?: string;
@@ -16,6 +17,7 @@ export interface PodTemplate {
     readonly command?: readonly string[];
     readonly env?: readonly EnvEntry[];
     readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+    readonly readinessProbe?: ReadinessProbe;
   }[];
   readonly volumes?: readonly Volume[];
 }

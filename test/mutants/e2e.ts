@@ -225,4 +225,20 @@ export const e2eMutants: readonly Mutant[] = [
     find: '!isFinished(pod) && this.#runs(pod)',
     replace: '!isFinished(pod)',
   },
+  {
+    file: 'sim/world/readiness.ts',
+    tests: ['test/sim/world/readiness.test.ts'],
+    rule: 'a container is unready after so many failures in a row',
+    without: 'one that failed now and then is taken out of service',
+    find: 'failures = answer ? 0 : failures + 1;',
+    replace: 'failures += answer ? 0 : 1;',
+  },
+  {
+    file: 'sim/kubernetes/kubelet/pod-run.ts',
+    tests: ['test/sim/kubernetes/kubelet.test.ts'],
+    rule: 'a container that is not ready still runs, since when it did',
+    without: 'it seems to have been started again',
+    find: 'this.#tell(past, { sinceMs, ready: is }, stop)',
+    replace: 'this.#tell(past, { sinceMs: clock.now(), ready: is }, stop)',
+  },
 ];

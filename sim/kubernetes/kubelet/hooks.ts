@@ -5,8 +5,9 @@ export interface KubeletHooks {
   /**
    * A pod's containers start; they count as running, and ready, once this resolves. Rejecting, or calling `exited` later, means that
    * they ended by themselves: they are started again, after a longer wait each time. The code is the processes' exit code, 0 if absent.
+   * From then until they end, `ready` says when they are no longer ready, and when they are again.
    */
-  onPodStart?(pod: SimPod, exited: (code?: number) => void): void | Promise<void>;
+  onPodStart?(pod: SimPod, exited: (code?: number) => void, ready: (is: boolean) => void): void | Promise<void>;
   /** A pod's running containers end: the pod was deleted, or the node goes down. */
   onPodStop?(pod: SimPod): void | Promise<void>;
 }

@@ -4,7 +4,7 @@ import { deletePod, podPath } from '../pods.ts';
 import type { SimPod } from '../types.ts';
 import type { KubeletHooks } from './hooks.ts';
 import { type ApiAccess, insist } from './insist.ts';
-import { crashed, type History, history, running } from './pod-status.ts';
+import { crashed, type History, history, type Run, running } from './pod-status.ts';
 
 /** Names, on a pod, how many seconds its containers take to end; its grace period is the limit. */
 export const TERMINATION_ANNOTATION = 'sim.brupop/termination-seconds';
@@ -72,13 +72,25 @@ export class PodRun {
     };
     stop.addEventListener('abort', () => over.resolve(0), { once: true });
     this.#up = true;
+    const sinceMs = clock.now();
+    let told = Promise.resolve();
+    // One after the other: the last word is what is true.
+    const ready = (is: boolean): void => {
+      told = told.then(() => this.#tell(past, { sinceMs, ready: is }, stop)).catch(over.reject);
+    };
     try {
-      await hooks.onPodStart?.(this.#pod, exited);
+      await hooks.onPodStart?.(this.#pod, exited, ready);
     } catch {
       exited(1);
     }
-    if (this.#up && !stop.aborted) await this.#report(running(this.#pod, past, clock.now()), stop);
+    ready(true);
+    await told;
     return over.promise;
+  }
+
+  async #tell(past: History, run: Omit<Run, 'nowMs'>, stop: AbortSignal): Promise<void> {
+    if (!this.#up || stop.aborted) return;
+    await this.#report(running(this.#pod, past, { ...run, nowMs: this.#options.clock.now() }), stop);
   }
 
   async #stop(): Promise<void> {

@@ -23,14 +23,21 @@ export function history({ status }: SimPod, nowMs: number): History {
     : { restarts: Math.max(...counts), ended: { atMs: nowMs, exitCode: LOST_EXIT_CODE } };
 }
 
-/** Status of a pod whose containers run and are ready. */
-export function running(pod: SimPod, past: History, nowMs: number): object {
-  const startedAt = rfc3339(nowMs);
+/** Containers that run, since when and how; milliseconds since the Unix epoch. */
+export interface Run {
+  readonly sinceMs: number;
+  readonly nowMs: number;
+  readonly ready: boolean;
+}
+
+/** Status of a pod whose containers run. */
+export function running(pod: SimPod, past: History, { sinceMs, nowMs, ready }: Run): object {
+  const startedAt = rfc3339(sinceMs);
   return {
     phase: 'Running',
     startTime: pod.status?.startTime ?? startedAt,
-    conditions: conditions(pod, 'True', startedAt),
-    containerStatuses: containers(pod, { running: { startedAt } }, past),
+    conditions: conditions(pod, ready ? 'True' : 'False', rfc3339(nowMs)),
+    containerStatuses: containers(pod, { state: { running: { startedAt } }, ready }, past),
   };
 }
 
@@ -39,7 +46,7 @@ export function crashed(pod: SimPod, past: History, nowMs: number): object {
   return {
     phase: 'Running',
     conditions: conditions(pod, 'False', rfc3339(nowMs)),
-    containerStatuses: containers(pod, { waiting: { reason: 'CrashLoopBackOff' } }, past),
+    containerStatuses: containers(pod, { state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false }, past),
   };
 }
 
@@ -52,17 +59,19 @@ function conditions(pod: SimPod, ready: 'True' | 'False', lastTransitionTime: st
   );
 }
 
-type State = NonNullable<ContainerState['state']>;
+interface Now {
+  readonly state: NonNullable<ContainerState['state']>;
+  readonly ready: boolean;
+}
 
-function containers(pod: SimPod, state: State, { restarts, ended }: History): readonly ContainerState[] {
+function containers(pod: SimPod, { state, ready }: Now, { restarts, ended }: History): readonly ContainerState[] {
   const lastState = ended === undefined ? {} : { terminated: terminated(ended) };
-  const ready = state.running !== undefined;
   return (pod.spec?.containers ?? []).map(({ name, image }) => ({
     name,
     image,
     imageID: '',
     ready,
-    started: ready,
+    started: state.running !== undefined,
     restartCount: restarts,
     state,
     lastState,

@@ -40,6 +40,22 @@ describe('a kubelet', () => {
     expect(world.events).toEqual(['start n1', 'stop n1']);
   });
 
+  test('tells when containers that run are no longer ready, and when they are again', async () => {
+    await world.post(PODS, single({}));
+    await world.clock.advance(1000);
+    const [first] = (await one()).status?.containerStatuses ?? [];
+    world.readiness.get('one')?.(false);
+    await world.clock.advance(5000);
+    expect((await one()).status).toMatchObject({
+      phase: 'Running',
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False' })]) as unknown,
+      containerStatuses: [{ ...first, ready: false }],
+    });
+    world.readiness.get('one')?.(true);
+    await world.clock.advance(5000);
+    expect((await one()).status).toMatchObject({ containerStatuses: [first] });
+  });
+
   test('that goes down takes its pods along, and after the next boot they run again', async () => {
     await world.post(PODS, single({}));
     await world.clock.advance(1000);

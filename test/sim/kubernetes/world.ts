@@ -16,6 +16,8 @@ export class World {
   readonly events: string[] = [];
   /** By pod: ends its containers. */
   readonly exits = new Map<string, (code?: number) => void>();
+  /** By pod: says whether its containers are ready. */
+  readonly readiness = new Map<string, (is: boolean) => void>();
   readonly #kube: KubeTransport;
   readonly #end = new AbortController();
 
@@ -25,9 +27,10 @@ export class World {
     this.cluster = new EmbeddedCluster({ clock: this.clock, random });
     this.#kube = this.cluster.transport(ADMIN);
     const hooks = {
-      onPodStart: (pod: SimPod, exited: (code?: number) => void): void => {
+      onPodStart: (pod: SimPod, exited: (code?: number) => void, ready: (is: boolean) => void): void => {
         this.events.push(`start ${pod.spec?.nodeName}`);
         this.exits.set(pod.metadata.name, exited);
+        this.readiness.set(pod.metadata.name, ready);
       },
       onPodStop: (pod: SimPod): void => void this.events.push(`stop ${pod.spec?.nodeName}`),
     };
