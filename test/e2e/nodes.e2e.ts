@@ -60,7 +60,11 @@ async function addPod(
   const spec = { nodeName, terminationGracePeriodSeconds: graceSeconds, containers, volumes };
   const body = { metadata: { name, ...(annotations && { annotations }) }, spec };
   await eventually(() => cluster.transport.request({ method: 'POST', path: PODS, body }));
-  await history.until(({ pods }) => runs(pods.get(name)));
+  await history.until(() => runs(podOf(name)));
+}
+
+function podOf(name: string): Pod | undefined {
+  return history.pods.get(`default/${name}`);
 }
 
 function runs(pod: Pod | undefined): boolean {
@@ -71,7 +75,7 @@ function runs(pod: Pod | undefined): boolean {
 async function secondsToEnd(name: string, ...more: readonly string[]): Promise<number> {
   const began = performance.now();
   await kubectl('delete', 'pod', name, '--wait=false', ...more);
-  await history.until(({ pods }) => !pods.has(name));
+  await history.until(() => podOf(name) === undefined);
   return (performance.now() - began) / 1000;
 }
 
@@ -134,9 +138,9 @@ describe('a pod on paper', () => {
     await kubectl('delete', 'pod', 'held', '--wait=false');
     await addPod('other', { annotations: { [TERMINATION_ANNOTATION]: '1' } });
     await secondsToEnd('other');
-    expect(history.pods.get('held')?.metadata.deletionTimestamp).toBeDefined();
+    expect(podOf('held')?.metadata.deletionTimestamp).toBeDefined();
     await machines.get('node-2')?.boot({ osImage: 'Bottlerocket OS 1.39.0', bootID: 'boot-3' });
-    await history.until(({ pods }) => !pods.has('held'));
+    await history.until(() => podOf('held') === undefined);
   }, 30_000);
 
   test('that was told not to be Ready, as those of a node that is lost, starts again and counts that', async () => {
@@ -144,8 +148,8 @@ describe('a pod on paper', () => {
     const conditions = [{ type: 'Ready', status: 'False' }];
     const patch = JSON.stringify({ status: { conditions } });
     await kubectl('patch', 'pod', 'again', '--subresource=status', '--type=strategic', '-p', patch);
-    const pod = await history.until(({ pods }) => {
-      const found: SimPod | undefined = pods.get('again');
+    const pod = await history.until(() => {
+      const found: SimPod | undefined = podOf('again');
       return found?.status?.containerStatuses?.[0]?.restartCount === 1 && found;
     });
     expect(runs(pod)).toBe(true);
@@ -182,10 +186,9 @@ describe('a kubelet', () => {
   }, 60_000);
 
   test('gets tokens for its own pods only, and for the audiences that these name', async () => {
-    const { pods } = history;
-    await eventually(async () => expect(await codeFor('POST', TOKENS, tokenFor(pods.get('own'), 'its-own'))).toBe(200));
-    expect(await codeFor('POST', TOKENS, tokenFor(pods.get('own'), 'another'))).toBe(403);
-    expect(await codeFor('POST', TOKENS, tokenFor(pods.get('foreign'), 'its-own'))).toBe(403);
+    await eventually(async () => expect(await codeFor('POST', TOKENS, tokenFor(podOf('own'), 'its-own'))).toBe(200));
+    expect(await codeFor('POST', TOKENS, tokenFor(podOf('own'), 'another'))).toBe(403);
+    expect(await codeFor('POST', TOKENS, tokenFor(podOf('foreign'), 'its-own'))).toBe(403);
   }, 30_000);
 
   test('reads the Secrets of its own pods only', async () => {
