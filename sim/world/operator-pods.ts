@@ -24,7 +24,7 @@ export interface OperatorPodsOptions {
   readonly service: ServiceAddress;
   /** What a pod's container runs; undefined for a pod that no program stands behind. */
   readonly program: (pod: Pod) => StartProgram | undefined;
-  /** Keeps the files of running pods up to date; without it they stay as they were when the pod started. */
+  /** How the files of running pods are kept up to date. @default once a minute */
   readonly renewal?: Renewal | undefined;
   /** Where files of a node's host are on this machine, by their paths there. */
   hostFiles(nodeName: string): Readonly<Record<string, string>>;
@@ -44,6 +44,7 @@ const MOUNT_VARIABLES: readonly (readonly [mountPath: string, variable: string, 
 ];
 
 const READY_POLL_MS = 25;
+const RENEWAL_MS = 60_000;
 /** Milliseconds that a program whose pod was deleted has for its own end. */
 const GRACE_MS = 5000;
 
@@ -127,9 +128,8 @@ export class OperatorPods implements KubeletHooks {
   /** Renews the files until the program has ended. What the API server does not answer is asked for again next time. */
   async #keep(files: PodFiles, ended: AbortSignal): Promise<void> {
     const { renewal, clock } = this.#options;
-    if (!renewal) return;
     while (!ended.aborted) {
-      await clock.sleep(renewal.everyMs, ended).catch(() => undefined);
+      await clock.sleep(renewal?.everyMs ?? RENEWAL_MS, ended).catch(() => undefined);
       if (!ended.aborted) await files.refresh().catch(() => undefined);
     }
   }

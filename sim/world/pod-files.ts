@@ -33,7 +33,11 @@ interface Volume {
   readonly secret?: { readonly secretName: string };
   readonly projected?: {
     readonly sources: readonly {
-      readonly serviceAccountToken?: { readonly audience?: string; readonly path: string };
+      readonly serviceAccountToken?: {
+        readonly audience?: string;
+        readonly expirationSeconds?: number;
+        readonly path: string;
+      };
     }[];
   };
   readonly hostPath?: { readonly path: string };
@@ -125,16 +129,23 @@ function field(pod: Pod, path: string | undefined): string {
 }
 
 function serviceAccount(pod: Pod, options: PodFilesOptions): Contents {
-  const token = new PodToken({ pod }, options);
+  const token = new PodToken({ pod, expirationSeconds: accountSeconds(pod.spec as PodTemplate) }, options);
   const fixed = { 'ca.crt': options.caPem, namespace: pod.metadata.namespace ?? 'default' };
   return async () => ({ ...fixed, token: await token.current() });
+}
+
+/** By the API server's own volume, where that is. */
+function accountSeconds({ containers, volumes = [] }: PodTemplate): number | undefined {
+  const mount = containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === ACCOUNT_PATH);
+  const sources = volumes.find(({ name }) => name === mount?.name)?.projected?.sources ?? [];
+  return sources.find(({ serviceAccountToken }) => serviceAccountToken)?.serviceAccountToken?.expirationSeconds;
 }
 
 function contents(pod: Pod, volume: Volume, options: PodFilesOptions): Contents {
   const { secret, projected } = volume;
   if (secret) return () => secretFiles(pod, secret.secretName, options.transport);
   const tokens = (projected?.sources ?? []).flatMap(({ serviceAccountToken: source }) =>
-    source ? [{ path: source.path, token: new PodToken({ pod, audience: source.audience }, options) }] : [],
+    source ? [{ path: source.path, token: new PodToken({ pod, ...source }, options) }] : [],
   );
   return async () => {
     const files = await Promise.all(tokens.map(async ({ path, token }) => [path, await token.current()] as const));

@@ -14,10 +14,12 @@ export interface PodTokenOptions {
 export interface TokenOf {
   readonly pod: Pod;
   readonly audience?: string | undefined;
+  /** Its life as the pod's volume states it. @default 3600 */
+  readonly expirationSeconds?: number | undefined;
 }
 
-/** A simulation lasts hours at the most: within it nobody has to renew them. */
-const LIFE_SECONDS = 7 * 24 * 3600;
+/** What a kubelet asks for where the pod does not say. */
+const LIFE_SECONDS = 3600;
 /** A kubelet asks for the next token when this part of a token's life is over. */
 const RENEW_AFTER = 0.8;
 
@@ -54,7 +56,10 @@ function claimsOf(token: string): { readonly iat: number; readonly exp: number }
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iat: number; exp: number };
 }
 
-async function request({ pod, audience }: TokenOf, transport: KubeTransport): Promise<string> {
+async function request(
+  { pod, audience, expirationSeconds = LIFE_SECONDS }: TokenOf,
+  transport: KubeTransport,
+): Promise<string> {
   const { name, namespace, uid } = pod.metadata;
   const accounts = collectionPath({ version: 'v1', plural: 'serviceaccounts', namespace });
   const answer = (await transport.request({
@@ -65,7 +70,7 @@ async function request({ pod, audience }: TokenOf, transport: KubeTransport): Pr
       kind: 'TokenRequest',
       spec: {
         ...(audience && { audiences: [audience] }),
-        expirationSeconds: LIFE_SECONDS,
+        expirationSeconds,
         boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
       },
     },

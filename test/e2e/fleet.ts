@@ -26,7 +26,7 @@ export interface Reboot {
 }
 
 export interface FleetOptions extends SimOptions {
-  /** How the kubelets keep Secrets and tokens up to date; without it those of a running pod stay as they are. */
+  /** How the kubelets keep Secrets and tokens up to date. @default once a minute */
   readonly renewal?: Renewal;
 }
 

@@ -22,7 +22,10 @@ const SPEC: PodTemplate = {
   ],
   volumes: [
     { name: 'tls', secret: { secretName: 'certificate' } },
-    { name: 'kube-api-access', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+    {
+      name: 'kube-api-access',
+      projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
+    },
   ],
 };
 const POD = { metadata: { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1' }, spec: SPEC } as unknown as Pod;
@@ -30,6 +33,8 @@ const POD = { metadata: { name: 'p', namespace: 'ns', uid: 'u', resourceVersion:
 let root: string;
 let clock: VirtualClock;
 let secret: string;
+/** Of the tokens that were asked for, seconds. */
+let lives: number[];
 let options: PodFilesOptions;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'brupop-pod-files-'));
@@ -38,8 +43,9 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   clock = new VirtualClock();
   secret = 'one';
+  lives = [];
   const transport = {
-    request: async ({ method }: { method: string }) => (method === 'GET' ? secretNow() : tokenNow()),
+    request: async ({ method, body }: KubeRequest) => (method === 'GET' ? secretNow() : tokenNow(body)),
   };
   const dir = await mkdtemp(join(root, 'p'));
   options = { transport: transport as unknown as KubeTransport, clock, caPem: 'CA', dir, hostFiles: {} };
@@ -49,7 +55,8 @@ function secretNow(): object {
   return { data: { 'tls.crt': Buffer.from(secret).toString('base64') } };
 }
 
-function tokenNow(): object {
+function tokenNow(body: unknown): object {
+  lives.push((body as { spec: { expirationSeconds: number } }).spec.expirationSeconds);
   const iat = clock.now() / 1000;
   return { status: { token: `h.${Buffer.from(JSON.stringify({ iat, exp: iat + 100 })).toString('base64url')}.s` } };
 }
@@ -59,6 +66,7 @@ test('a pod finds its service account whole, though a real API server adds a vol
   const read = (name: string): Promise<string> => readFile(join(serviceAccountDir, name), 'utf8');
   expect([await read('ca.crt'), await read('namespace')]).toEqual(['CA', 'ns']);
   expect(await read('token')).toMatch(/^h\./);
+  expect(lives).toEqual([3607]);
 });
 
 test('a refresh brings what the Secret is now, and the next token once it is due', async () => {

@@ -8,7 +8,7 @@ const POD = {
   metadata: { name: 'agent-x', namespace: 'ns', uid: 'uid-1', resourceVersion: '1' },
   spec: { serviceAccountName: 'agents' },
 } as Pod;
-const LIFE_MS = 7 * 24 * 3600 * 1000;
+const LIFE_MS = 3600 * 1000;
 
 let clock: VirtualClock;
 let asked: KubeRequest[];
@@ -54,6 +54,11 @@ test('a token stays for four fifths of its life, then comes the next', async () 
   expect(await kept.current()).toBe(first);
   await clock.advance(1);
   expect(await kept.current()).not.toBe(first);
+});
+
+test('a token has the life that its volume states', async () => {
+  await new PodToken({ pod: POD, expirationSeconds: 600 }, { transport, clock }).current();
+  expect(asked).toMatchObject([{ body: { spec: { expirationSeconds: 600 } } }]);
 });
 
 test('what is made of a token counts, also for how long it is good', async () => {
