@@ -241,4 +241,12 @@ export const e2eMutants: readonly Mutant[] = [
     find: 'this.#tell(past, { sinceMs, ready: is }, stop)',
     replace: 'this.#tell(past, { sinceMs: clock.now(), ready: is }, stop)',
   },
+  {
+    file: 'sim/world/pod-files.ts',
+    tests: ['test/sim/world/pod-files.test.ts'],
+    rule: 'a token has the life that its pod states',
+    without: 'each has that of a kubelet to which nothing is stated',
+    find: '{ pod, expirationSeconds: accountSeconds(pod.spec as PodTemplate) }',
+    replace: '{ pod }',
+  },
 ];
