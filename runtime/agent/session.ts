@@ -37,6 +37,8 @@ export interface SessionPorts {
 const DRAIN_REFUSED_MS = 120_000;
 /** After this time without news of it a write has changed nothing, or the watch lags. */
 const SEEN_BACK_MS = 30_000;
+/** Between two requests for the same. */
+const PAUSES = { firstMs: 100, maxMs: 30_000 };
 
 /** What the steps have in common: talking to the apiserver until it has understood. */
 export class Session {
@@ -83,8 +85,11 @@ export class Session {
     let failingSince: number | undefined;
     for (let attempt = 0; ; attempt++) {
       const shadowVersion = this.#shadowVersion();
+      const asked = clock.monotonic();
       const answer = await api.act(this.#caller(), action, signal);
       if (answer.kind === 'ok') return;
+      // An answer that was long in coming was a wait for a drain, and in a pause nobody would wait for it.
+      if (clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       failingSince = answer.kind === 'failed' ? (failingSince ?? clock.monotonic()) : undefined;
       const final = failingSince !== undefined && clock.monotonic() - failingSince >= DRAIN_REFUSED_MS;
       // A release is never given up: nobody else would uncordon the node.
@@ -121,7 +126,7 @@ export class Session {
     const level = answer.kind === 'again' || answer.kind === 'refused' ? 'info' : 'warn';
     logger[level](message, { ...fields, answer, attempt });
     if (answer.kind === 'unauthorized') await this.ports.identify(signal);
-    const ms = backoff(attempt, { firstMs: 100, maxMs: 30_000, random });
+    const ms = backoff(attempt, { ...PAUSES, random });
     await this.#changed(shadowVersion, ms, signal);
   }
 

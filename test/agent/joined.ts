@@ -6,6 +6,8 @@ import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/a
 import { RefusedError } from '../../runtime/apiserver/refusal.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { SimulatedHost } from '../../sim/hosts/host.ts';
@@ -13,13 +15,16 @@ import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import type { World } from '../apiserver/world.ts';
 
-/** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried. */
-function inProcess(service: Service): OperatorApi {
+const LONGEST_REQUEST_MS = 60_000;
+
+/** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried, if it comes in time. */
+function inProcess(service: Service, clock: Clock): OperatorApi {
   const ask = async (work: Promise<unknown>): Promise<OperatorAnswer> => {
     try {
       await work;
       return { kind: 'ok' };
     } catch (error) {
+      if (error instanceof DeadlineError) return { kind: 'again', message: error.message };
       if (!(error instanceof RefusedError)) throw error;
       return classify({ status: error.status, body: JSON.stringify({ error: error.message, reason: error.reason }) });
     }
@@ -28,7 +33,8 @@ function inProcess(service: Service): OperatorApi {
     createShadow: (agent: Asking) => ask(service.createShadow(agent)),
     putStatus: (agent: Asking, { status, shadowVersion: version }) =>
       ask(service.putStatus({ agent, status, version })),
-    act: (agent: Asking, action) => ask(service[action](agent)),
+    act: (agent: Asking, action, signal) =>
+      ask(withDeadline({ clock, ms: LONGEST_REQUEST_MS, signal }, (gone) => service[action](agent, gone))),
   };
 }
 
@@ -54,7 +60,7 @@ export function join(world: World, offered: readonly string[], transport: KubeTr
     const driver = new Bottlerocket({ transport: toHost, clock, random, readBootId: async () => host.boot?.id ?? '' });
     const seen = clusterView({ ...common, transport, namespace: NAMESPACE, nodeName: 'n1' });
     const times = { lbWaitMs: 30_000, checkIntervalMs: 120_000 };
-    const agent = createAgent({ ...common, ...seen, host: driver, api: inProcess(service), times });
+    const agent = createAgent({ ...common, ...seen, host: driver, api: inProcess(service, clock), times });
     agent.run(agentLife.signal).catch(() => undefined);
   };
   host.observe({

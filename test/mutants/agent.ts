@@ -124,6 +124,14 @@ const marks: readonly Mutant[] = [
     name: 'whose deadline has passed',
   },
   {
+    rule: 'a drain has somebody who waits for it',
+    without: 'the short pause after an answer that was long in coming',
+    file: SESSION,
+    find: '      if (clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;\n',
+    replace: '',
+    tests: ['test/agent/blocked-drain.test.ts'],
+  },
+  {
     rule: 'M4',
     without: 'what is on the node stays until spec is Idle',
     file: LOOP,

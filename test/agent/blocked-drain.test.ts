@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { World } from '../apiserver/world.ts';
+import { join } from './joined.ts';
+
+const BUDGETS = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets';
+
+let world: World;
+let end: () => void;
+
+beforeEach(async () => {
+  world = await World.create();
+  await world.addPod('web-1', { labels: { app: 'web' } });
+  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
+  await world.post(BUDGETS, { metadata: { name: 'web' }, spec });
+  const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+  await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 0, ...counts } });
+});
+
+afterEach(() => end());
+
+/** A drain that a budget blocks, asked for by an agent whose requests end after a minute each. */
+async function begin(): Promise<void> {
+  end = join(world, ['1.39.0']).end;
+  for (let second = 0; second < 120 && !(await world.marks())?.since; second++) await world.clock.advance(1_000);
+}
+
+// Over more than a minute and a half, so that no pause of half a minute between requests of a minute is missed.
+const SECONDS = [720, 745, 770, 795, 820];
+
+test.each(SECONDS)('a drain whose last pod goes after %s seconds is over within one more', async (seconds) => {
+  await begin();
+  await world.clock.advance(seconds * 1000);
+  await world.endPod('web-1');
+  await world.clock.advance(1_000);
+  expect((await world.marks())?.drained).toBeDefined();
+});
+
+test.each(SECONDS)(
+  'a drain whose deadline is %s seconds fails then, with the budget that blocked it',
+  async (seconds) => {
+    world.settings = { timeoutSec: seconds };
+    await begin();
+    await world.clock.advance(seconds * 1000);
+    expect((await world.shadow()).status?.last_failure).toMatchObject({
+      reason: 'DrainFailed',
+      message: expect.stringContaining('shop/web-1 (PodDisruptionBudget shop/web)'),
+    });
+  },
+);
