@@ -69,13 +69,9 @@ export function drainSet(pods: readonly Pod[], terms: DrainTerms): DrainSet {
 }
 
 /**
- * The pods to evict now: the operator's own only once the others are gone, and not where no other node could take them.
+ * What of the set is to leave the node: the operator's own pods stay where no other node could take them.
  * @param elsewhere whether there is such a node; asked only where it matters
  */
-export async function toEvict(
-  { pods, own }: Pick<DrainSet, 'pods' | 'own'>,
-  elsewhere: () => Promise<boolean>,
-): Promise<readonly Pod[]> {
-  if (pods.length > 0 || own.length === 0) return pods;
-  return (await elsewhere()) ? own : [];
+export async function leaving(set: DrainSet, elsewhere: () => Promise<boolean>): Promise<DrainSet> {
+  return set.own.length === 0 || (await elsewhere()) ? set : { ...set, own: [] };
 }

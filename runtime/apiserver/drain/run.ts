@@ -5,7 +5,7 @@ import { watchOne } from '../../kube/one.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { Admitted } from './admission.ts';
-import { drainSet, toEvict } from './drain-set.ts';
+import { drainSet, leaving } from './drain-set.ts';
 import { otherNodeTakesPods } from './elsewhere.ts';
 import { Evictor } from './evictor.ts';
 import { podsOn } from './node-pods.ts';
@@ -84,12 +84,15 @@ export class DrainRun {
     const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
     const elsewhere = (): Promise<boolean> => otherNodeTakesPods(this.#ports.transport, nodeName, signal);
     let left = drainSet([], terms);
+    let known: Promise<boolean> | undefined;
     this.#evictor = evictor;
     for await (const pods of podsOn(this.#ports, nodeName, signal)) {
-      left = drainSet(pods, terms);
-      const next = await toEvict(left, elsewhere);
-      if (next.length === 0) return 'empty';
-      evictor.aim(next);
+      const set = drainSet(pods, terms);
+      // While others are left it is asked once, for the count alone; it is asked anew when it is the turn of the operator's own.
+      if (set.pods.length === 0) known = undefined;
+      left = await leaving(set, () => (known ??= elsewhere()));
+      if (left.pods.length + left.own.length === 0) return 'empty';
+      evictor.aim(left.pods.length > 0 ? left.pods : left.own);
       report();
     }
     return 'closed';

@@ -1,12 +1,12 @@
 import type { Pod } from '../../kube/objects.ts';
 import { onNode } from '../../kube/pods.ts';
 import type { Ports } from '../ports.ts';
-import { drainSet, toEvict } from './drain-set.ts';
+import { drainSet, leaving } from './drain-set.ts';
 import { otherNodeTakesPods } from './elsewhere.ts';
 
 /** The pods of a node, by a live list. */
 export interface Survey {
-  /** Those that the drain has to see gone; none where only the operator's own are left, which no other node could take. */
+  /** Those that the drain has to see gone, and so none of the operator's own where no other node could take them. */
   readonly left: readonly Pod[];
   /** Those that came after the cordon, which they tolerate, and will not be waited for. */
   readonly tolerating: readonly Pod[];
@@ -36,6 +36,6 @@ export async function sorted(
   { nodeName, lateAfter }: SurveyOf,
 ): Promise<Survey> {
   const set = drainSet(pods, { lateAfter, namespace });
-  const next = await toEvict(set, () => otherNodeTakesPods(transport, nodeName));
-  return { left: next.length === 0 ? [] : [...set.pods, ...set.own], tolerating: set.tolerating };
+  const { own } = await leaving(set, () => otherNodeTakesPods(transport, nodeName));
+  return { left: [...set.pods, ...own], tolerating: set.tolerating };
 }

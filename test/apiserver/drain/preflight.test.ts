@@ -3,6 +3,7 @@ import { unevictable } from '../../../runtime/apiserver/drain/unevictable.ts';
 import type { PodDisruptionBudget } from '../../../runtime/kube/budgets.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
 import { outcome, started, World } from '../world.ts';
 
@@ -82,6 +83,22 @@ describe('before a drain that cannot end as things are', () => {
     await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 1, expectedPods: 2 } });
     await service.excludeFromLb(agent);
     expect((await world.marks())?.owns).toEqual(['lb']);
+  });
+
+  test('with "refuse" a budget over the operator’s own pod stands in no way where that pod stays', async () => {
+    const own = { app: 'web', [COMPONENT_LABEL]: COMPONENTS.apiserver };
+    await world.addPod('apiserver', { namespace: NAMESPACE, labels: own });
+    const budgets = BUDGETS.replace('/shop/', `/${NAMESPACE}/`);
+    const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
+    await world.post(budgets, { metadata: { name: 'own' }, spec });
+    await world.patch(`${budgets}/own/status`, { status: NEVER });
+    await world.addPod('web-1');
+    const { service } = world.replica({ preflight: 'refuse' });
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-1');
+    expect(await outcome(drain)).toBe('ok');
+    expect(await messages()).not.toContainEqual(expect.stringContaining('DrainRefused'));
   });
 
   test('a drain that has begun is not refused, whatever comes in its way', async () => {
