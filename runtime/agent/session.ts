@@ -37,6 +37,8 @@ export interface SessionPorts {
 const DRAIN_REFUSED_MS = 120_000;
 /** After this time without news of it a write has changed nothing, or the watch lags. */
 const SEEN_BACK_MS = 30_000;
+/** What may fail the attempt. A release is never given up: nobody else would uncordon the node. */
+const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
 /** Between two requests for the same. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
 
@@ -92,9 +94,8 @@ export class Session {
       if (clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       failingSince = answer.kind === 'failed' ? (failingSince ?? clock.monotonic()) : undefined;
       const final = failingSince !== undefined && clock.monotonic() - failingSince >= DRAIN_REFUSED_MS;
-      // A release is never given up: nobody else would uncordon the node.
-      const gate = action === 'cordonAndDrain' || action === 'excludeFromLb';
-      if (gate && (final || answer.kind === 'deadline')) throw new StepFailedError('DrainFailed', answer.message);
+      if (GATES.has(action) && (final || answer.kind === 'deadline'))
+        throw new StepFailedError('DrainFailed', answer.message);
       await this.#pause('request not granted', { answer, attempt, shadowVersion, action }, signal);
     }
   }

@@ -14,8 +14,11 @@ import { createShadow, putStatus, type StatusReport } from './shadow-service.ts'
 export interface Service {
   createShadow(agent: Agent): Promise<ShadowObject>;
   putStatus(report: StatusReport): Promise<Status>;
-  /** @param gone aborts when nobody waits for the answer any more; the drain itself goes on */
-  cordonAndDrain(agent: Agent, gone?: AbortSignal): Promise<void>;
+  /**
+   * @param gone aborts when nobody waits for the answer any more; the drain itself goes on
+   * @param request identity of the request, for the log
+   */
+  cordonAndDrain(agent: Agent, gone?: AbortSignal, request?: string): Promise<void>;
   uncordon(agent: Agent): Promise<void>;
   excludeFromLb(agent: Agent): Promise<void>;
   removeExclusionFromLb(agent: Agent): Promise<void>;
@@ -28,7 +31,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
   return {
     createShadow: (agent) => createShadow(ports, agent),
     putStatus: (report) => putStatus(ports, report),
-    cordonAndDrain: (agent, gone) => engine.drain(agent, gone),
+    cordonAndDrain: (agent, gone, request) => engine.drain(agent, { gone, request }),
     uncordon: (agent) => uncordon(ports, agent),
     excludeFromLb: async (agent) => {
       if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, preflight: settings.preflight });

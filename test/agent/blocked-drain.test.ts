@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { addBudget } from '../apiserver/budgets.ts';
 import { World } from '../apiserver/world.ts';
 import { join } from './joined.ts';
-
-const BUDGETS = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets';
 
 let world: World;
 let end: () => void;
@@ -10,10 +9,7 @@ let end: () => void;
 beforeEach(async () => {
   world = await World.create();
   await world.addPod('web-1', { labels: { app: 'web' } });
-  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
-  await world.post(BUDGETS, { metadata: { name: 'web' }, spec });
-  const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
-  await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 0, ...counts } });
+  await addBudget(world, 'web');
 });
 
 afterEach(() => end());

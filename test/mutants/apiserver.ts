@@ -1,5 +1,6 @@
 import { admissionMutants } from './apiserver/admission.ts';
 import { drainMutants } from './apiserver/drain.ts';
+import { drainWordMutants } from './apiserver/drain-words.ts';
 import { releaseMutants } from './apiserver/release.ts';
 import { statusMutants } from './apiserver/status.ts';
 import type { Mutant } from './mutant.ts';
@@ -7,6 +8,7 @@ import type { Mutant } from './mutant.ts';
 export const apiserverMutants: readonly Mutant[] = [
   ...admissionMutants,
   ...drainMutants,
+  ...drainWordMutants,
   ...releaseMutants,
   ...statusMutants,
 ];

@@ -12,7 +12,8 @@ import { notAllowed, RefusedError } from '../refusal.ts';
 import { type Sight, whyNotDrain } from '../rules.ts';
 import { fromTheStart, look } from '../sight.ts';
 import { drainBlocked } from './events.ts';
-import { foresee } from './preflight.ts';
+import { foresee, preflightOf } from './preflight.ts';
+import { statedReasons } from './stated.ts';
 import { podsOf, sorted, type Survey } from './survey.ts';
 import { type Blocked, progressOf } from './words.ts';
 
@@ -95,8 +96,9 @@ interface Considered extends Look {
 
 /** Looks at everything and writes nothing. */
 async function consider(ports: Ports, admission: Admission): Promise<Considered> {
-  const { agent, preflight } = admission;
+  const { agent } = admission;
   const sight = await look(ports, agent);
+  const preflight = preflightOf(sight.node, admission.preflight);
   const why = whyNotDrain(sight);
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const anew = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
@@ -105,7 +107,7 @@ async function consider(ports: Ports, admission: Admission): Promise<Considered>
   const attempt = { ...anew, newestPod: newestCreation([sight.node, ...pods]) };
   const drain = { ...joins, lateAfter: drainOn(sight.node, attempt).newestPod ?? joins.since };
   const seen = await sorted(ports, pods, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
-  const seenBy = { admission, sight, attempt, drain, seen };
+  const seenBy = { admission: { ...admission, preflight }, sight, attempt, drain, seen };
   const progress = drain.begun ? await firstProgress(ports, seenBy) : laterProgress(seenBy);
   return { ...seenBy, progress, refusal: drain.begun ? refusalOf(preflight, progress) : undefined };
 }
@@ -141,7 +143,11 @@ function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Omit
 async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
   const { preflight } = admission;
   const progress = progressOf(drain.since, seen.left, await foresee(ports, seen.left, preflight));
-  if (progress.blocked_by.length > 0) void ports.events.record(sight.node, drainBlocked(preflight, progress));
+  if (progress.blocked_by.length > 0) {
+    void ports.events.record(sight.node, drainBlocked(preflight, progress));
+    const fields = { node: sight.node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
+    if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
+  }
   return progress;
 }
 
@@ -149,7 +155,9 @@ async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Lo
 function laterProgress({ admission, sight, drain, seen }: Look): DrainProgress {
   const stated = sight.shadow.status?.drain;
   const isKnown = seen.left.length === 0 || admission.blocked !== undefined || stated?.started_at !== drain.since;
-  return isKnown ? progressOf(drain.since, seen.left, admission.blocked ?? new Map()) : stated;
+  if (!isKnown) return stated;
+  const earlier = stated?.started_at === drain.since ? statedReasons(stated, seen.left) : [];
+  return progressOf(drain.since, seen.left, new Map([...earlier, ...(admission.blocked ?? [])]));
 }
 
 function refusalOf(preflight: Preflight, { blocked_by }: DrainProgress): RefusedError | undefined {

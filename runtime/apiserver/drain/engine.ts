@@ -11,7 +11,9 @@ import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { type Admitted, admit, superseded } from './admission.ts';
 import { drainFailed, drainFinished, drainStarted } from './events.ts';
+import { stateEmpty } from './progress.ts';
 import { DrainRun, type RunEnd } from './run.ts';
+import { statedReasons } from './stated.ts';
 import { type SurveyOf, survey } from './survey.ts';
 import { type Blocked, describeLeft, nameOf } from './words.ts';
 
@@ -31,6 +33,8 @@ interface Running {
   readonly id: string;
   readonly run: DrainRun;
   readonly ended: Promise<RunEnd>;
+  /** How many requests wait for its end. */
+  waiters: number;
 }
 
 /** What a request has learnt from the runs that it waited for. */
@@ -66,24 +70,24 @@ export class DrainEngine {
 
   /**
    * Cordons and drains the agent's node. Resolves only when the node was proven to be, at one moment, cordoned by this drain and empty.
-   * @param gone aborts when nobody waits for the answer any more; the drain itself goes on
    * @throws RefusedError 409 where no drain is allowed, 503 = ask again, 504 past the deadline; errors of the transport = ask again
    */
-  async drain(agent: Agent, gone?: AbortSignal): Promise<void> {
+  async drain(agent: Agent, { gone, request }: DrainRequest = {}): Promise<void> {
+    const ports = { ...this.#ports, logger: this.#ports.logger.with(request === undefined ? {} : { request }) };
     let joined: Joined = { id: undefined, blocked: undefined };
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
-      const admitted = await this.#admit(agent, joined);
+      const admitted = await this.#admit(ports, agent, joined);
       const { left, tolerating } = admitted.survey ?? (await survey(this.#ports, seenOn(admitted)));
-      if (left.length > 0) joined = await this.#waitFor(left, { agent, admitted, joined, gone });
-      else if (await this.#proveEmpty(admitted, tolerating)) return;
+      if (left.length > 0) joined = await this.#waitFor(left, { ports, admitted, joined, gone });
+      else if (await this.#proveEmpty(ports, admitted, tolerating)) return;
       else joined = { ...joined, id: admitted.id };
     }
   }
 
-  async #admit(agent: Agent, { id, blocked }: Joined): Promise<Admitted> {
-    const admitted = await admit(this.#ports, { agent, id, blocked, preflight: this.#settings.preflight });
-    if (admitted.begun) void this.#ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
+  async #admit(ports: Ports, agent: Agent, { id, blocked }: Joined): Promise<Admitted> {
+    const admitted = await admit(ports, { agent, id, blocked, preflight: this.#settings.preflight });
+    if (admitted.begun) void ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
     return admitted;
   }
 
@@ -91,8 +95,8 @@ export class DrainEngine {
    * The proof is a write with the version of the node that was seen cordoned before the pods were listed: had somebody uncordoned it in
    * between, even for a moment, the write would fail.
    */
-  async #proveEmpty({ node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
-    const { nodes, events, metrics, clock, logger } = this.#ports;
+  async #proveEmpty(ports: Ports, { node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
+    const { nodes, events, metrics, clock, logger } = ports;
     const patch = drainedPatch(node, id, rfc3339(clock.now()));
     if (!patch) return false;
     try {
@@ -112,13 +116,18 @@ export class DrainEngine {
   }
 
   async #waitFor(left: readonly Pod[], wait: Wait): Promise<Joined> {
-    const { admitted, agent, gone } = wait;
+    const { admitted, gone } = wait;
     const deadline = this.#deadline(admitted);
     if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#tooLate(left, wait);
-    const { run, ended } = this.#join(agent.nodeName, admitted, deadline);
-    const end = await (gone ? Promise.race([ended, aborted(gone)]) : ended);
-    if (end === 'superseded') throw superseded();
-    return { id: admitted.id, blocked: run.blocked() };
+    const running = this.#join(wait, deadline);
+    running.waiters++;
+    try {
+      const end = await (gone ? Promise.race([running.ended, aborted(gone)]) : running.ended);
+      if (end === 'superseded') throw superseded();
+    } finally {
+      running.waiters--;
+    }
+    return { id: admitted.id, blocked: running.run.blocked() };
   }
 
   /** Every replica computes the same instant, because it counts from what is written on the node. */
@@ -127,24 +136,29 @@ export class DrainEngine {
     return timeoutMs === 0 ? undefined : Date.parse(since) + timeoutMs;
   }
 
-  #join(nodeName: string, admitted: Admitted, deadline: number | undefined): Running {
+  #join({ ports, admitted }: Wait, deadline: number | undefined): Running {
+    const nodeName = admitted.node.metadata.name;
     const before = this.#running.get(nodeName);
     if (before?.id === admitted.id) return before;
     const { maxInFlight } = this.#settings;
-    const run = new DrainRun(this.#ports, { nodeName, admitted, deadline, maxInFlight, signal: this.#closing.signal });
-    const running = { id: admitted.id, run, ended: run.run() };
+    const run = new DrainRun(ports, { nodeName, admitted, deadline, maxInFlight, signal: this.#closing.signal });
+    const running = { id: admitted.id, run, ended: run.run(), waiters: 0 };
     this.#running.set(nodeName, running);
-    this.#observe(nodeName, running);
+    this.#observe(admitted, running);
     return running;
   }
 
-  #observe(nodeName: string, running: Running): void {
+  #observe({ node, since }: Admitted, running: Running): void {
     const { metrics } = this.#ports;
+    const nodeName = node.metadata.name;
     metrics.drainsRunning.inc();
     const over = (end?: RunEnd): void => {
       metrics.drainsRunning.dec();
       if (end === 'superseded') metrics.drains.inc({ result: end });
       if (this.#running.get(nodeName) === running) this.#running.delete(nodeName);
+      // A waiter looks for itself. Where there is none, the status wakes the agent, which asks again.
+      if (end === 'empty' && running.waiters === 0)
+        void stateEmpty(this.#ports, { nodeName, since, signal: this.#closing.signal });
     };
     // A run fails where its waiters see it; with no waiters, the next request begins another.
     running.ended.then(over, () => over());
@@ -152,7 +166,7 @@ export class DrainEngine {
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
   #tooLate(left: readonly Pod[], { admitted, joined }: Wait): RefusedError {
-    const pods = describeLeft(left, joined.blocked ?? new Map());
+    const pods = describeLeft(left, new Map([...statedReasons(admitted.progress, left), ...(joined.blocked ?? [])]));
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; left: ${pods}`;
     // Several requests can wait for one drain, and an agent whose answer was lost asks again.
     if (!this.#timedOut.has(admitted.id)) {
@@ -169,8 +183,17 @@ function seenOn({ node, lateAfter }: Admitted): SurveyOf {
   return { nodeName: node.metadata.name, lateAfter };
 }
 
+/** Who asks for a drain. */
+export interface DrainRequest {
+  /** Aborts when nobody waits for the answer any more; the drain itself goes on. */
+  readonly gone?: AbortSignal | undefined;
+  /** Identity of the request; log lines of what it began bear it. */
+  readonly request?: string | undefined;
+}
+
 interface Wait {
-  readonly agent: Agent;
+  /** Its log lines bear the request. */
+  readonly ports: Ports;
   readonly admitted: Admitted;
   readonly joined: Joined;
   readonly gone: AbortSignal | undefined;

@@ -1,8 +1,17 @@
-import type { Pod } from '../../kube/objects.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
+import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { unevictable } from './unevictable.ts';
 import type { Blocked } from './words.ts';
+
+/**
+ * A refusal leaves a node in service, and so is for nodes that are. On one that bears our marks already (of the boot before, or of its
+ * exclusion from load balancers) it would leave them there for as long as it lasts; a drain that has begun ends at its deadline.
+ */
+export function preflightOf(node: Node, set: Preflight): Preflight {
+  return readMarks(node) ? 'warn' : set;
+}
 
 /**
  * By UID: the pods that no eviction can move as things are, and why.

@@ -4,6 +4,7 @@ import { type DrainProgress } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Admitted } from './admission.ts';
 import type { DrainSet } from './drain-set.ts';
+import { fromTheStart } from '../sight.ts';
 import { progressOf } from './words.ts';
 
 /** Least time between two writes, milliseconds. */
@@ -16,6 +17,25 @@ export interface ProgressOptions {
 }
 
 type ProgressPorts = Pick<Ports, 'shadows' | 'clock' | 'logger'>;
+
+/** Says that no pod is left, if the status still speaks of the drain that began at `since`. Never rejects. */
+export async function stateEmpty(
+  { shadows, logger }: Pick<Ports, 'shadows' | 'logger'>,
+  { nodeName, since, signal }: { readonly nodeName: string; readonly since: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const name = shadowName(nodeName);
+  try {
+    await fromTheStart(async () => {
+      const shadow = await shadows.get(name, signal);
+      if (shadow?.status?.drain?.started_at !== since) return;
+      const { resourceVersion } = shadow.metadata;
+      const status = { drain: progressOf(since, [], new Map()) };
+      await shadows.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
+    });
+  } catch (error) {
+    logger.debug('progress of a drain not written', { node: nodeName, error });
+  }
+}
 
 /** Keeps `status.drain` up to date while a drain runs: the newest state, where it differs, at most every two seconds. */
 export class ProgressWriter {

@@ -9,6 +9,7 @@ import { HEADERS, PATHS } from '../protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { readJson } from './body.ts';
+import { requestId } from './middleware.ts';
 
 /** A status is below 4 KiB. */
 const STATUS_LIMIT = 64 * 1024;
@@ -49,7 +50,7 @@ export function addAgentRoutes(
   );
   router.post(
     PATHS.cordonAndDrain,
-    forAgent((agent, context) => service.cordonAndDrain(agent, goneSignal(context))),
+    forAgent((agent, context) => service.cordonAndDrain(agent, goneSignal(context), requestId(context))),
   );
   for (const action of ['uncordon', 'excludeFromLb', 'removeExclusionFromLb'] as const) {
     router.post(

@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
@@ -16,6 +16,11 @@ export function identify({ random }: { readonly random: Random }): Middleware {
     context.set(REQUEST_ID, randomId(random));
     await next();
   };
+}
+
+/** The identity that a request was given. */
+export function requestId({ response }: Context): string {
+  return response.get(REQUEST_ID);
 }
 
 /** Counts what was answered by route template, so that what a stranger asks for cannot multiply the series. */
@@ -45,8 +50,7 @@ export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; r
       if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
       metrics.refusals.inc({ reason });
       const fields = { method: context.method, path: context.path, status, reason, error: message };
-      const id = context.response.get(REQUEST_ID);
-      const line = logger.with({ ...fields, request: id, node: context.get(HEADERS.nodeName) });
+      const line = logger.with({ ...fields, request: requestId(context), node: context.get(HEADERS.nodeName) });
       if (reason === 'InternalError') line.error('request failed', { cause: error });
       else line.info('request refused');
     }

@@ -1,26 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Agent } from '../../../runtime/apiserver/agent.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/unevictable.ts';
 import type { PodDisruptionBudget } from '../../../runtime/kube/budgets.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
-import { outcome, started, World } from '../world.ts';
-
-const BUDGETS = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets';
-const NEVER = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+import { addBudget, NO_SPARE, addSpare } from '../budgets.ts';
+import { outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
 
 beforeEach(async () => {
   world = await World.create();
 });
-
-async function addBudget(name: string, status: object = NEVER): Promise<void> {
-  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
-  await world.post(BUDGETS, { metadata: { name }, spec });
-  await world.patch(`${BUDGETS}/${name}/status`, { status });
-}
 
 const addWeb = (): Promise<unknown> => world.addPod('web-1', { labels: { app: 'web' } });
 
@@ -35,7 +28,7 @@ const evictions = (): Promise<boolean> =>
 describe('before a drain that cannot end as things are', () => {
   test('people are told and the node is drained as far as it goes', async () => {
     await addWeb();
-    await addBudget('web');
+    await addBudget(world, 'web');
     const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
     expect(await outcome(drain)).toBe('pending');
     expect((await world.node()).spec?.unschedulable).toBe(true);
@@ -48,7 +41,7 @@ describe('before a drain that cannot end as things are', () => {
 
   test('with "refuse" the node stays in service, and is drained once things have changed', async () => {
     await addWeb();
-    await addBudget('web');
+    await addBudget(world, 'web');
     const { service, tap } = world.replica({ preflight: 'refuse' });
     const agent = await world.agent();
     const refused = started(service.cordonAndDrain(agent));
@@ -60,7 +53,7 @@ describe('before a drain that cannot end as things are', () => {
     tap.requests.length = 0;
     expect(await outcome(service.cordonAndDrain(agent))).toBe('409 Undrainable');
     expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
-    await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 1, expectedPods: 2 } });
+    await addSpare(world, 'web');
     const drain = started(service.cordonAndDrain(agent));
     await settle();
     expect(await evictions()).toBe(true);
@@ -70,7 +63,7 @@ describe('before a drain that cannot end as things are', () => {
 
   test('with "refuse" the node stays with its load balancers too, until its drain could end', async () => {
     await addWeb();
-    await addBudget('web');
+    await addBudget(world, 'web');
     const { service, tap } = world.replica({ preflight: 'refuse' });
     const agent = await world.agent();
     expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
@@ -80,7 +73,7 @@ describe('before a drain that cannot end as things are', () => {
     tap.requests.length = 0;
     expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
     expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
-    await world.patch(`${BUDGETS}/web/status`, { status: { disruptionsAllowed: 1, expectedPods: 2 } });
+    await addSpare(world, 'web');
     await service.excludeFromLb(agent);
     expect((await world.marks())?.owns).toEqual(['lb']);
   });
@@ -88,10 +81,7 @@ describe('before a drain that cannot end as things are', () => {
   test('with "refuse" a budget over the operator’s own pod stands in no way where that pod stays', async () => {
     const own = { app: 'web', [COMPONENT_LABEL]: COMPONENTS.apiserver };
     await world.addPod('apiserver', { namespace: NAMESPACE, labels: own });
-    const budgets = BUDGETS.replace('/shop/', `/${NAMESPACE}/`);
-    const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
-    await world.post(budgets, { metadata: { name: 'own' }, spec });
-    await world.patch(`${budgets}/own/status`, { status: NEVER });
+    await addBudget(world, 'own', NAMESPACE);
     await world.addPod('web-1');
     const { service } = world.replica({ preflight: 'refuse' });
     const drain = started(service.cordonAndDrain(await world.agent()));
@@ -107,10 +97,53 @@ describe('before a drain that cannot end as things are', () => {
     const first = new AbortController();
     void started(service.cordonAndDrain(await world.agent(), first.signal));
     await settle();
-    await addBudget('web');
+    await addBudget(world, 'web');
     first.abort(new Error('gone'));
     const second = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
     expect(await outcome(second)).toBe('pending');
+  });
+
+  /** To the deadline, which is that of a drain that has begun, and to what the agent and the controller do then. */
+  async function expectReleasedAtDeadline({ service }: Replica, agent: Agent): Promise<void> {
+    const drain = started(service.cordonAndDrain(agent));
+    expect(await outcome(drain)).toBe('pending');
+    expect((await world.node()).spec?.unschedulable).toBe(true);
+    expect(await messages()).toContainEqual(expect.stringMatching(/^DrainBlocked: .*shop\/web-1/));
+    await world.clock.advance(60_000);
+    expect(await outcome(drain)).toBe('504 DrainTimeout');
+    await world.setStatus('n1', { current_state: 'ErrorReset' });
+    await world.setSpec('n1', { state: 'Idle' });
+    await service.uncordon(agent);
+    const { metadata, spec } = await world.node();
+    expect([spec?.unschedulable, metadata.labels ?? {}, await world.marks()]).toEqual([undefined, {}, undefined]);
+  }
+
+  test('with "refuse" a drain that is begun anew after an unplanned reboot is not refused: its deadline gives the node back', async () => {
+    await addWeb();
+    const replica = world.replica({ preflight: 'refuse', timeoutSec: 60 });
+    const first = new AbortController();
+    void started(replica.service.cordonAndDrain(await world.agent(), first.signal));
+    await settle();
+    first.abort(new Error('gone'));
+    await world.endPod('web-1');
+    await addWeb();
+    await addBudget(world, 'web');
+    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
+    const agent = await world.agent('n1', 'boot-2');
+    await replica.service.excludeFromLb(agent);
+    await expectReleasedAtDeadline(replica, agent);
+  });
+
+  test('with "refuse" a drain is not refused once the node is out of its load balancers: its deadline gives it back', async () => {
+    await addWeb();
+    const replica = world.replica({ preflight: 'refuse', timeoutSec: 60 });
+    const agent = await world.agent();
+    await replica.service.excludeFromLb(agent);
+    await addBudget(world, 'web');
+    await expectReleasedAtDeadline(replica, agent);
+    await world.setStatus('n1', { current_state: 'StagedAndPerformedUpdate' });
+    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
+    expect(await outcome(replica.service.excludeFromLb(agent))).toBe('409 Undrainable');
   });
 
   test('budgets that cannot be read cost the warning, and with "refuse" the drain', async () => {
@@ -134,7 +167,7 @@ describe('a pod can never be evicted', () => {
   const budget = (name: string, more: Partial<PodDisruptionBudget> = {}): PodDisruptionBudget => ({
     metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1' },
     spec: { selector: { matchLabels: { app: 'web' } } },
-    status: NEVER,
+    status: NO_SPARE,
     ...more,
   });
   const pod = (more: Partial<Pod> = {}, labels = { app: 'web' }): Pod => ({
@@ -148,12 +181,12 @@ describe('a pod can never be evicted', () => {
 
   test('under a budget without a spare, and under two at once', () => {
     expect(why(pod(), budget('web'))).toBe('PodDisruptionBudget shop/web');
-    const spare = { status: { ...NEVER, disruptionsAllowed: 1 } };
+    const spare = { status: { ...NO_SPARE, disruptionsAllowed: 1 } };
     expect(why(pod(), budget('a', spare), budget('b', spare))).toBe('2 PodDisruptionBudgets at once: shop/a, shop/b');
   });
 
   test('not where the budget is used up for the moment, not counted yet, or for other pods', () => {
-    expect(why(pod(), budget('web', { status: { ...NEVER, expectedPods: 2 } }))).toBeUndefined();
+    expect(why(pod(), budget('web', { status: { ...NO_SPARE, expectedPods: 2 } }))).toBeUndefined();
     expect(why(pod(), budget('web', { status: {} }))).toBeUndefined();
     expect(why(pod({}, { app: 'db' }), budget('web'))).toBeUndefined();
     const elsewhere = { name: 'web', namespace: 'other', uid: 'x', resourceVersion: '1' };
@@ -170,7 +203,7 @@ describe('a pod can never be evicted', () => {
 
   test('not where it is unhealthy and its budget lets such pods go', () => {
     expect(why(pod(unready), budget('web'))).toBeUndefined();
-    const short = { ...NEVER, currentHealthy: 0 };
+    const short = { ...NO_SPARE, currentHealthy: 0 };
     expect(why(pod(unready), budget('web', { status: short }))).toBe('PodDisruptionBudget shop/web');
     const spec = { ...budget('web').spec, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const };
     expect(why(pod(unready), budget('web', { status: short, spec }))).toBeUndefined();

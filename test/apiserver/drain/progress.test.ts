@@ -50,6 +50,33 @@ describe('the progress of a drain', () => {
     expect(await progress()).toEqual(DONE);
   });
 
+  test('ends at no pods at once also where nobody waits, and nobody asks', async () => {
+    await addPods(1);
+    const replica = world.replica();
+    const gone = new AbortController();
+    void started(replica.service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await world.setStatus('n1', { crash_count: 1 });
+    await world.endPod('web-0');
+    await settle();
+    expect(await progress()).toEqual(DONE);
+    expect(stated(replica)).toEqual([1, 0]);
+  });
+
+  test('is not written where nobody waits into a status in which it was ended', async () => {
+    await addPods(1);
+    const { service } = world.replica();
+    const gone = new AbortController();
+    void started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await world.setStatus('n1', { drain: null });
+    await world.endPod('web-0');
+    await settle();
+    expect(await progress()).toBeUndefined();
+  });
+
   test('ends at no pods also where another replica proves the end', async () => {
     await addPods(2);
     const first = world.replica();

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { settle } from '../../../sim/clock.ts';
+import { addBudget } from '../budgets.ts';
 import { hold, outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
@@ -87,6 +88,41 @@ describe('a drain', () => {
 });
 
 describe('the deadline of a drain', () => {
+  const SECONDS = 1_000;
+  const BLOCKED = ['PodDisruptionBudget shop/web (pod shop/web-1)'];
+
+  /** A drain that a budget blocks, of a replica that is killed after `ms` milliseconds. */
+  async function blockedFor(ms: number): Promise<void> {
+    await world.addPod('web-1', { labels: { app: 'web' } });
+    await addBudget(world, 'web');
+    const first = world.replica({ timeoutSec: 60 });
+    void started(first.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(ms);
+    first.tap.kill();
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual(BLOCKED);
+  }
+
+  test('is answered with the reasons that are stated where nobody waited for it', async () => {
+    await blockedFor(5 * SECONDS);
+    await world.clock.advance(60 * SECONDS);
+    const late = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
+    expect(await outcome(late)).toBe('504 DrainTimeout');
+    await expect(late).rejects.toThrow('left: shop/web-1 (PodDisruptionBudget shop/web)');
+  });
+
+  test('is answered with them by a replica, too, that has only just come to the drain', async () => {
+    await blockedFor(59 * SECONDS);
+    const second = world.replica({ timeoutSec: 60 });
+    const eviction = hold(second.tap, ({ path }) => path.endsWith('/eviction'));
+    const late = started(second.service.cordonAndDrain(await world.agent()));
+    await eviction.reached();
+    await world.clock.advance(1 * SECONDS);
+    expect(await outcome(late)).toBe('504 DrainTimeout');
+    await expect(late).rejects.toThrow('left: shop/web-1 (PodDisruptionBudget shop/web)');
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual(BLOCKED);
+    await eviction.release();
+  });
+
   test('is one for every replica, counted from its beginning', async () => {
     await world.addPod('web-1');
     const first = world.replica({ timeoutSec: 60 });

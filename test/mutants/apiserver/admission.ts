@@ -167,6 +167,15 @@ export const admissionMutants: readonly Mutant[] = [
     tests: ['test/apiserver/drain/preflight.test.ts'],
   },
   {
+    rule: 'a refusal leaves nothing on a node',
+    without:
+      'the look for marks: of the boot before, or of the exclusion from load balancers, they stay for as long as a budget does',
+    file: 'runtime/apiserver/drain/preflight.ts',
+    find: "return readMarks(node) ? 'warn' : set;",
+    replace: 'return set;',
+    tests: ['test/apiserver/drain/preflight.test.ts'],
+  },
+  {
     rule: 'a node that cannot be drained stays in service',
     without: 'the refusal of the drain',
     file: ADMISSION,

@@ -5,7 +5,6 @@ const REPLICAS = 'test/apiserver/drain/replicas.test.ts';
 const DRAIN = 'test/apiserver/drain/drain.test.ts';
 const LATE = 'test/apiserver/drain/late-pods.test.ts';
 const PROGRESS = 'test/apiserver/drain/progress.test.ts';
-const PREFLIGHT = 'test/apiserver/drain/preflight.test.ts';
 const MARKS = 'test/marks/marks.test.ts';
 const ADMISSION = 'runtime/apiserver/drain/admission.ts';
 const ENGINE = 'runtime/apiserver/drain/engine.ts';
@@ -42,8 +41,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M2',
     without: 'a joiner’s own last look: what the run has seen is answered',
     file: ENGINE,
-    find: 'if (left.length > 0) joined = await this.#waitFor(left, { agent, admitted, joined, gone });',
-    replace: 'if (left.length > 0) return void (await this.#waitFor(left, { agent, admitted, joined, gone }));',
+    find: 'if (left.length > 0) joined = await this.#waitFor(left, { ports, admitted, joined, gone });',
+    replace: 'if (left.length > 0) return void (await this.#waitFor(left, { ports, admitted, joined, gone }));',
     tests: [TRACES],
     name: '5:',
   },
@@ -51,8 +50,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M3',
     without: 'the proof: what was listed is answered',
     file: ENGINE,
-    find: 'else if (await this.#proveEmpty(admitted, tolerating)) return;',
-    replace: 'else if ((await this.#proveEmpty(admitted, tolerating)) || left.length === 0) return;',
+    find: 'else if (await this.#proveEmpty(ports, admitted, tolerating)) return;',
+    replace: 'else if ((await this.#proveEmpty(ports, admitted, tolerating)) || left.length === 0) return;',
     tests: [TRACES],
   },
   {
@@ -167,33 +166,6 @@ export const drainMutants: readonly Mutant[] = [
     replace: '    await clock.sleep(200);\n    if (apply(change, pods)) yield',
     tests: [DRAIN],
     name: 'within no time',
-  },
-  {
-    rule: 'the operator’s own pods that stay are in nobody’s way',
-    without: 'the look for another node, when pods are listed',
-    file: 'runtime/apiserver/drain/survey.ts',
-    find: 'const { own } = await leaving(set, () => otherNodeTakesPods(transport, nodeName));',
-    replace: 'const { own } = set;',
-    tests: [PREFLIGHT],
-    name: 'where that pod stays',
-  },
-  {
-    rule: 'the operator’s own pods that stay are in nobody’s way',
-    without: 'the look for another node, when progress is counted',
-    file: RUN,
-    find: 'left = await leaving(set, () => (known ??= elsewhere()));',
-    replace: 'left = set;',
-    tests: [DRAIN],
-    name: 'counts none of the operator’s own',
-  },
-  {
-    rule: 'the operator’s own pods that stay are in nobody’s way',
-    without: 'the new look for another node when it is their turn',
-    file: RUN,
-    find: '      if (set.pods.length === 0) known = undefined;\n',
-    replace: '',
-    tests: [DRAIN],
-    name: 'looks for another node',
   },
   {
     rule: 'a client that goes away ends no drain',

@@ -1,0 +1,26 @@
+import type { Objects } from './objects.ts';
+
+const path = (namespace: string): string => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+
+/** What the controller of budgets has counted where the only pod is healthy and has to be. */
+export const NO_SPARE = {
+  disruptionsAllowed: 0,
+  currentHealthy: 1,
+  desiredHealthy: 1,
+  expectedPods: 1,
+  observedGeneration: 1,
+};
+/** And where there are two of which one may go. */
+const SPARE = { ...NO_SPARE, disruptionsAllowed: 1, expectedPods: 2 };
+
+/** A budget over the pods `app=web`. */
+export async function addBudget(objects: Objects, name: string, namespace = 'shop'): Promise<void> {
+  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
+  await objects.post(path(namespace), { metadata: { name }, spec });
+  await objects.patch(`${path(namespace)}/${name}/status`, { status: NO_SPARE });
+}
+
+/** Lets one pod of the budget go. */
+export function addSpare(objects: Objects, name: string): Promise<unknown> {
+  return objects.patch(`${path('shop')}/${name}/status`, { status: SPARE });
+}
