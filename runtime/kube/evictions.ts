@@ -1,5 +1,5 @@
 import { deleteOptions } from './collection.ts';
-import { ApiStatusError, ConflictError, type KubeStatus } from './errors.ts';
+import { ApiStatusError, ConflictError, type KubeStatus, NotFoundError } from './errors.ts';
 import { objectPath } from './paths.ts';
 import { podPort, podsPath } from './pods.ts';
 import type { KubeTransport } from './transport.ts';
@@ -40,15 +40,14 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
         return { kind: 'accepted' };
       } catch (error) {
         if (!(error instanceof ApiStatusError)) throw error;
-        // 409 can be the UID, or an ordinary conflict inside the API server: only the pod itself tells which.
-        if (error instanceof ConflictError && (await pods.get(pod, signal))?.metadata.uid !== pod.uid) return GONE;
+        // 409 can be the UID, or an ordinary conflict inside the API server, and 404 a webhook's answer: only the pod itself tells which.
+        const unclear = error instanceof ConflictError || error instanceof NotFoundError;
+        if (unclear && (await pods.get(pod, signal))?.metadata.uid !== pod.uid) return { kind: 'gone' };
         return classify(error.status, pod.namespace);
       }
     },
   };
 }
-
-const GONE: EvictionResult = { kind: 'gone' };
 
 /** Eviction carries the UID: a same-named pod may have replaced the one that was to be drained. */
 function eviction({ namespace, name, uid }: PodIdentity): object {
@@ -61,7 +60,6 @@ function eviction({ namespace, name, uid }: PodIdentity): object {
 }
 
 function classify({ code, reason, message, details }: KubeStatus, namespace: string): EvictionResult {
-  if (code === 404) return GONE;
   if (code !== 429) return { kind: 'refused', status: code, message: message ?? reason ?? 'no message' };
   const seconds = details?.retryAfterSeconds;
   return { kind: 'blocked', budgets: budgetsIn(details, namespace), ...(seconds && { retryAfterMs: seconds * 1000 }) };

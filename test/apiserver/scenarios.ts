@@ -45,6 +45,7 @@ export interface Scenarios {
     | '422 of an admission policy'
     | '403 of a webhook'
     | '409 of a webhook'
+    | '404 of a webhook'
     | '500 of a webhook that cannot be reached'
     | '500 of a webhook that does not answer in time'
     | '403 of a namespace that ends'

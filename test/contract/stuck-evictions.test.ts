@@ -124,6 +124,13 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
     await expectFailed(on.world.replica(SHORT), 'refused with 409: admission webhook');
   }),
 
+  '404 of a webhook': onReal(async () => {
+    await on.world.addPod('web-1');
+    await evictionsAreGuarded(() => ({ code: 404, message: 'not here' }));
+    await inEffect(404);
+    await expectFailed(on.world.replica(SHORT), 'refused with 404: admission webhook');
+  }),
+
   '500 of a webhook that cannot be reached': onReal(async () => {
     await on.world.addPod('web-1');
     (await evictionsAreGuarded(() => undefined)).close();

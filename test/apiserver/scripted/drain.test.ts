@@ -23,6 +23,7 @@ import {
   PODS,
   progress,
   proves,
+  readsBudgets,
   refused,
   shadow,
   states,
@@ -128,7 +129,7 @@ play('a drain', {
   },
 
   'asks no more for a pod that is gone': async () => {
-    await asksNoMore(refused(404));
+    await asksNoMore(refused(404), podAnswers(refused(404)));
     await asksNoMore(refused(409), podAnswers(refused(404)));
   },
 
@@ -157,9 +158,20 @@ play('a drain', {
 
   'evicts the operator’s own pods last': async () => {
     const pods = [controller, web];
-    const drained = on.drains(...begins(...pods), [...follows(cordoned('n2'), ...pods), evicts('web-1')]);
+    const elsewhere = looksElsewhere(cordoned('n2'), anotherNode('True'));
+    const drained = on.drains(
+      ...looks(node('n1'), shadow('s1')),
+      lists(...pods),
+      elsewhere,
+      readsBudgets(),
+      states('s1', progress(2), shadow('s2', { drain: progress(2) })),
+      cordons('n1', cordoned('n2')),
+      [tells('DrainStarted'), lists(...pods)],
+      elsewhere,
+      [...follows(cordoned('n2'), ...pods), elsewhere, evicts('web-1')],
+    );
     await settle();
-    on.scene.api.expects(looksElsewhere(cordoned('n2'), anotherNode('True')), evicts('controller', {}, NAMESPACE));
+    on.scene.api.expects(elsewhere, evicts('controller', {}, NAMESPACE));
     await on.scene.gone('web-1');
     expect(await outcome(drained)).toBe('pending');
     on.scene.api.expects(...ends({ before: 2 }));

@@ -124,6 +124,12 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
       also: [podAnswers(web)],
       words: 'refused with 409: the webhook denied it',
     }),
+  '404 of a webhook': () =>
+    fails({
+      answer: refused(404, { message: 'no such route' }),
+      also: [podAnswers(web)],
+      words: 'refused with 404: no such route',
+    }),
   '500 of a webhook that cannot be reached': () => refusedFor(500, 'no webhook'),
   '500 of a webhook that does not answer in time': () => refusedFor(500, 'context deadline exceeded'),
   '403 of a namespace that ends': () =>

@@ -217,6 +217,14 @@ export const drainMutants: readonly Mutant[] = [
   },
   {
     rule: 'a drain is never a success over a pod that is there',
+    without: 'the look at the pod after a 404: a webhook’s counts as gone',
+    file: 'runtime/kube/evictions.ts',
+    find: ' || error instanceof NotFoundError;',
+    replace: ";\n        if (error instanceof NotFoundError) return { kind: 'gone' };",
+    tests: ['test/apiserver/scripted/stuck-evictions.test.ts'],
+  },
+  {
+    rule: 'a drain is never a success over a pod that is there',
     without: 'the next try after an eviction that was refused',
     file: 'runtime/apiserver/drain/evictor.ts',
     find: '      if (!failure) return;',
