@@ -84,6 +84,19 @@ export const admissionMutants: readonly Mutant[] = [
     tests: [TRACES],
   },
   {
+    rule: 'whichever write is the last, the next request brings it to its end',
+    without: 'the one patch of marks and cordon: the cordon comes first',
+    file: ADMISSION,
+    find: '    const patch = cordonPatch(sight.node, attempt);\n',
+    replace: `    const patch = cordonPatch(sight.node, attempt);
+    if (patch) {
+      const { metadata } = await ports.nodes.patch(sight.node.metadata.name, { spec: patch.spec });
+      Object.assign(patch.metadata, { resourceVersion: metadata.resourceVersion });
+    }
+`,
+    tests: ['test/apiserver/killed.test.ts'],
+  },
+  {
     rule: 'M1',
     without: 'the order: the node is cordoned before the status is written',
     file: ADMISSION,

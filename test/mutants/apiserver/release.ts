@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const TRACES = 'test/apiserver/uncordon-traces.test.ts';
 const RULES = 'test/apiserver/rules.test.ts';
 const OLDER = 'test/apiserver/older-marks.test.ts';
+const KILLED = 'test/apiserver/killed.test.ts';
 const MARKS = 'test/marks/marks.test.ts';
 const RULES_FILE = 'runtime/apiserver/rules.ts';
 const NODE_SERVICE = 'runtime/apiserver/node-service.ts';
@@ -67,6 +68,16 @@ export const releaseMutants: readonly Mutant[] = [
     replace:
       'if (patch) await ports.nodes.patch(agent.nodeName, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined as never } });',
     tests: [TRACES],
+  },
+  {
+    rule: 'whichever write is the last, the next request brings it to its end',
+    without: 'the one patch of a release: marks go first, and then the cordon',
+    file: NODE_SERVICE,
+    find: 'if (patch) await ports.nodes.patch(agent.nodeName, { ...patch });',
+    replace: `const { spec, ...marks } = patch ?? { metadata: undefined };
+    if (patch) await ports.nodes.patch(agent.nodeName, { ...marks });
+    if (spec) await ports.nodes.patch(agent.nodeName, { spec });`,
+    tests: [KILLED],
   },
   {
     rule: 'M6',
