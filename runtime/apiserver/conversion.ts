@@ -6,6 +6,8 @@ const API_VERSION = 'apiextensions.k8s.io/v1';
  * thousand shadows, with all that the API server notes about them, have 1.6 million values.
  */
 const MAX_VALUES = 2_000_000;
+/** Characters of a request in which the API server has named it, before its objects. */
+export const HEAD_LENGTH = 1024;
 
 export interface ConversionReview {
   readonly apiVersion: string;
@@ -34,15 +36,25 @@ export function convert(body: unknown): ConversionReview {
 
 /** The same from the bytes of a request to those of its answer. What is no JSON, or cannot be written as such, fails the review too. */
 export function convertText(text: string): string {
-  if (mayHoldMore(text, MAX_VALUES))
-    return JSON.stringify(failed(undefined, new Error(`expected at most ${MAX_VALUES} values`)));
+  if (mayHoldMore(text, MAX_VALUES)) return unreadText(text, `expected at most ${MAX_VALUES} values`);
   const body = parsed(text);
+  if (body === undefined) return unreadText(text, 'expected JSON');
   try {
     return JSON.stringify(convert(body));
   } catch (error) {
     // Reading is iterative and writing is not: thousands of brackets can be read and cannot be written.
     return JSON.stringify(failed(field(body, 'request'), error));
   }
+}
+
+/**
+ * The answer to a request that is not parsed, for its size above all. The API server shows the message only under the uid that it has given.
+ * @param start the request's text, or the beginning of it
+ */
+export function unreadText(start: string, message: string): string {
+  const [head] = start.slice(0, HEAD_LENGTH).split('"objects"');
+  const uid = /"uid"\s*:\s*"([\w-]{1,128})"/.exec(head ?? '')?.[1];
+  return JSON.stringify(failed({ uid }, new Error(message)));
 }
 
 /** Whether the JSON text may hold more values than that; before each, or before its name, stands one of these signs. Those within texts count too. */

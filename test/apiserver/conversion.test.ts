@@ -107,10 +107,21 @@ describe('the bytes of a request', () => {
       const body = `{"request":{"uid":"r1","desiredAPIVersion":"${GROUP}/v2","objects":[${objects}0]}}`;
       const { response } = JSON.parse(convertText(body)) as { response: object };
       expect(response).toMatchObject({
+        uid: 'r1',
         result: { status: 'Failed', message: expect.stringContaining('2000000 values') },
       });
     },
   );
+
+  test.each([
+    ['in the first kilobyte, before the objects', '{"request": {"uid" : "0a1b-2", "objects": [{"uid":"x"}', '0a1b-2'],
+    ['and not that of an object', '{"request":{"objects":[{"metadata":{"uid":"x"}}],"uid":"r1"', ''],
+    ['and not later', `{${' '.repeat(1024)}"uid":"r1",`, ''],
+    ['and nothing that is none', '{"request":{"uid":"a\\"b","uid":{}', ''],
+  ])('that are no JSON get the uid that is found %s', (_where, body, uid) => {
+    const { response } = JSON.parse(convertText(body)) as { response: object };
+    expect(response).toMatchObject({ uid, result: { status: 'Failed', message: 'expected JSON' } });
+  });
 
   test('may be of ten thousand shadows', () => {
     const fields = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`f:${index}`, {}]));

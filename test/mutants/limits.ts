@@ -39,6 +39,23 @@ export const limitMutants: readonly Mutant[] = [
     name: 'are not parsed',
   },
   {
+    rule: 'values that a conversion may have',
+    without: 'the uid under which the API server shows the reason',
+    file: 'runtime/apiserver/conversion.ts',
+    find: 'failed({ uid }, new Error(message))',
+    replace: 'failed({ uid: message }, new Error(message))',
+    tests: ['test/apiserver/conversion.test.ts'],
+    name: 'are not parsed',
+  },
+  {
+    rule: 'values that a conversion may have',
+    without: 'the beginning of a request that is too large to be read',
+    file: 'runtime/apiserver/http/app.ts',
+    find: 'if (text.length < HEAD_LENGTH) text +=',
+    replace: 'if (text === undefined) text +=',
+    tests: ['test/apiserver/large-review.test.ts'],
+  },
+  {
     rule: 'tokens',
     without: 'tokens that were reviewed together are not reviewed together for ever',
     file: 'runtime/apiserver/auth/expiring-cache.ts',

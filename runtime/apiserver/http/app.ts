@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import { convertText } from '../conversion.ts';
+import { convertText, HEAD_LENGTH, unreadText } from '../conversion.ts';
 import type { Metrics } from '../metrics.ts';
 import { PATHS } from '../protocol.ts';
 import { RefusedError } from '../refusal.ts';
@@ -49,7 +49,7 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
   router.post(PATHS.crdConvert, (context) =>
     bound.run(async (keep) => {
       context.type = 'application/json';
-      context.body = convertText(await reviewIn(context.req, keep));
+      context.body = await converted(context.req, keep);
     }),
   );
   router.get(PATHS.ping, (context) => {
@@ -61,12 +61,18 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
   });
 }
 
-/** What cannot be read is left to the conversion to refuse: a review is always answered with a review. */
-async function reviewIn(request: IncomingMessage, keep: (bytes: number) => void): Promise<string> {
+/** A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 while others hold the memory */
+async function converted(request: IncomingMessage, keep: (bytes: number) => void): Promise<string> {
+  let text = '';
+  const note = (chunk: Buffer): void => {
+    keep(chunk.length);
+    if (text.length < HEAD_LENGTH) text += chunk.toString('latin1', 0, HEAD_LENGTH);
+  };
   try {
-    return await readBody(request, REVIEW_LIMIT, keep);
+    text = await readBody(request, REVIEW_LIMIT, note);
   } catch (error) {
-    if (error instanceof RefusedError && error.reason === 'Busy') throw error;
-    return '';
+    if (!(error instanceof RefusedError) || error.reason === 'Busy') throw error;
+    return unreadText(text, error.message);
   }
+  return convertText(text);
 }

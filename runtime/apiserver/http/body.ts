@@ -3,13 +3,13 @@ import { RefusedError } from '../refusal.ts';
 
 /**
  * The whole body as text.
- * @param keep told of the bytes as they come; throws to refuse them
+ * @param keep told of the pieces as they come; throws to refuse them
  * @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off, and what `keep` throws
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  keep: (bytes: number) => void = () => undefined,
+  keep: (chunk: Buffer) => void = () => undefined,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -17,7 +17,7 @@ export async function readBody(
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) break;
-      keep(chunk.length);
+      keep(chunk);
       chunks.push(chunk);
     }
   } catch (error) {
