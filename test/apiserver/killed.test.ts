@@ -51,11 +51,11 @@ async function play({ act, before = [], updated }: Scene, writes: number): Promi
   const first = world.replica();
   const death = started(diesAfter(first, writes));
   let died = false;
-  const next = (): Promise<void> => {
+  const retry = (): Promise<void> => {
     died = true;
     return act(world.replica().service, agent);
   };
-  const asked = started(Promise.race([act(first.service, agent), death]).catch(next));
+  const asked = started(Promise.race([act(first.service, agent), death]).catch(retry));
   await passTime(world);
   await asked;
   return { died, end: await stateOf(world) };
