@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget } from '../budgets.ts';
-import { kill } from '../death.ts';
 import { hold, outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
