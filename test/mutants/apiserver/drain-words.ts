@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const REPLICAS = 'test/apiserver/drain/replicas.test.ts';
-const DRAIN = 'test/apiserver/drain/drain.test.ts';
+const OWN_PODS = 'test/apiserver/drain/own-pods.test.ts';
 const PREFLIGHT = 'test/apiserver/drain/preflight.test.ts';
 const PROGRESS = 'test/apiserver/drain/progress.test.ts';
 const ADMISSION = 'runtime/apiserver/drain/admission.ts';
@@ -25,7 +25,7 @@ export const drainWordMutants: readonly Mutant[] = [
     file: RUN,
     find: 'left = await leaving(set, () => (known ??= elsewhere()));',
     replace: 'left = set;',
-    tests: [DRAIN],
+    tests: [OWN_PODS],
     name: 'counts none of the operator’s own',
   },
   {
@@ -34,7 +34,7 @@ export const drainWordMutants: readonly Mutant[] = [
     file: RUN,
     find: '      if (set.pods.length === 0) known = undefined;\n',
     replace: '',
-    tests: [DRAIN],
+    tests: [OWN_PODS],
     name: 'looks for another node',
   },
   {

@@ -1,0 +1,46 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { settle } from '../../../sim/clock.ts';
+import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { outcome, started, World } from '../world.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.create();
+});
+
+test('a drain counts none of the operator’s own pods where they stay: not in its progress, and not past its deadline', async () => {
+  await world.addPod('web-1');
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const drain = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
+  await settle();
+  expect((await world.shadow()).status?.drain?.pods_left).toBe(1);
+  await world.addPod('web-2');
+  await world.clock.advance(4_000);
+  expect((await world.shadow()).status?.drain?.pods_left).toBe(2);
+  await world.clock.advance(56_000);
+  expect(await outcome(drain)).toBe('504 DrainTimeout');
+  await expect(drain).rejects.toThrow(/left: shop\/web-1 \([^)]*\). shop\/web-2 \([^)]*\)$/);
+});
+
+test('a drain looks for another node for the operator’s own pods once while others are left, and again when it is their turn', async () => {
+  await world.addNode('n2');
+  for (const name of ['web-1', 'web-2', 'web-3']) await world.addPod(name);
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const { service, tap } = world.replica();
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await settle();
+  const looks = (): number =>
+    tap.requests.filter(({ path, query }) => path === '/api/v1/nodes' && query?.['limit']).length;
+  const before = looks();
+  expect(before).toBeGreaterThan(0);
+  for (const name of ['web-1', 'web-2']) await world.endPod(name);
+  await settle();
+  expect(looks()).toBe(before);
+  await world.setCordon(true, 'n2');
+  await world.endPod('web-3');
+  expect(await outcome(drain)).toBe('ok');
+  expect((await world.pods()).map(({ metadata }) => [metadata.name, metadata.deletionTimestamp])).toEqual([
+    ['controller', undefined],
+  ]);
+});
