@@ -118,7 +118,7 @@ play('an uncordon', {
 
 play('the exclusion from load balancers', {
   'comes with marks that own it': async () => {
-    const own = marks({ since: null, owns: ['lb'] });
+    const own = marks({ since: null, newestPod: undefined, owns: ['lb'] });
     const exclude = writes({ labels: { [LB_LABEL]: 'True' }, annotations: { [MARKS_ANNOTATION]: own } });
     expect(await answer('excludeFromLb', ...looks(node('n1'), shadow('s1')), exclude)).toBe('ok');
   },
@@ -133,7 +133,7 @@ play('the exclusion from load balancers', {
   },
 
   'ends with its marks': async () => {
-    const own = marks({ since: null, owns: ['lb'] });
+    const own = marks({ since: null, newestPod: undefined, owns: ['lb'] });
     const at = node('n1', { ...updated, labels: { [LB_LABEL]: 'True' }, marks: own });
     const include = writes({ labels: { [LB_LABEL]: null }, annotations: { [MARKS_ANNOTATION]: null } });
     expect(await answer('removeExclusionFromLb', ...looks(at, shadow('s1')), include)).toBe('ok');

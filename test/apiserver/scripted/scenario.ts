@@ -15,8 +15,11 @@ const ID = '800000007ffffffb';
 export const SINCE = '2026-01-01T00:00:00Z';
 const OURS = ['cordon', 'cluster-autoscaler', 'karpenter'];
 
+/** When the node and its pods were created. */
+const CREATED = '2025-12-31T00:00:00Z';
+
 export const marks = (more: object = {}): string =>
-  JSON.stringify({ id: ID, since: SINCE, boot: 'boot-1', owns: OURS, ...more });
+  JSON.stringify({ id: ID, since: SINCE, boot: 'boot-1', newestPod: CREATED, owns: OURS, ...more });
 
 interface NodeParts {
   readonly annotations?: Readonly<Record<string, string>>;
@@ -31,6 +34,7 @@ export const node = (resourceVersion: string, parts: NodeParts = {}): object => 
     name: 'n1',
     uid: 'uid-n1',
     resourceVersion,
+    creationTimestamp: CREATED,
     labels: parts.labels ?? {},
     annotations: { ...parts.annotations, ...(parts.marks !== undefined && { [MARKS_ANNOTATION]: parts.marks }) },
   },
@@ -72,7 +76,7 @@ export const pod = (name: string, { metadata, spec, phase = 'Running' }: PodPart
     uid: `uid-${name}`,
     resourceVersion: '1',
     labels: { app: 'web' },
-    creationTimestamp: '2025-12-31T00:00:00Z',
+    creationTimestamp: CREATED,
     ...metadata,
   },
   spec: { ...spec },
