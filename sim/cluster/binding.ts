@@ -15,6 +15,6 @@ export async function bind(core: Core, target: Target, { body, options }: Creati
     }
     return { ...pod, spec: { ...fields(pod['spec']), nodeName } };
   };
-  await update(core, { ...target, type: PODS, subresource: undefined }, { change, options });
+  await update(core, { ...target, type: PODS }, { change, options });
   return success(undefined, 201);
 }

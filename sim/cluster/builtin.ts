@@ -16,11 +16,7 @@ const ON_CREATE: Readonly<Record<string, Prepare>> = {
     spec: { finalizers: ['kubernetes'] },
     status: { phase: 'Active' },
   }),
-  Pod: (pod) => ({
-    ...pod,
-    spec: { ...POD_SPEC, ...fields(pod['spec']) },
-    status: { phase: 'Pending', qosClass: 'BestEffort' },
-  }),
+  Pod: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: 'BestEffort' } }),
   Deployment: withReplicas,
   ReplicaSet: withReplicas,
   PodDisruptionBudget: (pdb) => ({ ...pdb, status: NO_DISRUPTIONS }),
@@ -52,6 +48,7 @@ const ON_WRITE: Readonly<Record<string, Prepare>> = {
     const data = { ...fields(secret['data']), ...Object.fromEntries(encoded) };
     return { type: 'Opaque', ...without(secret, 'stringData'), data };
   },
+  Pod: (pod) => ({ ...pod, spec: { ...POD_SPEC, ...fields(pod['spec']) } }),
   // `false` is never stored: a node that was uncordoned looks like one that never was cordoned.
   Node: (node) =>
     at(node, 'spec', 'unschedulable') === false
@@ -62,17 +59,8 @@ const ON_WRITE: Readonly<Record<string, Prepare>> = {
 
 /** Brings an object of a built-in kind into the form in which it is stored. */
 export function prepareBuiltIn(core: Core, { type, object, before }: Candidate): KubeJson {
-  const clean = withoutNulls(object) as KubeJson;
-  const created = before ? clean : (ON_CREATE[type.kind]?.(clean, core) ?? clean);
+  const created = before ? object : (ON_CREATE[type.kind]?.(object, core) ?? object);
   return ON_WRITE[type.kind]?.(created, core) ?? created;
-}
-
-/** Built-in types are decoded into structures, where null and absent are the same. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return list(value).map(withoutNulls);
-  if (!isFields(value)) return value;
-  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]));
 }
 
 /** A CRD is served from the moment it is stored, and says so. */

@@ -105,8 +105,9 @@ class Front {
   }
 
   #authenticate(authorization: string | undefined): UserInfo {
-    if (authorization === undefined) return ANONYMOUS;
-    const token = /^bearer (.+)$/i.exec(authorization)?.[1] ?? '';
+    const token = /^bearer +(\S.*)$/i.exec(authorization ?? '')?.[1];
+    // What shows no token, be it in another scheme, is nobody's in particular.
+    if (token === undefined) return ANONYMOUS;
     const user = this.#users.get(token) ?? this.#cluster.authenticateToken(token);
     if (!user) throw new StatusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
     return user;

@@ -1,7 +1,8 @@
 import type { Core } from './core.ts';
+import { requireReached } from './list-options.ts';
 import type { KubeJson } from './object.ts';
 import { type Scope, select } from './selection.ts';
-import { badRequest, expired, StatusError } from './status.ts';
+import { badRequest, expired } from './status.ts';
 
 /** A page of a list, as stored. */
 export interface Page {
@@ -38,7 +39,8 @@ export class Lists {
     const { query } = scope;
     const limit = Number(query['limit'] ?? 0) || Infinity;
     if (query['continue']) return this.#resume(query['continue'], limit);
-    this.#checkVersion(query['resourceVersion'], query['resourceVersionMatch']);
+    requireReached(this.#core.store, query);
+    this.#refusePast(query);
     const snapshot = { id: this.#next, version: this.#core.store.version, items: listAll(this.#core, scope) };
     if (snapshot.items.length > limit) {
       this.#snapshots.set(this.#next++, snapshot);
@@ -52,16 +54,10 @@ export class Lists {
     this.#snapshots.clear();
   }
 
-  #checkVersion(version: string | undefined, match: string | undefined): void {
-    const { store } = this.#core;
-    if (Number(version ?? 0) > store.version) {
-      const message = `Too large resource version: ${version}, current: ${store.version}`;
-      const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
-      throw new StatusError({ code: 504, reason: 'Timeout', message, details: { retryAfterSeconds: 1, causes } });
-    }
-    if (match === 'Exact' && Number(version) !== store.version) {
-      throw expired(`The resourceVersion for the provided list is too old: ${version} (${store.version})`);
-    }
+  #refusePast({ resourceVersion, resourceVersionMatch }: Scope['query']): void {
+    const { version } = this.#core.store;
+    if (resourceVersionMatch !== 'Exact' || Number(resourceVersion) === version) return;
+    throw expired(`The resourceVersion for the provided list is too old: ${resourceVersion} (${version})`);
   }
 
   #resume(token: string, limit: number): Page {

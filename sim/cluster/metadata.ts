@@ -3,7 +3,7 @@ import type { Core } from './core.ts';
 import { nameSuffix, uuid } from './ids.ts';
 import { fields, type Fields, isFields, type KubeJson, list, type Meta, text, without } from './object.ts';
 import type { ResourceType } from './resources.ts';
-import { badRequest, type Cause, internal } from './status.ts';
+import { badRequest, type Cause, internal, invalidValue } from './status.ts';
 import type { Ref } from './store.ts';
 
 /** What a client may not change. */
@@ -155,8 +155,4 @@ function ownerFaults(owner: Fields): readonly Cause[] {
   return ['apiVersion', 'kind', 'name', 'uid']
     .filter((key) => text(owner[key]) === '')
     .map((key) => invalidValue(`metadata.ownerReferences.${key}`, '', 'must not be empty'));
-}
-
-function invalidValue(field: string, value: unknown, why: string): Cause {
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` };
 }

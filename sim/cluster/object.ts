@@ -40,6 +40,14 @@ export function without<T extends Fields>(object: T, ...keys: string[]): T {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key))) as T;
 }
 
+/** `value` without its nulls: where the API server decodes into a structure, null and absent are the same. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return list(value).map(withoutNulls);
+  if (!isFields(value)) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]));
+}
+
 /** The value at `path`, undefined where anything on the way is missing. */
 export function at(object: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), object);

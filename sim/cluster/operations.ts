@@ -3,7 +3,9 @@ import type { WriteOptions } from './admission.ts';
 import { bind } from './binding.ts';
 import { type Core, inVersion, mustGet, oneInVersion } from './core.ts';
 import { evict } from './eviction.ts';
+import { decode } from './kinds/decode.ts';
 import { type Lists, listAll } from './list.ts';
+import { checkListOptions, requireReached } from './list-options.ts';
 import { fields, type KubeJson } from './object.ts';
 import { deleteOptions, writeOptions } from './options.ts';
 import { patcher } from './patch/patch.ts';
@@ -24,7 +26,12 @@ export interface Operation extends Call {
   readonly target: Target;
 }
 
-type Verb = (operation: Operation) => Promise<ApiResponse>;
+/** An operation, and the form in which its answer is wanted. */
+interface Task extends Operation {
+  readonly form: Form;
+}
+
+type Verb = (task: Task) => Promise<ApiResponse>;
 
 /** What can be done with a resource, by verb. */
 export class Operations {
@@ -56,31 +63,34 @@ export class Operations {
     if (type.virtual === true && verb !== 'create') throw methodNotAllowed();
     const run = this.#verbs[verb];
     if (!run) throw methodNotAllowed();
-    return run(operation);
+    return run({ ...operation, form: formOf(this.#core, type, operation) });
   }
 
-  async #get(operation: Operation): Promise<PlainResponse> {
+  async #get(operation: Task): Promise<PlainResponse> {
     const { type, target } = operation;
     requirePlain(target);
+    requireReached(this.#core.store, operation.query);
     const object = oneInVersion(this.#core, type, mustGet(this.#core, target));
     return this.#answer(operation, object instanceof Promise ? await object : object, { status: 200 });
   }
 
-  async #list(operation: Operation): Promise<PlainResponse> {
+  async #list(operation: Task): Promise<PlainResponse> {
     const { type, target, query } = operation;
+    checkListOptions(query, false);
     const { items, metadata } = this.#lists.page({ type, namespace: target.namespace, query });
     const converted = inVersion(this.#core, type, items);
     const objects = converted instanceof Promise ? await converted : converted;
-    return { status: 200, body: this.#form(operation).list({ objects, metadata }) };
+    return { status: 200, body: operation.form.list({ objects, metadata }) };
   }
 
-  #watch(operation: Operation): ApiResponse {
+  #watch(operation: Task): ApiResponse {
     const { type, target, query } = operation;
+    checkListOptions(query, true);
     const watch = new Watch(this.#core, { type, namespace: target.namespace, query }).start();
-    return { status: 200, stream: this.#form(operation).watch(watch) };
+    return { status: 200, stream: operation.form.watch(watch) };
   }
 
-  async #create(operation: Operation): Promise<PlainResponse> {
+  async #create(operation: Task): Promise<PlainResponse> {
     const { type, target, user, request } = operation;
     const { body } = request;
     if (type.virtual === true) {
@@ -89,10 +99,11 @@ export class Operations {
     if (target.subresource !== undefined) return { status: 201, body: await this.#subresource(operation) };
     if (target.name !== '') throw methodNotAllowed();
     const options = writeOptions(operation);
-    return this.#answer(operation, await create(this.#core, target, { body, options }), { status: 201, options });
+    const object = await create(this.#core, target, { body: this.#decoded(operation, body, options), options });
+    return this.#answer(operation, object, { status: 201, options });
   }
 
-  #subresource(operation: Operation): object | Promise<object> {
+  #subresource(operation: Task): object | Promise<object> {
     const { target, request, query } = operation;
     const { body } = request;
     requireNamespace(this.#core, target);
@@ -108,24 +119,25 @@ export class Operations {
     }
   }
 
-  async #update(operation: Operation): Promise<PlainResponse> {
+  async #update(operation: Task): Promise<PlainResponse> {
     const { target, request } = operation;
     requirePlain(target);
     const options = writeOptions(operation);
-    const object = await replace(this.#core, target, { body: request.body, options });
-    return this.#answer(operation, object, { status: 200, options });
+    const body = this.#decoded(operation, request.body, options);
+    const { object, created } = await replace(this.#core, target, { body, options });
+    return this.#answer(operation, object, { status: created ? 201 : 200, options });
   }
 
-  async #patch(operation: Operation): Promise<PlainResponse> {
+  async #patch(operation: Task): Promise<PlainResponse> {
     const { type, target, request } = operation;
     requirePlain(target);
     const apply = patcher(request.headers?.['content-type'] ?? '', this.#core.registry.crd(type) !== undefined);
     const options = writeOptions(operation);
-    const change = (current: KubeJson): unknown => apply(current, request.body);
+    const change = (current: KubeJson): unknown => this.#decoded(operation, apply(current, request.body), options);
     return this.#answer(operation, await update(this.#core, target, { change, options }), { status: 200, options });
   }
 
-  async #delete(operation: Operation): Promise<PlainResponse> {
+  async #delete(operation: Task): Promise<PlainResponse> {
     const { type, target, request, query } = operation;
     requirePlain(target);
     const object = mustGet(this.#core, target);
@@ -140,8 +152,9 @@ export class Operations {
     return { status: 200, body: success({ name, ...group, kind: type.plural, uid }) };
   }
 
-  async #deleteCollection(operation: Operation): Promise<PlainResponse> {
+  async #deleteCollection(operation: Task): Promise<PlainResponse> {
     const { type, target, request, query } = operation;
+    checkListOptions(query, false);
     const options = deleteOptions(request.body, query);
     const chosen = listAll(this.#core, { type, namespace: target.namespace, query });
     const before = { resourceVersion: String(this.#core.store.version) };
@@ -151,16 +164,16 @@ export class Operations {
     }
     const converted = inVersion(this.#core, type, chosen);
     const objects = converted instanceof Promise ? await converted : converted;
-    return { status: 200, body: this.#form(operation).list({ objects, metadata: before }) };
+    return { status: 200, body: operation.form.list({ objects, metadata: before }) };
   }
 
-  #answer(operation: Operation, object: KubeJson, { status, options }: Answer): PlainResponse {
+  #decoded({ type }: Operation, body: unknown, options: WriteOptions): unknown {
+    return decode(body, { type, custom: this.#core.registry.crd(type) !== undefined, options });
+  }
+
+  #answer(operation: Task, object: KubeJson, { status, options }: Answer): PlainResponse {
     const warning = options?.warnings.map((words) => `299 - ${JSON.stringify(words)}`).join(', ');
-    return { status, body: this.#form(operation).one(object), ...(warning && { headers: { warning } }) };
-  }
-
-  #form(operation: Operation): Form {
-    return formOf(this.#core, operation.type, operation);
+    return { status, body: operation.form.one(object), ...(warning && { headers: { warning } }) };
   }
 }
 

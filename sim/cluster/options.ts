@@ -1,24 +1,28 @@
 import type { WriteOptions } from './admission.ts';
-import { at, fields, list, text } from './object.ts';
+import { validate } from './crd/validate.ts';
+import { DELETE_OPTIONS } from './kinds/structures.ts';
+import { at, fields, type Fields, list, text, withoutNulls } from './object.ts';
 import type { DeleteOptions } from './remove.ts';
 import type { Call } from './request.ts';
-import { badRequest } from './status.ts';
+import { badRequest, invalidOptions } from './status.ts';
 
 type Query = Readonly<Record<string, string>>;
 
+const OPTIONS: Readonly<Record<string, string>> = { update: 'UpdateOptions', patch: 'PatchOptions' };
 const VALIDATIONS = ['Ignore', 'Warn', 'Strict'] as const;
 
-/** How a create, update or patch is to be made. @throws StatusError 400 */
+/** How a create, update or patch is to be made. @throws StatusError 422 */
 export function writeOptions({ query, verb }: Pick<Call, 'query' | 'verb'>): WriteOptions {
   const asked = query['fieldValidation'] || 'Warn';
   const fieldValidation = VALIDATIONS.find((value) => value === asked);
-  if (!fieldValidation) throw badRequest(`fieldValidation: expected one of ${VALIDATIONS.join(', ')}, got "${asked}"`);
-  return { dryRun: dryRun(query), fieldValidation, warnings: [], patch: verb === 'patch' };
+  const kind = OPTIONS[verb] ?? 'CreateOptions';
+  if (!fieldValidation) throw unsupported(kind, 'fieldValidation', { found: asked, supported: VALIDATIONS });
+  return { dryRun: dryRun(query, kind), fieldValidation, warnings: [], patch: verb === 'patch' };
 }
 
-/** DeleteOptions come in the body or, some of them, in the query. @throws StatusError 400 */
+/** DeleteOptions come in the body or, some of them, in the query. @throws StatusError 400, 422 */
 export function deleteOptions(body: unknown, query: Query): DeleteOptions {
-  const given = fields(body);
+  const given = structured(body);
   const grace = given['gracePeriodSeconds'] ?? query['gracePeriodSeconds'];
   const policy = text(given['propagationPolicy']) || query['propagationPolicy'];
   const orphan = given['orphanDependents'] === true ? 'Orphan' : undefined;
@@ -29,12 +33,29 @@ export function deleteOptions(body: unknown, query: Query): DeleteOptions {
       uid: text(at(given, 'preconditions', 'uid')) || undefined,
       resourceVersion: text(at(given, 'preconditions', 'resourceVersion')) || undefined,
     },
-    dryRun: dryRun(query) || list(given['dryRun']).includes('All'),
+    dryRun: dryRun(query, 'DeleteOptions') || list(given['dryRun']).includes('All'),
   };
 }
 
-function dryRun(query: Query): boolean {
-  const asked = query['dryRun'] ?? '';
-  if (asked !== '' && asked !== 'All') throw badRequest(`dryRun: supported values: "All", got "${asked}"`);
-  return asked === 'All';
+function structured(body: unknown): Fields {
+  const clean = withoutNulls(fields(body)) as Fields;
+  const [fault] = validate(DELETE_OPTIONS, clean);
+  if (fault) throw badRequest(`DeleteOptions: ${fault.field}: ${fault.message}`);
+  return clean;
+}
+
+function dryRun(query: Query, kind: string): boolean {
+  const found = query['dryRun'] ?? '';
+  if (found !== '' && found !== 'All') throw unsupported(kind, 'dryRun', { found, supported: ['All'] });
+  return found === 'All';
+}
+
+function unsupported(
+  kind: string,
+  field: string,
+  { found, supported }: { readonly found: string; readonly supported: readonly string[] },
+): Error {
+  const values = supported.map((value) => JSON.stringify(value)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${values}`;
+  return invalidOptions(kind, [{ reason: 'FieldValueNotSupported', field, message }]);
 }

@@ -3,7 +3,7 @@ import type { Core } from './core.ts';
 import { at, fields, type Fields, isFields, list, text } from './object.ts';
 import { allowed, type Attributes } from './rbac.ts';
 import type { ResourceType } from './resources.ts';
-import { badRequest, notImplemented } from './status.ts';
+import { badRequest, invalid, invalidValue, notImplemented } from './status.ts';
 import type { Tokens } from './tokens.ts';
 
 interface Question {
@@ -21,7 +21,7 @@ const ANSWERS: Readonly<Record<string, (question: Question) => object>> = {
   SubjectAccessReview: ({ core, spec }) => access(core, subject(spec), spec),
 };
 
-/** The body with its `status` filled in. @throws StatusError 400, 501 */
+/** The body with its `status` filled in. @throws StatusError 400, 422, 501 */
 export function review(type: ResourceType, body: unknown, question: Omit<Question, 'spec'>): object {
   if (!isFields(body)) throw badRequest(`the body of the request must be a ${type.kind}`);
   const answer = ANSWERS[type.kind];
@@ -46,6 +46,12 @@ function reviewToken(tokens: Tokens, spec: Fields): object {
 }
 
 function access(core: Core, user: UserInfo, spec: Fields): object {
+  if (!isFields(spec['resourceAttributes']) === !isFields(spec['nonResourceAttributes'])) {
+    throw unanswerable(
+      'resourceAttributes',
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    );
+  }
   const asked = attributes(spec);
   const yes = allowed(core.store, user, asked);
   return { allowed: yes, ...(yes && { reason: 'RBAC: allowed' }) };
@@ -66,5 +72,13 @@ function attributes(spec: Fields): Attributes {
 }
 
 function subject(spec: Fields): UserInfo {
+  if (text(spec['user']) === '' && list(spec['groups']).length === 0) {
+    throw unanswerable('user', 'at least one of user or group must be specified');
+  }
   return { username: text(spec['user']), groups: list(spec['groups']).map(text) };
+}
+
+function unanswerable(field: string, why: string): Error {
+  const type = { kind: '', group: 'authorization.k8s.io' };
+  return invalid({ type, name: '' }, [invalidValue(`spec.${field}`, null, why)]);
 }

@@ -68,12 +68,24 @@ export function forbidden(subject: Subject, why: string, causes?: readonly Cause
   return new StatusError({ code: 403, reason: 'Forbidden', message, details });
 }
 
-export function invalid({ type, name }: Subject, causes: readonly Cause[]): StatusError {
+export function invalid(
+  { type, name }: { readonly type: Pick<ResourceType, 'kind' | 'group'>; readonly name: string },
+  causes: readonly Cause[],
+): StatusError {
   const lines = causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   const why = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   const message = `${qualified(type.kind, type.group)} "${name}" is invalid: ${why}`;
   const details = { name, kind: type.kind, causes, ...(type.group !== '' && { group: type.group }) };
   return new StatusError({ code: 422, reason: 'Invalid', message, details });
+}
+
+/** The query of the request, read as options of this kind, is refused. */
+export function invalidOptions(kind: string, causes: readonly Cause[]): StatusError {
+  return invalid({ type: { kind, group: 'meta.k8s.io' }, name: '' }, causes);
+}
+
+export function invalidValue(field: string, value: unknown, why: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` };
 }
 
 export function badRequest(message: string): StatusError {
@@ -101,6 +113,10 @@ export function notImplemented(what: string): StatusError {
 export function methodNotAllowed(): StatusError {
   const message = 'the server does not allow this method on the requested resource';
   return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+}
+
+export function notAcceptable(message: string): StatusError {
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {

@@ -91,7 +91,7 @@ function revise(core: Core, target: Target, { shown, edit }: { shown: KubeJson; 
   const faults = immutableFaults(shown.metadata, next.metadata);
   if (faults.length > 0) throw invalid(target, faults);
   const object = { ...scoped(target, { shown, next }), metadata: metadataOf(core, target, { shown, next }) };
-  return admit(core, { type: target.type, object, before: shown }, edit.options);
+  return admit(core, { type: target.type, object, before: shown, subresource: target.subresource }, edit.options);
 }
 
 function anotherUid(target: Target, meant: string, found: string): StatusError {
@@ -141,16 +141,21 @@ const CREATED_BY_UPDATE = new Set([
 const VERSION_REQUIRED = new Set(['leases', 'poddisruptionbudgets', 'customresourcedefinitions']);
 
 /** PUT. Some types are created by it, and some insist on a resourceVersion. @throws StatusError */
-export async function replace(core: Core, target: Target, creation: Creation): Promise<KubeJson> {
+export async function replace(
+  core: Core,
+  target: Target,
+  creation: Creation,
+): Promise<{ readonly object: KubeJson; readonly created: boolean }> {
   requireKind(core, target.type, creation.body);
   const draft = envelope(target, creation.body);
   const meant = draft.metadata.uid;
   if (!core.store.get(target)) {
     if (meant) throw anotherUid(target, meant, '');
     if (!CREATED_BY_UPDATE.has(target.type.plural)) throw notFound(target);
-    return create(core, target, creation);
+    return { object: await create(core, target, creation), created: true };
   }
-  return update(core, target, { options: creation.options, meant, change: () => versioned(core, target, draft) });
+  const edit: Edit = { options: creation.options, meant, change: () => versioned(core, target, draft) };
+  return { object: await update(core, target, edit), created: false };
 }
 
 function versioned(core: Core, target: Target, draft: KubeJson): KubeJson {

@@ -3,7 +3,7 @@ import { exchange } from '../e2e/controlplane/exchange.ts';
 import { at, fields, list } from '../../sim/cluster/object.ts';
 import { mergePatch } from '../../sim/cluster/patch/merge.ts';
 import { CRD, CRDS, definition, gadget, gadgetV1, INVALID_SPECS, version } from '../sim/cluster/gadget.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal, told } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { serveWebhook } from './webhook.ts';
@@ -150,6 +150,39 @@ describe('an object', () => {
       rows: [{ cells: ['g', 'Idle'], object: { kind: 'PartialObjectMetadata', metadata: { name: 'g' } } }],
     });
   });
+});
+
+test('a watch of one name shows that object alone, from its making to its end', async () => {
+  const { v2 } = await served();
+  const { metadata } = await cluster.admin.list(v2);
+  const query = { fieldSelector: 'metadata.name=g', resourceVersion: metadata.resourceVersion };
+  const watch = cluster.admin.watch(v2, query);
+  for (const name of ['f', 'g', 'h']) await cluster.admin.create(v2, gadget(name));
+  for (const name of ['h', 'g']) await cluster.admin.patch(`${v2}/${name}/status`, { status: { seen: 'now' } });
+  for (const name of ['f', 'g']) await cluster.admin.delete(`${v2}/${name}`);
+  await eventually(() => expect(told(watch.events)).toEqual(['ADDED g', 'MODIFIED g', 'DELETED g']));
+  watch.stop();
+});
+
+test('an object goes with the node that owns it', async () => {
+  const { v2 } = await served();
+  const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'owner-' } });
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid }];
+  await cluster.admin.create(v2, { ...gadget('owned'), metadata: { name: 'owned', ownerReferences } });
+  await cluster.admin.create(v2, gadget('free'));
+  await cluster.admin.delete(`/api/v1/nodes/${metadata.name}`);
+  await eventually(async () => expect(await refusal(cluster.admin.get(`${v2}/owned`))).toMatchObject({ code: 404 }));
+  await cluster.admin.get(`${v2}/free`);
+});
+
+test("an object's metadata has its types, whatever the schema says", async () => {
+  const { v2 } = await served();
+  const made = (metadata: object): Promise<unknown> => cluster.admin.create(v2, { ...gadget('g'), metadata });
+  expect(await refusal(made({ name: 'g', annotations: { a: 1 } }))).toMatchObject({ code: 400, reason: 'BadRequest' });
+  expect(await made({ name: 'g', finalizers: ['plain'], colour: 'red' })).not.toHaveProperty('metadata.colour');
+  const patch = { metadata: { annotations: { a: 1 } } };
+  expect(await refusal(cluster.admin.patch(`${v2}/g`, patch))).toMatchObject({ code: 422, reason: 'Invalid' });
+  await cluster.admin.patch(`${v2}/g`, { metadata: { finalizers: null } });
 });
 
 test('a watch from before what the server remembers is 410', async () => {

@@ -86,6 +86,30 @@ describe('a list', () => {
   });
 });
 
+describe('pods of a node', () => {
+  const fieldSelector = (): string => `spec.nodeName=${cluster.node}`;
+  const pod = (name: string, nodeName?: string): object => ({
+    metadata: { name },
+    spec: { nodeName, containers: [{ name: 'main', image: 'web' }] },
+  });
+
+  test('are what a list and a watch of its name select', async () => {
+    const path = `/api/v1/namespaces/${await cluster.namespace()}/pods`;
+    await cluster.admin.create(path, pod('here', cluster.node));
+    await cluster.admin.create(path, pod('nowhere'));
+    const listed = await cluster.admin.list(path, { fieldSelector: fieldSelector() });
+    expect(listNames(listed)).toEqual(['here']);
+    const query = { fieldSelector: fieldSelector(), resourceVersion: listed.metadata.resourceVersion };
+    const watch = cluster.admin.watch(path, query);
+    await cluster.admin.patch(`${path}/nowhere`, { metadata: { labels: { a: 'b' } } });
+    const target = { kind: 'Node', name: cluster.node };
+    await cluster.admin.create(`${path}/nowhere/binding`, { metadata: { name: 'nowhere' }, target });
+    await cluster.admin.delete(`${path}/here`, { gracePeriodSeconds: 0 });
+    await eventually(() => expect(told(watch.events)).toEqual(['ADDED nowhere', 'DELETED here']));
+    watch.stop();
+  });
+});
+
 describe('a watch', () => {
   test('begins with all objects where it names no resourceVersion', async () => {
     const path = await filled('b', 'a');

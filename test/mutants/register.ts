@@ -1,6 +1,7 @@
 import { agentMutants } from './agent.ts';
 import { agentHostMutants } from './agent-host.ts';
 import { apiserverMutants } from './apiserver.ts';
+import { clusterMutants } from './cluster.ts';
 import { controllerMutants } from './controller.ts';
 import { e2eMutants } from './e2e.ts';
 import { limitMutants } from './limits.ts';
@@ -11,6 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...agentMutants,
   ...agentHostMutants,
   ...apiserverMutants,
+  ...clusterMutants,
   ...controllerMutants,
   ...e2eMutants,
   ...limitMutants,

@@ -12,12 +12,14 @@ export function prune(schema: Schema, object: Readonly<Record<string, unknown>>,
   return { ...envelope, ...(pruned(schema, inner, { path: '', unknown }) as object) };
 }
 
+/** Where a value stands, and the paths that its schema does not know, to which more are added. */
 interface Context {
   readonly path: string;
   readonly unknown: string[];
 }
 
-function pruned(schema: Schema, value: unknown, { path, unknown }: Context): unknown {
+/** As `prune`, without exceptions. */
+export function pruned(schema: Schema, value: unknown, { path, unknown }: Context): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
     return items

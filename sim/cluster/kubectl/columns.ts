@@ -28,6 +28,21 @@ const template = (path: string): readonly Column[] => [
 ];
 const workload = [...template('.spec.template.spec'), wide('Selector', labels('.spec.selector.matchLabels'))];
 const roleRef = text('Role', (object) => `${textAt(object, '.roleRef.kind')}/${textAt(object, '.roleRef.name')}`);
+const subjects = (name: string, kind: string, namespaced = false): Column =>
+  wide(name, (object) =>
+    list(object, '.subjects')
+      .filter((subject) => textAt(subject, '.kind') === kind)
+      .map((subject) => `${namespaced ? `${textAt(subject, '.namespace')}/` : ''}${textAt(subject, '.name')}`)
+      .join(', '),
+  );
+const binding = [
+  nameColumn,
+  roleRef,
+  ageColumn,
+  subjects('Users', 'User'),
+  subjects('Groups', 'Group'),
+  subjects('ServiceAccounts', 'ServiceAccount', true),
+];
 const address = (type: string): Column =>
   wide(type.replace('IP', '-IP'), value(`.status.addresses[?(@.type=="${type}")].address`));
 
@@ -72,8 +87,9 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
       'Ready',
       (object) => `${textAt(object, '.status.readyReplicas', '0')}/${textAt(object, '.spec.replicas', '1')}`,
     ),
-    count('Up-to-date', '.status.updatedReplicas'),
-    count('Available', '.status.availableReplicas'),
+    // The API server calls these two texts, though their cells are numbers.
+    { ...count('Up-to-date', '.status.updatedReplicas'), type: 'string' },
+    { ...count('Available', '.status.availableReplicas'), type: 'string' },
     ageColumn,
     ...workload,
   ],
@@ -117,17 +133,17 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   secrets: [nameColumn, text('Type', value('.type', 'Opaque')), text('Data', entries), ageColumn],
   configmaps: [nameColumn, text('Data', entries), ageColumn],
-  serviceaccounts: [nameColumn, text('Secrets', (object) => list(object, '.secrets').length), ageColumn],
   'roles.rbac.authorization.k8s.io': [nameColumn, createdColumn],
   'clusterroles.rbac.authorization.k8s.io': [nameColumn, createdColumn],
-  'rolebindings.rbac.authorization.k8s.io': [nameColumn, roleRef, ageColumn],
-  'clusterrolebindings.rbac.authorization.k8s.io': [nameColumn, roleRef, ageColumn],
+  'rolebindings.rbac.authorization.k8s.io': binding,
+  'clusterrolebindings.rbac.authorization.k8s.io': binding,
   'customresourcedefinitions.apiextensions.k8s.io': [nameColumn, createdColumn],
   'priorityclasses.scheduling.k8s.io': [
     nameColumn,
-    text('Value', value('.value', '0')),
-    text('Global-Default', value('.globalDefault', 'false')),
+    count('Value', '.value'),
+    { ...text('Global-Default', (object) => at(object, '.globalDefault') ?? false), type: 'boolean' },
     ageColumn,
+    text('PreemptionPolicy', value('.preemptionPolicy', 'PreemptLowerPriority')),
   ],
   'networkpolicies.networking.k8s.io': [
     nameColumn,
@@ -148,6 +164,6 @@ function eventObject(object: object): string {
   return `${kind}/${textAt(object, '.involvedObject.name')}`;
 }
 
-function entries(object: object): string {
-  return String(Object.keys({ ...(at(object, '.data') as object), ...(at(object, '.binaryData') as object) }).length);
+function entries(object: object): number {
+  return Object.keys({ ...(at(object, '.data') as object), ...(at(object, '.binaryData') as object) }).length;
 }

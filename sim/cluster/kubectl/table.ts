@@ -36,7 +36,7 @@ export function renderTable(request: TableRequest): object {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata,
-    columnDefinitions: includeHeaders ? columns.map(definition) : [],
+    columnDefinitions: includeHeaders ? columns.map(definition) : null,
     rows: objects.map((object) => row(object, columns, request)),
   };
 }

@@ -96,7 +96,7 @@ describe('an object', () => {
     const odd = gadget('g', { state: 'Idle', colour: 'red' });
     const status = await refusal(admin.create(V2, odd, { fieldValidation: 'Strict' }));
     expect(status).toMatchObject({ code: 400, message: expect.stringContaining('unknown field "spec.colour"') });
-    expect(await refusal(admin.create(V2, odd, { fieldValidation: 'Loose' }))).toMatchObject({ code: 400 });
+    expect(await refusal(admin.create(V2, odd, { fieldValidation: 'Loose' }))).toMatchObject({ code: 422 });
   });
 
   test('has a status apart: neither write touches the other, nor the metadata', async () => {

@@ -140,7 +140,7 @@ test('a row carries as much of its object as was asked for; headings can be left
   const bare = renderTable({ ...request, includeObject: 'None' }) as Table;
   const partial = renderTable(request) as Table;
   const full = renderTable({ ...request, includeObject: 'Object' }) as Table;
-  expect(bare.columnDefinitions).toEqual([]);
+  expect(bare.columnDefinitions).toBeNull();
   expect(bare.rows[0]).not.toHaveProperty('object');
   expect(partial.rows[0]?.object).toEqual({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
   expect(full.rows[0]?.object).toEqual({ metadata, spec: {} });

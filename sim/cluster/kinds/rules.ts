@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Candidate } from '../admission.ts';
+import { crdFaults } from '../crd/check.ts';
+import { at, fields, type KubeJson, list, text, without } from '../object.ts';
+import { type Cause, invalidValue } from '../status.ts';
+
+/** What is wrong with an object, or with the change that led to it. */
+type Rule = (candidate: Candidate) => readonly Cause[];
+
+/** Of the rules of built-in kinds those that somebody here could break. */
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  ConfigMap: [withinMebibyte],
+  Secret: [withinMebibyte, unchanged('type')],
+  Event: [aboutItsNamespace, newerForm],
+  Lease: [atLeast(1, 'spec', 'leaseDurationSeconds'), atLeast(0, 'spec', 'leaseTransitions')],
+  PodDisruptionBudget: [oneLimit, share('minAvailable'), share('maxUnavailable')],
+  Node: [taints, unchangedOnceSet('spec', 'providerID'), unchangedOnceSet('spec', 'podCIDR')],
+  Pod: [podUnchanged],
+  Deployment: [unchanged('spec', 'selector')],
+  DaemonSet: [unchanged('spec', 'selector')],
+  ReplicaSet: [unchanged('spec', 'selector')],
+  RoleBinding: [unchanged('roleRef')],
+  ClusterRoleBinding: [unchanged('roleRef')],
+  CustomResourceDefinition: [unchanged('spec', 'scope'), ({ type, object }) => crdFaults(type, object)],
+};
+
+/** What is wrong with an object of a built-in kind whose fields have their types. */
+export function kindFaults(candidate: Candidate): readonly Cause[] {
+  return (RULES[candidate.type.kind] ?? []).flatMap((rule) => rule(candidate));
+}
+
+function forbidden(field: string, why: string): Cause {
+  return { reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` };
+}
+
+function unchanged(...path: readonly string[]): Rule {
+  return ({ object, before }) => {
+    const found = at(object, ...path);
+    if (!before || isDeepStrictEqual(found, at(before, ...path))) return [];
+    return [invalidValue(path.join('.'), found, 'field is immutable')];
+  };
+}
+
+function unchangedOnceSet(...path: readonly string[]): Rule {
+  const field = path.join('.');
+  return ({ object, before }) => {
+    const set = at(before, ...path);
+    if (!set || set === at(object, ...path)) return [];
+    return [forbidden(field, `node updates may not change ${path.at(-1)} except from "" to valid`)];
+  };
+}
+
+function atLeast(least: number, ...path: readonly string[]): Rule {
+  return ({ object }) => {
+    const found = at(object, ...path);
+    if (found === undefined || Number(found) >= least) return [];
+    const why = least > 0 ? `must be greater than ${least - 1}` : `must be greater than or equal to ${least}`;
+    return [invalidValue(path.join('.'), found, why)];
+  };
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Keys do not count. */
+function withinMebibyte({ object }: Candidate): readonly Cause[] {
+  const sizes = ['data', 'binaryData'].flatMap((name) =>
+    Object.values(fields(object[name])).map((value) => bytes(object, name, text(value))),
+  );
+  if (sizes.reduce((sum, size) => sum + size, 0) <= MEBIBYTE) return [];
+  return [{ reason: 'FieldValueTooLong', field: 'data', message: `Too long: may not be more than ${MEBIBYTE} bytes` }];
+}
+
+function bytes({ kind }: KubeJson, field: string, value: string): number {
+  return Buffer.byteLength(value, kind === 'Secret' || field === 'binaryData' ? 'base64' : 'utf8');
+}
+
+/** An Event about something that is in no namespace is kept in `default`. */
+function aboutItsNamespace({ object }: Candidate): readonly Cause[] {
+  const about = text(at(object, 'involvedObject', 'namespace'));
+  if ((about || 'default') === object.metadata.namespace) return [];
+  return [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')];
+}
+
+const NAMED = ['action', 'reason', 'reportingComponent', 'reportingInstance'];
+
+/** An Event of the newer form, which the time in `eventTime` tells. */
+function newerForm({ object }: Candidate): readonly Cause[] {
+  if (object['eventTime'] === undefined) return [];
+  const missing = NAMED.filter((field) => text(object[field]) === '');
+  return missing.map((field) => ({ reason: 'FieldValueRequired', field, message: 'Required value' }));
+}
+
+function oneLimit({ object }: Candidate): readonly Cause[] {
+  const { minAvailable, maxUnavailable } = fields(object['spec']);
+  if (minAvailable === undefined || maxUnavailable === undefined) return [];
+  return [invalidValue('spec', object['spec'], 'minAvailable and maxUnavailable cannot be both set')];
+}
+
+/** A number of pods, or a percentage of them. */
+function share(name: string): Rule {
+  return ({ object }) => {
+    const found = at(object, 'spec', name);
+    const valid = typeof found === 'string' ? /^(\d{1,2}|100)%$/.test(found) : Number(found ?? 0) >= 0;
+    if (valid) return [];
+    const why =
+      typeof found === 'string' ? 'must be a percentage from 0% to 100%' : 'must be greater than or equal to 0';
+    return [invalidValue(`spec.${name}`, found, why)];
+  };
+}
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+function taints({ object }: Candidate): readonly Cause[] {
+  const rows = list(at(object, 'spec', 'taints')).map(fields);
+  const pairs = rows.map(({ key, effect }) => `${text(key)} ${text(effect)}`);
+  return rows.flatMap((row, index) => {
+    const field = `metadata.taints[${index}]`;
+    if (!EFFECTS.includes(text(row['effect']))) return [unsupported(`${field}.effect`, row['effect'])];
+    if (pairs.indexOf(pairs[index] ?? '') === index) return [];
+    const message = `Duplicate value: ${JSON.stringify(row)}: taints must be unique by key and effect pair`;
+    return [{ reason: 'FieldValueDuplicate', field, message }];
+  });
+}
+
+function unsupported(field: string, found: unknown): Cause {
+  const allowed = EFFECTS.map((effect) => `"${effect}"`).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${allowed}`;
+  return { reason: 'FieldValueNotSupported', field, message };
+}
+
+/** Of a pod that exists only these may change; a binding says on which node it is. */
+function podUnchanged({ object, before, subresource }: Candidate): readonly Cause[] {
+  if (!before || subresource === 'binding') return [];
+  const had = list(at(before, 'spec', 'tolerations'));
+  const has = list(at(object, 'spec', 'tolerations'));
+  const tolerant = had.every((old) => has.some((toleration) => isDeepStrictEqual(toleration, old)));
+  if (tolerant && isDeepStrictEqual(fixed(object), fixed(before))) return [];
+  return [
+    forbidden(
+      'spec',
+      'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, ' +
+        '`spec.activeDeadlineSeconds` and `spec.tolerations` (only additions)',
+    ),
+  ];
+}
+
+function fixed(pod: KubeJson): object {
+  const { containers, initContainers, ...spec } = fields(pod['spec']);
+  return {
+    ...without(spec, 'activeDeadlineSeconds', 'tolerations'),
+    containers: imageless(containers),
+    initContainers: imageless(initContainers),
+  };
+}
+
+function imageless(containers: unknown): readonly object[] {
+  return list(containers).map((container) => without(fields(container), 'image'));
+}

@@ -1,0 +1,147 @@
+import type { Schema } from '../crd/schema.ts';
+import type { ResourceType } from '../resources.ts';
+import { base64, count, flag, list, map, microTime, open, partly, struct, text, texts, time, whole } from './fields.ts';
+
+const META = struct({
+  ...texts('name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'),
+  generation: whole,
+  creationTimestamp: time,
+  deletionTimestamp: time,
+  deletionGracePeriodSeconds: whole,
+  labels: map(text),
+  annotations: map(text),
+  ownerReferences: list(
+    struct({ ...texts('apiVersion', 'kind', 'name', 'uid'), controller: flag, blockOwnerDeletion: flag }),
+  ),
+  finalizers: list(text),
+  managedFields: list(open),
+});
+const ENVELOPE = { ...texts('apiVersion', 'kind'), metadata: META };
+
+const CONDITION = partly({
+  ...texts('type', 'status', 'reason', 'message'),
+  lastTransitionTime: time,
+  lastHeartbeatTime: time,
+});
+const SELECTOR = struct({
+  matchLabels: map(text),
+  matchExpressions: list(struct({ ...texts('key', 'operator'), values: list(text) })),
+});
+const REFERENCE = struct(texts('kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'));
+const CONTAINER = partly(texts('name', 'image'));
+const POD_SPEC = partly({
+  ...texts('nodeName', 'serviceAccountName', 'restartPolicy', 'schedulerName', 'priorityClassName', 'dnsPolicy'),
+  terminationGracePeriodSeconds: whole,
+  activeDeadlineSeconds: whole,
+  hostNetwork: flag,
+  nodeSelector: map(text),
+  tolerations: list(struct({ ...texts('key', 'operator', 'value', 'effect'), tolerationSeconds: whole })),
+  containers: list(CONTAINER),
+  initContainers: list(CONTAINER),
+});
+const WORKLOAD = {
+  spec: partly({
+    replicas: whole,
+    selector: SELECTOR,
+    template: struct({ metadata: META, spec: POD_SPEC }),
+  }),
+  status: open,
+};
+const RULES = list(
+  struct({
+    apiGroups: list(text),
+    resources: list(text),
+    resourceNames: list(text),
+    nonResourceURLs: list(text),
+    verbs: list(text),
+  }),
+);
+const BINDING = {
+  roleRef: struct(texts('apiGroup', 'kind', 'name')),
+  subjects: list(struct(texts('apiGroup', 'kind', 'name', 'namespace'))),
+};
+
+/** The fields of each built-in kind. Those of specs and statuses only as far as anybody here reads them; the rest is open. */
+const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  Namespace: { spec: struct({ finalizers: list(text) }), status: open },
+  Node: {
+    spec: struct({
+      ...texts('podCIDR', 'providerID', 'externalID'),
+      podCIDRs: list(text),
+      unschedulable: flag,
+      taints: list(struct({ ...texts('key', 'value', 'effect'), timeAdded: time })),
+      configSource: open,
+    }),
+    status: partly({ conditions: list(CONDITION), nodeInfo: partly(texts('bootID', 'osImage', 'kubeletVersion')) }),
+  },
+  Pod: {
+    spec: POD_SPEC,
+    status: partly({
+      ...texts('phase', 'reason', 'message', 'podIP'),
+      conditions: list(CONDITION),
+      containerStatuses: list(partly({ name: text, ready: flag, restartCount: whole })),
+    }),
+  },
+  Service: { spec: partly({ type: text, selector: map(text) }), status: open },
+  Endpoints: { subsets: list(open) },
+  ServiceAccount: { secrets: list(open), imagePullSecrets: list(open), automountServiceAccountToken: flag },
+  Secret: { data: map(base64), stringData: map(text), type: text, immutable: flag },
+  ConfigMap: { data: map(text), binaryData: map(base64), immutable: flag },
+  Event: {
+    ...texts('reason', 'message', 'type', 'action', 'reportingComponent', 'reportingInstance'),
+    involvedObject: REFERENCE,
+    related: REFERENCE,
+    source: struct(texts('component', 'host')),
+    firstTimestamp: time,
+    lastTimestamp: time,
+    eventTime: microTime,
+    count: whole,
+    series: struct({ count: whole, lastObservedTime: microTime }),
+  },
+  DaemonSet: WORKLOAD,
+  Deployment: WORKLOAD,
+  ReplicaSet: WORKLOAD,
+  PodDisruptionBudget: {
+    spec: struct({
+      minAvailable: count,
+      maxUnavailable: count,
+      selector: SELECTOR,
+      unhealthyPodEvictionPolicy: text,
+    }),
+    status: partly({ conditions: list(CONDITION), disruptionsAllowed: whole, disruptedPods: map(time) }),
+  },
+  Lease: {
+    spec: struct({
+      ...texts('holderIdentity', 'strategy', 'preferredHolder'),
+      leaseDurationSeconds: whole,
+      leaseTransitions: whole,
+      acquireTime: microTime,
+      renewTime: microTime,
+    }),
+  },
+  PriorityClass: { value: whole, globalDefault: flag, ...texts('description', 'preemptionPolicy') },
+  NetworkPolicy: { spec: open, status: open },
+  Role: { rules: RULES },
+  ClusterRole: { rules: RULES, aggregationRule: open },
+  RoleBinding: BINDING,
+  ClusterRoleBinding: BINDING,
+  CustomResourceDefinition: { spec: open, status: open },
+};
+
+/** What a deletion may be told; of more nobody here takes notice. */
+export const DELETE_OPTIONS = partly({
+  gracePeriodSeconds: whole,
+  propagationPolicy: text,
+  orphanDependents: flag,
+  preconditions: struct(texts('uid', 'resourceVersion')),
+  dryRun: list(text),
+});
+
+const BUILT_IN = new Map(Object.entries(STRUCTURES).map(([kind, own]) => [kind, struct({ ...ENVELOPE, ...own })]));
+/** Of a custom resource the server itself knows the envelope alone; the rest is for the schema of its definition. */
+const CUSTOM = partly(ENVELOPE);
+
+/** What the API server decodes an object of this type into. */
+export function structureOf({ kind }: ResourceType, custom: boolean): Schema {
+  return (custom ? undefined : BUILT_IN.get(kind)) ?? CUSTOM;
+}
