@@ -99,6 +99,7 @@ const RULES: readonly Refusal[] = [
   ['Event about another namespace', post(events, { involvedObject: { namespace: 'other' } }), 422],
   ['ConfigMap of more than a mebibyte', post(maps, { data: { a: 'x'.repeat(1_100_000) } }), 422],
   ['finalizer without a domain', post(maps, { metadata: { name: 'x', finalizers: ['plain'] } }), 422],
+  ['finalizer that is a domain', post(maps, { metadata: { name: 'x', finalizers: ['example.com'] } }), 422],
   ['finalizer that is no name', post(maps, { metadata: { name: 'x', finalizers: ['a b'] } }), 422],
   [
     'object with two controllers',

@@ -1,40 +1,31 @@
-import { fields, list, type KubeJson, text } from '../object.ts';
+import { fields, type KubeJson, list, type Meta } from '../object.ts';
 import { type Cause, invalidValue } from '../status.ts';
 
 /** Finalizers of the server's own. */
 const STANDARD = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 const QUALIFIED = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
-const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 
 interface Held {
   readonly object: KubeJson;
   readonly before?: KubeJson;
-  /** Finalizers of custom resources need no domain. */
+  /** Finalizers of custom resources need no domain, nor do those of their definitions. */
   readonly custom: boolean;
 }
 
 /** What is wrong with those who hold an object, its finalizers and its controllers. */
 export function holderFaults({ object, before, custom }: Held): readonly Cause[] {
-  const { finalizers = [], ownerReferences = [] } = object.metadata;
-  const controllers = list(ownerReferences).filter((owner) => fields(owner)['controller'] === true);
+  const { finalizers = [], ownerReferences } = object.metadata;
+  const anyName = custom || object.kind === 'CustomResourceDefinition';
   return [
-    ...(custom ? [] : finalizers.filter((name) => !isFinalizer(name)).map(unqualified)),
-    ...(before?.metadata.deletionTimestamp === undefined ? [] : lateFaults(finalizers, before.metadata.finalizers)),
-    ...(controllers.length > 1
-      ? [
-          invalidValue(
-            'metadata.ownerReferences',
-            ownerReferences,
-            'Only one reference can have Controller set to true',
-          ),
-        ]
-      : []),
+    ...(anyName ? [] : finalizers.filter((name) => !isFinalizer(name)).map(unqualified)),
+    ...lateFaults(finalizers, before?.metadata),
+    ...controllerFaults(list(ownerReferences)),
   ];
 }
 
-/** A name with a domain; of custom resources' definitions the domain alone. */
-function isFinalizer(name: unknown): boolean {
-  return STANDARD.has(text(name)) || QUALIFIED.test(text(name)) || DOMAIN.test(text(name));
+/** A name with a domain before it. */
+function isFinalizer(name: string): boolean {
+  return STANDARD.has(name) || QUALIFIED.test(name);
 }
 
 function unqualified(name: string): Cause {
@@ -42,9 +33,14 @@ function unqualified(name: string): Cause {
   return invalidValue('metadata.finalizers', name, why);
 }
 
-function lateFaults(finalizers: readonly string[], held: readonly string[] = []): readonly Cause[] {
-  const late = finalizers.filter((name) => !held.includes(name));
-  if (late.length === 0) return [];
-  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(late)}`;
-  return [{ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message }];
+function lateFaults(finalizers: readonly string[], before: Meta | undefined): readonly Cause[] {
+  const late = finalizers.filter((name) => before?.finalizers?.includes(name) !== true);
+  if (before?.deletionTimestamp === undefined || late.length === 0) return [];
+  const why = `no new finalizers can be added if the object is being deleted, found ${JSON.stringify(late)}`;
+  return [{ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message: `Forbidden: ${why}` }];
+}
+
+function controllerFaults(owners: readonly unknown[]): readonly Cause[] {
+  if (owners.filter((owner) => fields(owner)['controller'] === true).length <= 1) return [];
+  return [invalidValue('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true')];
 }
