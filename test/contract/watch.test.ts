@@ -105,7 +105,7 @@ describe('pods of a node', () => {
     const target = { kind: 'Node', name: cluster.node };
     await cluster.admin.create(`${path}/nowhere/binding`, { metadata: { name: 'nowhere' }, target });
     await cluster.admin.delete(`${path}/here`, { gracePeriodSeconds: 0 });
-    const comeAndGone = (): string[] => told(watch.events).filter((event) => !event.startsWith('MODIFIED'));
+    const comeAndGone = (): string[] => told(watch.events).filter((line) => !line.startsWith('MODIFIED'));
     await eventually(() => expect(comeAndGone()).toEqual(['ADDED nowhere', 'DELETED here']));
     watch.stop();
   });
