@@ -43,11 +43,11 @@ export interface CertificateOptions {
  * the certificate before stays.
  */
 export async function* servingCertificates(options: CertificateOptions): AsyncGenerator<ServingCertificate> {
-  const { dir, clientCertificates, clock, logger, metrics, signal } = options;
+  const { dir, clock, logger, metrics, signal } = options;
   let served: ServingCertificate | undefined;
   let fault: string | undefined;
   while (!signal.aborted) {
-    const read = await usable(dir, clientCertificates, served).catch((error: unknown) => error as Error);
+    const read = await usable(options, served).catch((error: unknown) => error as Error);
     metrics.certificateUnusable.set(read instanceof Error ? 1 : 0);
     if (read instanceof Error) {
       if (read.message !== fault) metrics.certificateFailures.inc();
@@ -71,12 +71,14 @@ export async function* servingCertificates(options: CertificateOptions): AsyncGe
  * @throws CertificateError
  */
 async function usable(
-  dir: string,
-  clientCertificates: boolean,
+  { dir, clientCertificates, clock }: CertificateOptions,
   served: ServingCertificate | undefined,
 ): Promise<ServingCertificate> {
   const read = await readCertificate(dir, clientCertificates);
   if (isDeepStrictEqual(read, served)) return served as ServingCertificate;
+  // An old secret that somebody has restored must not take the place of what clients still accept.
+  if (read.expires <= clock.now() && clock.now() < (served?.expires ?? 0))
+    throw new CertificateError(`tls.crt has expired at ${new Date(read.expires).toISOString()}`);
   // What TLS itself refuses, e.g. a broken certificate behind the first or a short key, would end the process where it is put to use.
   try {
     createSecureContext({ cert: read.cert, key: read.key, ca: read.clientCa });

@@ -116,6 +116,22 @@ test('a chain that TLS would refuse is passed over, though its first certificate
   expect(await waiting).toBe(third.certPem);
 });
 
+test('a certificate that has expired takes the place of none that is still good, and is served where there is nothing better', async () => {
+  const longAgo = await createCa(new VirtualClock(Date.parse('2025-01-01T00:00:00Z')));
+  const [good, expired] = [await issue(), await longAgo.issue({ commonName: 'apiserver', dnsNames: ['a.svc'] })];
+  await mount('1', expired);
+  const certificates = follow();
+  expect(await next(certificates)).toBe(expired.certPem);
+  await mount('2', good);
+  expect(await next(certificates)).toBe(good.certPem);
+  await mount('3', expired);
+  const waiting = next(certificates);
+  await until(clock, async () => (await unusable()) === 1, 1_000);
+  const another = await issue();
+  await mount('4', another);
+  expect(await waiting).toBe(another.certPem);
+});
+
 test('a folder that is still empty is waited for', async () => {
   const certificates = follow();
   const waiting = next(certificates);

@@ -124,6 +124,15 @@ export const limitMutants: readonly Mutant[] = [
     name: 'a metric says so',
   },
   {
+    rule: 'certificate files that cannot be used',
+    without: 'the look at whether a new certificate has expired',
+    file: 'runtime/apiserver/tls.ts',
+    find: 'read.expires <= clock.now() && ',
+    replace: 'false && ',
+    tests: ['test/apiserver/tls.test.ts'],
+    name: 'takes the place of none that is still good',
+  },
+  {
     rule: 'made-up tokens',
     without: 'the bound on reviews at a time for one address',
     file: 'runtime/apiserver/auth/fair-limiter.ts',
