@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { connect } from '../kube/access.ts';
 import { userAgent } from '../kube/https.ts';
+import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { probeRoutes, serveHttp } from '../lib/http.ts';
 import type { ProcessContext } from '../lib/process.ts';
 import { type Apiserver, createApiserver } from './apiserver.ts';
@@ -17,6 +18,8 @@ import { type ServingCertificate, servingCertificates } from './tls.ts';
 const FAREWELL_MS = 3_000;
 /** How long requests may go on after that; drains are answered "ask again" at once. */
 const GRACE_MS = 5_000;
+/** How long evictions that were asked for may take after that; what they wait for is a webhook, which has ten seconds by default. */
+const EVICTIONS_MS = 12_000;
 
 /** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
 export async function runApiserver(config: ApiserverConfig, context: ProcessContext): Promise<void> {
@@ -78,6 +81,8 @@ class Serving {
     }
     if (this.#server) await clock.sleep(FAREWELL_MS);
     service.close();
-    await this.#server?.close(clock, GRACE_MS);
+    const bound = { clock, ms: EVICTIONS_MS };
+    const answered = withDeadline(bound, (late) => unlessAborted(service.settled(), late)).catch(() => undefined);
+    await Promise.all([answered, this.#server?.close(clock, GRACE_MS)]);
   }
 }

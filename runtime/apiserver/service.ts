@@ -24,6 +24,8 @@ export interface Service {
   removeExclusionFromLb(agent: Agent): Promise<void>;
   /** Ends all drains of this replica; who waits for one is told to ask again. */
   close(): void;
+  /** Resolves when every eviction that was asked for has been answered. */
+  settled(): Promise<void>;
 }
 
 export function createService(ports: Ports, settings: DrainSettings): Service {
@@ -39,5 +41,6 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     },
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
     close: () => engine.close(),
+    settled: () => engine.settled(),
   };
 }

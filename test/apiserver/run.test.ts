@@ -1,6 +1,7 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
@@ -23,6 +24,7 @@ import { freePorts } from '../../sim/world/ports.ts';
 const SERVER = 'a.svc';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const REFUSED = { code: 'ECONNREFUSED' };
 const ca = await createCa(systemClock);
 
 /** Ends what a test has begun, also where it fails. */
@@ -81,6 +83,10 @@ function launch(env: Readonly<Record<string, string>>, clock: Clock = systemCloc
   return { listening: listening.promise, ended, terminate, stop };
 }
 
+function toServer(port: number): RequestOptions {
+  return { host: '127.0.0.1', port, servername: SERVER, ca: ca.certPem, agent: false };
+}
+
 interface Ask {
   readonly method: string;
   readonly path: string;
@@ -89,8 +95,7 @@ interface Ask {
 
 function ask(port: number, call: Ask): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, servername: SERVER, ca: ca.certPem, agent: false, ...call };
-    request(options, (incoming) => {
+    request({ ...toServer(port), ...call }, (incoming) => {
       let body = '';
       incoming.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       incoming.on('end', () => resolve({ status: incoming.statusCode, body }));
@@ -133,7 +138,41 @@ test('the process is ready from when it has a certificate until that is over, an
   });
 });
 
-test('a process that is asked to end is not ready, serves for three seconds more, and is over within the grace of its pod', async () => {
+describe('a process that is asked to end', () => {
+  test('is not ready, serves for three seconds more, and is over within the grace of its pod', async () => {
+    await endedInTime(async ({ port, ready, clock, terminate }) => {
+      const ping = () => ask(port, { method: 'GET', path: PATHS.ping });
+      expect(await ready()).toBe(200);
+      terminate();
+      expect([await ready(), (await ping()).status]).toEqual([503, 200]);
+      await clock.advance(2_900);
+      expect((await ping()).status).toBe(200);
+    });
+  });
+
+  test('cuts off a request that does not end, within the grace of its pod', async () => {
+    const cut = Promise.withResolvers<Error>();
+    await endedInTime(async ({ port, terminate }) => {
+      const headers = { 'Content-Length': 100, Expect: '100-continue' };
+      const unfinished = request({ ...toServer(port), method: 'POST', path: PATHS.crdConvert, headers });
+      unfinished.on('error', cut.resolve).write('{');
+      await once(unfinished, 'continue');
+      terminate();
+    });
+    expect(await cut.promise).toMatchObject({ code: 'ECONNRESET' });
+  });
+});
+
+/** Runs the process on virtual time, and until it ends once `what` has asked it to. */
+async function endedInTime(
+  what: (process: {
+    readonly port: number;
+    readonly clock: VirtualClock;
+    /** Status of its readiness. */
+    readonly ready: () => Promise<number>;
+    readonly terminate: () => void;
+  }) => Promise<void>,
+): Promise<void> {
   await withFiles({ 'ca.crt': ca.certPem, token: 't', namespace: 'ns' }, async (dir) => {
     const [HTTP_PORT = ''] = (await freePorts(1)).map(String);
     const clock = new VirtualClock(systemClock.now());
@@ -142,26 +181,72 @@ test('a process that is asked to end is not ready, serves for three seconds more
     const { listening, terminate, stop } = launch({ ...files, KUBERNETES_SERVICE_HOST: '127.0.0.1', HTTP_PORT }, clock);
     const port = await listening;
     const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${HTTP_PORT}/readyz`)).status;
-    const ping = () => ask(port, { method: 'GET', path: PATHS.ping });
-    expect(await ready()).toBe(200);
     const asked = clock.monotonic();
-    terminate();
-    expect([await ready(), (await ping()).status]).toEqual([503, 200]);
-    await clock.advance(2_900);
-    expect((await ping()).status).toBe(200);
+    await what({ port, clock, ready, terminate });
     await stop();
-    await expect(ping()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(ask(port, { method: 'GET', path: PATHS.ping })).rejects.toMatchObject(REFUSED);
     const { spec } = find(manifests(), 'Deployment', 'brupop-apiserver')['spec'].template;
     expect(clock.monotonic() - asked).toBeLessThan(spec.terminationGracePeriodSeconds * 1000);
   });
+}
+
+describe('a process that is asked to end in the middle of a drain', () => {
+  test('tells those who wait for it to ask again', async () => {
+    await draining(async ({ world, answer, stop }) => {
+      await eventually(async () => expect(await terminating(world)).toEqual(['web-1']));
+      const [reply] = await Promise.allSettled([answer, stop()]);
+      // A drain that went on would keep this process alive.
+      await world.endPod('web-1');
+      expect(reply).toMatchObject({ value: { status: 503, body: expect.stringContaining('ShuttingDown') } });
+    });
+  });
+
+  test('lets the evictions that it has asked for be answered, and asks for no more', async () => {
+    const held = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const hold = async (path: string): Promise<void> => {
+      if (!path.endsWith('/eviction')) return;
+      order.push('asked');
+      await held.promise;
+      order.push('answered');
+    };
+    await draining(async ({ port, answer, stop }) => {
+      await eventually(async () => expect(order).toEqual(['asked']));
+      const ended = stop().then(() => order.push('ended'));
+      expect(await answer).toMatchObject({ status: 503 });
+      await eventually(() => expect(ask(port, { method: 'GET', path: PATHS.ping })).rejects.toMatchObject(REFUSED));
+      held.resolve();
+      await ended;
+      expect(order).toEqual(['asked', 'answered', 'ended']);
+    }, hold);
+  });
 });
 
-test('a process that is asked to end tells those who wait for a drain to ask again', async () => {
+interface Draining {
+  readonly world: World;
+  readonly port: number;
+  /** To the agent who asked for the drain of a node with the pod web-1. */
+  readonly answer: ReturnType<typeof ask>;
+  readonly stop: () => Promise<void>;
+}
+
+/** @param before seen by each request of the process to the Kubernetes API, which waits for it */
+async function draining(
+  what: (draining: Draining) => Promise<void>,
+  before: (path: string) => Promise<void> = async () => undefined,
+): Promise<void> {
   const world = await World.create();
   await addAccounts(world);
   await addAgentPod(world, 'agent-1');
   await world.addPod('web-1');
-  const served = await serveCluster(world.cluster);
+  const { cluster } = world;
+  const served = await serveCluster({
+    authenticateToken: (token) => cluster.authenticateToken(token),
+    handle: async (request, user) => {
+      await before(request.path);
+      return cluster.handle(request, user);
+    },
+  });
   ends.push(() => served.close());
   const { hostname: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT } = new URL(served.url);
   const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
@@ -172,13 +257,9 @@ test('a process that is asked to end tells those who wait for a drain to ask aga
     const token = await projectedToken(world);
     const headers = { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: token };
     const answer = ask(port, { method: 'POST', path: PATHS.cordonAndDrain, headers });
-    await eventually(async () => expect(await terminating(world)).toEqual(['web-1']));
-    const [reply] = await Promise.allSettled([answer, stop()]);
-    // A drain that went on would keep this process alive.
-    await world.endPod('web-1');
-    expect(reply).toMatchObject({ value: { status: 503, body: expect.stringContaining('ShuttingDown') } });
+    await what({ world, port, answer, stop });
   });
-});
+}
 
 async function terminating(world: World): Promise<string[]> {
   return (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);

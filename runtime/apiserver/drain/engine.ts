@@ -15,6 +15,7 @@ import { stateEmpty } from './progress.ts';
 import { DrainRun, type RunEnd } from './run.ts';
 import { statedReasons } from './stated.ts';
 import { type SurveyOf, survey } from './survey.ts';
+import { UnderWay } from './under-way.ts';
 import { type Blocked, describeLeft, nameOf } from './words.ts';
 
 export interface DrainSettings {
@@ -51,6 +52,7 @@ interface Joined {
  */
 export class DrainEngine {
   readonly #ports: Ports;
+  readonly #evictions: UnderWay;
   readonly #settings: DrainSettings;
   /** By node name. */
   readonly #running = new Map<string, Running>();
@@ -59,13 +61,19 @@ export class DrainEngine {
   readonly #timedOut = new BoundedSet<string>(REMEMBERED);
 
   constructor(ports: Ports, settings: DrainSettings) {
-    this.#ports = ports;
+    this.#evictions = new UnderWay(ports.evictions);
+    this.#ports = { ...ports, evictions: this.#evictions };
     this.#settings = settings;
   }
 
   /** Ends every run. Who waits is told to ask again, and finds another replica. */
   close(): void {
     this.#closing.abort();
+  }
+
+  /** Resolves when every eviction that was asked for has been answered: one that is cut off may have used up its budget for nothing. */
+  settled(): Promise<void> {
+    return this.#evictions.settled();
   }
 
   /**
