@@ -1,3 +1,5 @@
+import type { ApiStatusError } from '../kube/errors.ts';
+
 /** The apiserver will not do what was asked, or cannot now. Becomes the answer `{error, reason}` with `status`. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
@@ -5,8 +7,9 @@ export class RefusedError extends Error {
   readonly status: number;
   /** One word for a program. */
   readonly reason: RefusalReason;
-  constructor(status: number, reason: RefusalReason, message: string) {
-    super(message);
+  /** @param options `cause`: what the log has to say besides */
+  constructor(status: number, reason: RefusalReason, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.status = status;
     this.reason = reason;
   }
@@ -50,6 +53,18 @@ export const REFUSAL_REASONS = [
   'InternalError',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/**
+ * A server that fails or is busy, or has our renewed token not yet, may do it later; a permission that lacks will not come by asking again.
+ * @param told what the caller hears
+ */
+export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): RefusedError {
+  const { code } = cause.status;
+  const later = code === 401 || code === 429 || code >= 500;
+  return later
+    ? new RefusedError(503, 'KubernetesUnavailable', told, { cause })
+    : new RefusedError(502, 'KubernetesRefused', told, { cause });
+}
 
 /** 409: the rules of an update do not allow it. */
 export const notAllowed = (message: string): RefusedError => new RefusedError(409, 'NotAllowed', message);

@@ -143,6 +143,9 @@ describe('without credentials', () => {
       'brupop_apiserver_http_requests_total{method="POST",route="/bottlerocket-node-resource/uncordon",code="401"} 1',
     );
     expect(body).toContain('brupop_apiserver_http_requests_total{method="unknown",route="unknown",code="404"} 2');
+    expect(body).toContain(
+      'brupop_apiserver_http_request_duration_seconds_count{method="POST",route="/bottlerocket-node-resource/uncordon"} 1',
+    );
     expect(body).toContain('brupop_apiserver_refusals_total{reason="Unauthorized"} 1');
   });
 });

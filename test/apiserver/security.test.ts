@@ -204,6 +204,20 @@ describe('while tokens cannot be reviewed', () => {
   });
 });
 
+test('what the Kubernetes API says of itself while a token is reviewed is for the log, and not for the stranger who sent it', async () => {
+  const lines: string[] = [];
+  const write = (line: string): number => lines.push(line);
+  const logger = createLogger({ format: 'json', ansi: false, level: 'trace', clock: new VirtualClock(), write });
+  const world = await open({ logger });
+  world.replica.tap.before = ({ path }) => {
+    if (path.endsWith('/tokenreviews')) throw apiStatusError('POST', { code: 500, message: 'webhook at 10.0.3.7' });
+  };
+  const { body } = await world.send('POST', RESOURCE, { headers: world.identity() });
+  const error = 'the Kubernetes API cannot say whose the token is';
+  expect(JSON.parse(body)).toEqual({ error, reason: 'KubernetesUnavailable' });
+  expect(lines.filter((line) => line.includes('webhook at 10.0.3.7'))).toHaveLength(1);
+});
+
 test('no token, and nothing of a body, is in any log line, whatever is refused', async () => {
   const lines: string[] = [];
   const write = (line: string): number => lines.push(line);

@@ -133,6 +133,15 @@ export const limitMutants: readonly Mutant[] = [
     name: 'takes the place of none that is still good',
   },
   {
+    rule: 'no internals in answers',
+    without: 'the apiserver’s own words where a token could not be reviewed',
+    file: 'runtime/apiserver/auth/authenticator.ts',
+    find: "throw kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');",
+    replace: 'throw kubernetesRefusal(error);',
+    tests: ['test/apiserver/security.test.ts'],
+    name: 'for the log',
+  },
+  {
     rule: 'made-up tokens',
     without: 'the bound on reviews at a time for one address',
     file: 'runtime/apiserver/auth/fair-limiter.ts',

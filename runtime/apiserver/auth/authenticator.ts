@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ApiStatusError } from '../../kube/errors.ts';
 import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
@@ -7,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
 import type { Agent } from '../agent.ts';
-import { RefusedError } from '../refusal.ts';
+import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode } from './claims.ts';
 import type { Credentials } from './credentials.ts';
 import { ExpiringCache } from './expiring-cache.ts';
@@ -59,8 +60,8 @@ export class Authenticator {
   /**
    * The agent that sent `credentials`: its token names a live agent pod of our namespace, on the node that it speaks for.
    * @param address of the network, from which the request came
-   * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node, 503 where too many from that address wait already;
-   *   the transport's errors when nobody can tell
+   * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node, 503 where too many from that address wait already, 502
+   *   or 503 where the Kubernetes API cannot tell; UnreachableError
    */
   async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<Agent> {
     const hash = createHash('sha256').update(token).digest('base64');
@@ -78,10 +79,17 @@ export class Authenticator {
     const hopeless = whyHopeless(token, this.#ports.namespace);
     if (hopeless !== undefined) throw unauthorized(hopeless);
     const party = this.#known.has(hash) ? hash : address;
-    const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));
-    const holder = await this.#holderOf(review);
-    this.#known.add(hash);
-    return holder;
+    try {
+      const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));
+      const holder = await this.#holderOf(review);
+      this.#known.add(hash);
+      return holder;
+    } catch (error) {
+      // Whoever asks is a stranger still: what the Kubernetes API says of itself is for the log.
+      if (error instanceof ApiStatusError)
+        throw kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');
+      throw error;
+    }
   }
 
   async #holderOf(review: TokenReviewStatus): Promise<Holder> {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../../lib/clock.ts';
+import { joinParts } from '../../lib/parts.ts';
 import type { KubeObject, Node } from '../../kube/objects.ts';
 import type { ShadowObject } from '../../kube/shadows.ts';
 import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
@@ -15,7 +16,7 @@ import { drainBlocked } from './events.ts';
 import { foresee, preflightOf } from './preflight.ts';
 import { statedReasons } from './stated.ts';
 import { podsOf, sorted, type Survey } from './survey.ts';
-import { type Blocked, progressOf } from './words.ts';
+import { type Blocked, progressOf, reasonsOf } from './words.ts';
 
 /** A node that may be drained and is cordoned for it. */
 export interface Admitted {
@@ -108,8 +109,11 @@ async function consider(ports: Ports, admission: Admission): Promise<Considered>
   const drain = { ...joins, lateAfter: drainOn(sight.node, attempt).newestPod ?? joins.since };
   const seen = await sorted(ports, pods, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
   const seenBy = { admission: { ...admission, preflight }, sight, attempt, drain, seen };
-  const progress = drain.begun ? await firstProgress(ports, seenBy) : laterProgress(seenBy);
-  return { ...seenBy, progress, refusal: drain.begun ? refusalOf(preflight, progress) : undefined };
+  if (!drain.begun) return { ...seenBy, progress: laterProgress(seenBy), refusal: undefined };
+  const blocked = await foresee(ports, seen.left, preflight);
+  const progress = progressOf(drain.since, seen.left, blocked);
+  if (progress.blocked_by.length > 0) foretell(ports, seenBy, progress);
+  return { ...seenBy, progress, refusal: refusalOf(preflight, reasonsOf(seen.left, blocked)) };
 }
 
 /** Bears the version of the shadow that was looked at. */
@@ -140,15 +144,10 @@ function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Omit
   return { id, since, begun: id === attempt.id };
 }
 
-async function firstProgress(ports: Ports, { admission, sight, drain, seen }: Look): Promise<DrainProgress> {
-  const { preflight } = admission;
-  const progress = progressOf(drain.since, seen.left, await foresee(ports, seen.left, preflight));
-  if (progress.blocked_by.length > 0) {
-    void ports.events.record(sight.node, drainBlocked(preflight, progress));
-    const fields = { node: sight.node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
-    if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
-  }
-  return progress;
+function foretell(ports: Ports, { admission: { preflight }, sight, drain }: Look, progress: DrainProgress): void {
+  void ports.events.record(sight.node, drainBlocked(preflight, progress));
+  const fields = { node: sight.node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
+  if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
 }
 
 /** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */
@@ -160,9 +159,9 @@ function laterProgress({ admission, sight, drain, seen }: Look): DrainProgress {
   return progressOf(drain.since, seen.left, new Map([...earlier, ...(admission.blocked ?? [])]));
 }
 
-function refusalOf(preflight: Preflight, { blocked_by }: DrainProgress): RefusedError | undefined {
-  if (preflight === 'warn' || blocked_by.length === 0) return undefined;
-  return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${blocked_by.join(', ')}`);
+function refusalOf(preflight: Preflight, reasons: readonly string[]): RefusedError | undefined {
+  if (preflight === 'warn' || reasons.length === 0) return undefined;
+  return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }
 
 /** 503: the marks are gone or another drain's, so that this one is over; the agent looks again and asks again. */

@@ -10,11 +10,16 @@ export type Blocked = ReadonlyMap<string, string>;
 
 /** What `status.drain` says, in words that change only when the matter does. */
 export function progressOf(since: string, pods: readonly Pod[], blocked: Blocked): DrainProgress {
+  return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
+}
+
+/** Of every pod that could not be evicted, why not. */
+export function reasonsOf(pods: readonly Pod[], blocked: Blocked): readonly string[] {
   const reasons = pods.flatMap((pod) => {
     const why = blocked.get(pod.metadata.uid);
     return why === undefined ? [] : [`${why} (pod ${nameOf(pod)})`];
   });
-  return { started_at: since, pods_left: pods.length, blocked_by: reasons.toSorted().slice(0, MAX_LISTED) };
+  return reasons.toSorted();
 }
 
 /** Every pod that a drain could not get rid of, with its reason. Who has no room for all of them shortens it. */

@@ -1,6 +1,6 @@
 import { ApiStatusError, UnreachableError } from '../../kube/errors.ts';
 import { InvalidShadowError } from '../../shadow/parse.ts';
-import { RefusedError } from '../refusal.ts';
+import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 
 /** The refusal that stands for any error. What nobody expected says nothing of its inside. */
 export function refusalOf(error: unknown): RefusedError {
@@ -10,12 +10,4 @@ export function refusalOf(error: unknown): RefusedError {
     return new RefusedError(503, 'KubernetesUnavailable', 'the Kubernetes API does not answer');
   if (error instanceof ApiStatusError) return kubernetesRefusal(error);
   return new RefusedError(500, 'InternalError', 'an error that nobody expected; the log has it');
-}
-
-/** A server that fails or is busy, or has our renewed token not yet, may do it later; a permission that lacks will not come by asking again. */
-function kubernetesRefusal({ message, status: { code } }: ApiStatusError): RefusedError {
-  const later = code === 401 || code === 429 || code >= 500;
-  return later
-    ? new RefusedError(503, 'KubernetesUnavailable', message)
-    : new RefusedError(502, 'KubernetesRefused', message);
 }

@@ -51,8 +51,9 @@ export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; r
       metrics.refusals.inc({ reason });
       const fields = { method: context.method, path: context.path, status, reason, error: message };
       const line = logger.with({ ...fields, request: requestId(context), node: context.get(HEADERS.nodeName) });
+      const { cause } = refusal;
       if (reason === 'InternalError') line.error('request failed', { cause: error });
-      else line.info('request refused');
+      else line.info('request refused', cause === undefined ? {} : { cause });
     }
   };
 }

@@ -61,6 +61,17 @@ describe('before a drain that cannot end as things are', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
+  test('with "refuse" the answer names every pod that cannot leave, and the status no more than fit', async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `web-${index + 1}`);
+    for (const name of names) await world.addPod(name, { labels: { app: 'web' } });
+    await addBudget(world, 'web');
+    const drain = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
+    expect(await outcome(drain)).toBe('409 Undrainable');
+    const message = await drain.then(String, (error: Error) => error.message);
+    expect(names.filter((name) => !message.includes(`(pod shop/${name})`))).toEqual([]);
+    expect((await world.shadow()).status?.drain?.blocked_by).toHaveLength(20);
+  });
+
   test('with "refuse" the node stays with its load balancers too, until its drain could end', async () => {
     await addWeb();
     await addBudget(world, 'web');

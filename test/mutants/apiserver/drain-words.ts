@@ -11,6 +11,15 @@ const RUN = 'runtime/apiserver/drain/run.ts';
 /** What a drain says: how many pods are left, why, and to whom. */
 export const drainWordMutants: readonly Mutant[] = [
   {
+    rule: 'a refused drain names every pod',
+    without: 'the pods that have no room in the status',
+    file: ADMISSION,
+    find: 'joinParts(reasons)',
+    replace: 'joinParts(reasons.slice(0, 20))',
+    tests: [PREFLIGHT],
+    name: 'names every pod',
+  },
+  {
     rule: 'the operator’s own pods that stay are in nobody’s way',
     without: 'the look for another node, when pods are listed',
     file: 'runtime/apiserver/drain/survey.ts',
