@@ -7,9 +7,8 @@ export class RefusedError extends Error {
   readonly status: number;
   /** One word for a program. */
   readonly reason: RefusalReason;
-  /** @param options `cause`: what the log has to say besides */
-  constructor(status: number, reason: RefusalReason, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(status: number, reason: RefusalReason, message: string) {
+    super(message);
     this.status = status;
     this.reason = reason;
   }
@@ -61,9 +60,11 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): RefusedError {
   const { code } = cause.status;
   const later = code === 401 || code === 429 || code >= 500;
-  return later
-    ? new RefusedError(503, 'KubernetesUnavailable', told, { cause })
-    : new RefusedError(502, 'KubernetesRefused', told, { cause });
+  const refusal = later
+    ? new RefusedError(503, 'KubernetesUnavailable', told)
+    : new RefusedError(502, 'KubernetesRefused', told);
+  refusal.cause = cause;
+  return refusal;
 }
 
 /** 409: the rules of an update do not allow it. */

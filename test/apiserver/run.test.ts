@@ -242,9 +242,9 @@ async function draining(
   const { cluster } = world;
   const served = await serveCluster({
     authenticateToken: (token) => cluster.authenticateToken(token),
-    handle: async (request, user) => {
-      await before(request.path);
-      return cluster.handle(request, user);
+    handle: async (asked, user) => {
+      await before(asked.path);
+      return cluster.handle(asked, user);
     },
   });
   ends.push(() => served.close());

@@ -1,6 +1,7 @@
 import { admissionMutants } from './apiserver/admission.ts';
 import { drainMutants } from './apiserver/drain.ts';
 import { drainWordMutants } from './apiserver/drain-words.ts';
+import { endingMutants } from './apiserver/ending.ts';
 import { releaseMutants } from './apiserver/release.ts';
 import { statusMutants } from './apiserver/status.ts';
 import type { Mutant } from './mutant.ts';
@@ -9,6 +10,7 @@ export const apiserverMutants: readonly Mutant[] = [
   ...admissionMutants,
   ...drainMutants,
   ...drainWordMutants,
+  ...endingMutants,
   ...releaseMutants,
   ...statusMutants,
 ];
