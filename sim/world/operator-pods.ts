@@ -1,33 +1,36 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL } from '../../runtime/shadow/names.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
-import { mountPodFiles, podEnv, type PodFiles, type PodTemplate } from './pod-files.ts';
+import { mountPodFiles, type Mounts, type PodFiles } from './pod-files.ts';
+import { containerOf, podEnv, type Probe } from './pod-template.ts';
 import type { PodTokenOptions } from './pod-token.ts';
+import { PodPorts } from './ports.ts';
+import { askOverHttp, followProbe, type Probing, untilReady } from './probes.ts';
 import { type RunningProgram, type StartProgram, stopProgram } from './programs.ts';
-import { followReadiness, type ReadinessProbe } from './readiness.ts';
-import type { ServiceAddress } from './service.ts';
-import { freePorts } from './ports.ts';
+import type { Endpoint, ServiceEndpoints } from './service-endpoints.ts';
 
 export interface OperatorPodsOptions {
   /** The Kubernetes API as the kubelet of the pod's node reaches it. */
   readonly transport: (pod: Pod) => KubeTransport;
   readonly clock: Clock;
-  /** Address of the Kubernetes API. */
-  readonly api: { readonly port: number; readonly caPem: string };
   /** Folder for the pods' files and logs. */
   readonly dir: string;
-  /** The Service of the operator's apiserver. */
-  readonly service: ServiceAddress;
+  /** Of the Service of the operator's apiserver. */
+  readonly endpoints: Pick<ServiceEndpoints, 'update'>;
+  /** Variables that take the place of what a pod states. */
+  readonly environment: (place: Place) => Readonly<Record<string, string>>;
   /** What a pod's container runs; undefined for a pod that no program stands behind. */
   readonly program: (pod: Pod) => StartProgram | undefined;
   /** How the files of running pods are kept up to date. @default once a minute */
   readonly renewal?: Renewal | undefined;
+  /** A program that does not answer its liveness probe is ended and started again, but where a test wants it to sleep. @default asked */
+  readonly liveness?: 'asked' | 'ignored' | undefined;
   /** Where files of a node's host are on this machine, by their paths there. */
-  hostFiles(nodeName: string): Readonly<Record<string, string>>;
+  readonly hostFiles: (nodeName: string) => Readonly<Record<string, string>>;
 }
 
 /** How the kubelets keep Secrets and tokens of running pods up to date. */
@@ -36,24 +39,24 @@ export interface Renewal extends Pick<PodTokenOptions, 'reissue'> {
   readonly everyMs: number;
 }
 
-/** Where the processes look for what a pod has mounted, by the path inside the container. */
-const MOUNT_VARIABLES: readonly (readonly [mountPath: string, variable: string, file?: string])[] = [
-  ['/etc/brupop-tls-keys', 'TLS_DIR'],
-  ['/run/api.sock', 'BOTTLEROCKET_API_SOCKET'],
-  ['/var/run/secrets/tokens', 'AGENT_TOKEN_PATH', 'bottlerocket-agent-service-account-token'],
-];
+/** Where a pod's program finds its files on this machine. */
+export interface Place {
+  /** What the pod states. */
+  readonly stated: Readonly<Record<string, string>>;
+  readonly mounts: Mounts;
+  /** Folder of the pod's files. */
+  readonly dir: string;
+}
 
-const READY_POLL_MS = 25;
-const RENEWAL_MS = 60_000;
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+const DEFAULT_TERMINATION_LOG = '/dev/termination-log';
+const RENEWAL: Renewal = { everyMs: 60_000 };
+
 /** Milliseconds that a program whose pod was deleted has for its own end. */
 const GRACE_MS = 5000;
 
-interface OperatorPod {
+interface OperatorPod extends Endpoint {
   readonly program: RunningProgram;
-  readonly component: string;
-  readonly nodeName: string | undefined;
-  /** Of the apiserver's TLS listener. */
-  readonly apiPort: number;
   readonly dir: string;
   /** Resolves when the program has ended and nothing is written to its files any more. */
   readonly ended: Promise<void>;
@@ -73,46 +76,33 @@ export class OperatorPods implements KubeletHooks {
   /** Process ids of a component's programs, on every node or on one. */
   pids(component: string, nodeName?: string): readonly number[] {
     return [...this.#running.values()]
-      .filter((pod) => pod.component === component && (nodeName === undefined || pod.nodeName === nodeName))
+      .filter(({ pod: { metadata } }) => metadata.labels?.[COMPONENT_LABEL] === component)
+      .filter(({ pod: { spec } }) => nodeName === undefined || spec?.nodeName === nodeName)
       .flatMap(({ program }) => program.pid ?? []);
   }
 
   async onPodStart(pod: Pod, exited: () => void, ready: (is: boolean) => void): Promise<void> {
     const start = this.#options.program(pod);
     if (start === undefined) return;
-    const { uid, name, labels } = pod.metadata;
-    const component = labels?.[COMPONENT_LABEL] ?? '';
+    const { uid, name } = pod.metadata;
     const dir = join(this.#options.dir, uid);
     await mkdir(dir, { recursive: true });
-    const [httpPort = 0, apiPort = 0] = await freePorts(2);
-    const files = await mountPodFiles(pod, {
-      ...this.#options,
-      ...this.#options.api,
-      transport: this.#options.transport(pod),
-      reissue: this.#options.renewal?.reissue,
-      dir,
-      hostFiles: this.#hostFiles(pod),
-    });
-    const env = this.#env(pod, files, { httpPort, apiPort });
-    const program = start(env, join(this.#options.dir, `${name}.log`));
-    const gone = new AbortController();
-    void program.ended.then(() => gone.abort(new Error('ended')));
-    const kept = this.#keep(files, gone.signal);
-    const ended = program.ended.then(() => this.#ended(uid)).then(() => kept);
-    const running = { program, component, nodeName: pod.spec?.nodeName, apiPort, dir, ended, ready: false };
+    const ports = await PodPorts.of(pod);
+    const files = await this.#mount(pod, dir);
+    const mounts = { ...files.mounts, ...(await this.#ownFiles(pod, dir)) };
+    const stated = podEnv(pod);
+    const env = { ...stated, ...ports.env(), ...this.#options.environment({ stated, mounts, dir }) };
+    const program = start(env, join(this.#options.dir, `${name}.log`), mounts);
+    const over = new AbortController();
+    const kept = this.#keep(files, over.signal);
+    const ended = program.ended.then(() => this.#ended(uid, over)).then(() => kept);
+    const running = { pod, ports, program, dir, ended, ready: false };
     this.#running.set(uid, running);
-    const over = ended.then(exited);
-    await Promise.race([this.#untilReady(httpPort, over), over]);
-    this.#setReady(running, true);
-    // A program that shares this process would answer itself, and there may be hundreds.
-    if (program.pid === undefined) return;
-    const changed = (is: boolean): void => {
-      this.#setReady(running, is);
-      ready(is);
-    };
-    const { clock } = this.#options;
-    const ask = (signal: AbortSignal): Promise<boolean> => isReady(httpPort, signal);
-    void followReadiness({ probe: readinessProbe(pod), clock, ask, changed }, gone.signal);
+    const told = ended.then(exited);
+    this.#followLiveness(running, over.signal);
+    await this.#untilReady(running, over.signal);
+    if (over.signal.aborted) await told;
+    else this.#followReadiness(running, ready, over.signal);
   }
 
   async onPodStop(pod: Pod): Promise<void> {
@@ -125,44 +115,68 @@ export class OperatorPods implements KubeletHooks {
     await rm(running.dir, { recursive: true, force: true });
   }
 
+  /** Resolves when it is, or has ended. */
+  async #untilReady(running: OperatorPod, over: AbortSignal): Promise<void> {
+    const probe = containerOf(running.pod)?.readinessProbe;
+    if (probe) await untilReady(this.#probing(running, probe), over);
+    if (!over.aborted) this.#setReady(running, true);
+  }
+
+  /** A program that shares this process would answer itself, and there may be hundreds: those are not asked again. */
+  #followReadiness(running: OperatorPod, ready: (is: boolean) => void, over: AbortSignal): void {
+    const probe = containerOf(running.pod)?.readinessProbe;
+    if (!probe || running.program.pid === undefined) return;
+    const changed = (is: boolean): void => {
+      this.#setReady(running, is);
+      ready(is);
+    };
+    void followProbe({ ...this.#probing(running, probe), changed }, over);
+  }
+
+  #followLiveness(running: OperatorPod, over: AbortSignal): void {
+    const { clock, liveness = 'asked' } = this.#options;
+    const { program, pod } = running;
+    const probe = containerOf(pod)?.livenessProbe;
+    if (!probe || program.pid === undefined || liveness === 'ignored') return;
+    const changed = (alive: boolean): void => void (alive || stopProgram(program, GRACE_MS, clock));
+    void followProbe({ ...this.#probing(running, probe), changed }, over);
+  }
+
+  #probing({ ports }: OperatorPod, probe: Probe): Probing {
+    return { probe, clock: this.#options.clock, ask: askOverHttp(probe, (named) => ports.actual(named)) };
+  }
+
   /** Renews the files until the program has ended. What the API server does not answer is asked for again next time. */
-  async #keep(files: PodFiles, ended: AbortSignal): Promise<void> {
-    const { renewal, clock } = this.#options;
-    while (!ended.aborted) {
-      await clock.sleep(renewal?.everyMs ?? RENEWAL_MS, ended).catch(() => undefined);
-      if (!ended.aborted) await files.refresh().catch(() => undefined);
+  async #keep(files: PodFiles, over: AbortSignal): Promise<void> {
+    const { renewal = RENEWAL, clock } = this.#options;
+    while (!over.aborted) {
+      await clock.sleep(renewal.everyMs, over).catch(() => undefined);
+      if (!over.aborted) await files.refresh().catch(() => undefined);
     }
   }
 
-  #hostFiles(pod: Pod): Readonly<Record<string, string>> {
-    return this.#options.hostFiles(pod.spec?.nodeName ?? '');
+  #mount(pod: Pod, dir: string): Promise<PodFiles> {
+    const { clock, transport, renewal, hostFiles } = this.#options;
+    return mountPodFiles(pod, {
+      clock,
+      transport: transport(pod),
+      reissue: renewal?.reissue,
+      dir,
+      hostFiles: hostFiles(pod.spec?.nodeName ?? ''),
+    });
   }
 
-  /** What the pod states, with this machine's addresses, ports and paths in place of the container's. */
-  #env(
-    pod: Pod,
-    files: PodFiles,
-    ports: { readonly httpPort: number; readonly apiPort: number },
-  ): Record<string, string> {
-    const { api, service } = this.#options;
-    const paths = MOUNT_VARIABLES.filter(([mountPath]) => files.mounts[mountPath] !== undefined).map(
-      ([mountPath, variable, file]) => [variable, join(files.mounts[mountPath] ?? '', file ?? '')],
-    );
-    return {
-      ...podEnv(pod),
-      KUBERNETES_SERVICE_HOST: '127.0.0.1',
-      KUBERNETES_SERVICE_PORT: String(api.port),
-      SERVICE_ACCOUNT_DIR: files.serviceAccountDir,
-      TERMINATION_LOG: join(this.#options.dir, pod.metadata.uid, 'termination-log'),
-      HTTP_PORT: String(ports.httpPort),
-      APISERVER_INTERNAL_PORT: String(ports.apiPort),
-      APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
-      BOOT_ID_PATH: this.#hostFiles(pod)['/proc/sys/kernel/random/boot_id'] ?? '',
-      ...Object.fromEntries(paths),
-    };
+  /** What a container finds without a volume: a file for its last words, and its host's kernel. */
+  async #ownFiles(pod: Pod, dir: string): Promise<Mounts> {
+    const terminationLog = join(dir, 'termination-log');
+    await writeFile(terminationLog, '');
+    const bootId = this.#options.hostFiles(pod.spec?.nodeName ?? '')[BOOT_ID];
+    const inside = containerOf(pod)?.terminationMessagePath ?? DEFAULT_TERMINATION_LOG;
+    return { [inside]: terminationLog, ...(bootId !== undefined && { [BOOT_ID]: bootId }) };
   }
 
-  #ended(uid: string): void {
+  #ended(uid: string, over: AbortController): void {
+    over.abort(new Error('ended'));
     this.#running.delete(uid);
     this.#updateService();
   }
@@ -173,29 +187,6 @@ export class OperatorPods implements KubeletHooks {
   }
 
   #updateService(): void {
-    const ready = [...this.#running.values()].filter((pod) => pod.component === COMPONENTS.apiserver && pod.ready);
-    this.#options.service.setEndpoints(ready.map(({ apiPort }) => apiPort));
+    void this.#options.endpoints.update(() => [...this.#running.values()].filter(({ ready }) => ready));
   }
-
-  /** Looks more often than the probe of the pod does: nobody here has minutes. */
-  async #untilReady(port: number, ended: Promise<void>): Promise<void> {
-    const over = { yet: false };
-    void ended.finally(() => {
-      over.yet = true;
-    });
-    while (!over.yet) {
-      if (await isReady(port).catch(() => false)) return;
-      await this.#options.clock.sleep(READY_POLL_MS);
-    }
-  }
-}
-
-/** What a program says of itself. Rejects when it does not answer. */
-async function isReady(port: number, signal?: AbortSignal): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/readyz`, signal && { signal });
-  return answer.ok;
-}
-
-function readinessProbe({ spec }: Pod): ReadinessProbe {
-  return (spec as PodTemplate).containers[0]?.readinessProbe ?? {};
 }

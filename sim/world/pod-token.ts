@@ -14,11 +14,10 @@ export interface PodTokenOptions {
 export interface TokenOf {
   readonly pod: Pod;
   readonly audience?: string | undefined;
-  /** Its life as the pod's volume states it. @default 3600 */
+  /** @default 3600, as for a volume that does not say */
   readonly expirationSeconds?: number | undefined;
 }
 
-/** What a kubelet asks for where the pod does not say. */
 const LIFE_SECONDS = 3600;
 /** A kubelet asks for the next token when this part of a token's life is over. */
 const RENEW_AFTER = 0.8;
@@ -42,7 +41,9 @@ export class PodToken {
     if (clock.now() < this.#renewAt) return this.#token;
     this.#token = reissue(await request(this.#of, transport));
     const { iat, exp } = claimsOf(this.#token);
-    this.#renewAt = (iat + (exp - iat) * RENEW_AFTER) * 1000;
+    // An API server may let the account's token live for a year, for who never reads it again; it is renewed as if not.
+    const life = Math.min(exp - iat, this.#of.expirationSeconds ?? LIFE_SECONDS);
+    this.#renewAt = (iat + life * RENEW_AFTER) * 1000;
     return this.#token;
   }
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import type { Pod } from '../../runtime/kube/objects.ts';
+import { containerOf, podEnv } from './pod-template.ts';
 
 /** Ports of loopback that were free a moment ago, all different. Somebody else may take one before its user does. */
 export async function freePorts(count: number): Promise<number[]> {
@@ -8,4 +10,37 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   for (const server of servers) await once(server.close(), 'close');
   return ports;
+}
+
+/** Where a program listens, by the variable that says so, and where it does by default. */
+const LISTENING = { HTTP_PORT: '8080', APISERVER_INTERNAL_PORT: '8443' } as const;
+
+/** Ports of a pod's program on this machine, where all pods share one network. */
+export class PodPorts {
+  readonly #pod: Pod;
+  /** Port of this machine by the variable. */
+  readonly #actual: Readonly<Record<string, number>>;
+
+  /** @param free as many free ports as a program may have */
+  constructor(pod: Pod, free: readonly number[]) {
+    this.#pod = pod;
+    this.#actual = Object.fromEntries(Object.keys(LISTENING).map((name, index) => [name, free[index] ?? 0]));
+  }
+
+  static async of(pod: Pod): Promise<PodPorts> {
+    return new PodPorts(pod, await freePorts(Object.keys(LISTENING).length));
+  }
+
+  /** Variables that make the program listen there. */
+  env(): Record<string, string> {
+    return Object.fromEntries(Object.entries(this.#actual).map(([name, port]) => [name, String(port)]));
+  }
+
+  /** Where this machine finds what a probe or a Service names: a port's number, or its name. Undefined where nothing listens there. */
+  actual(port: number | string): number | undefined {
+    const named = containerOf(this.#pod)?.ports?.find(({ name }) => name === port)?.containerPort;
+    const stated: Readonly<Record<string, string>> = { ...LISTENING, ...podEnv(this.#pod) };
+    const variable = Object.keys(LISTENING).find((name) => stated[name] === String(named ?? port));
+    return variable === undefined ? undefined : this.#actual[variable];
+  }
 }

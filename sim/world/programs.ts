@@ -4,7 +4,8 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { PodTemplate } from './pod-files.ts';
+import type { Mounts } from './pod-files.ts';
+import { containerOf } from './pod-template.ts';
 
 /** A program that a container runs, once started. */
 export interface RunningProgram {
@@ -18,8 +19,8 @@ export interface RunningProgram {
   kill(): void;
 }
 
-/** Starts the program of a container with its environment. */
-export type StartProgram = (env: Readonly<Record<string, string>>, logFile: string) => RunningProgram;
+/** Starts the program of a container with its environment. What it sees of this machine's files is its own affair. @param mounts none by default */
+export type StartProgram = (env: Readonly<Record<string, string>>, logFile: string, mounts?: Mounts) => RunningProgram;
 
 /**
  * Arguments with which a Node program ends when this process has, however that came about: nobody else closes its input. The program
@@ -49,15 +50,21 @@ export function childProcess(program: string, ...args: readonly string[]): Start
 /** Where the programs are in the image. */
 const IN_IMAGE = '/opt/brupop/';
 
+/** The words of the command that the pod states. Undefined for a container of another image. */
+export function imageCommand(pod: Pod): readonly string[] | undefined {
+  const { command = [], args = [] } = containerOf(pod) ?? {};
+  const words = [...command, ...args];
+  return words.some((word) => word.startsWith(IN_IMAGE)) ? words : undefined;
+}
+
 /**
- * The program that a pod's container runs, by the command that the pod states: the same flags of Node, the program from `build`.
- * Undefined for a container of another image.
+ * The program that a pod's container runs, by its command: the same flags of Node, the program from `build`. Undefined for a container of
+ * another image.
  * @param build folder of this machine in which the programs are
  */
-export function podProgram({ spec }: Pod, build: string): StartProgram | undefined {
-  const [container] = (spec as PodTemplate | undefined)?.containers ?? [];
-  const [, ...words] = [...(container?.command ?? []), ...(container?.args ?? [])];
-  if (!words.some((word) => word.startsWith(IN_IMAGE))) return undefined;
+export function podProgram(pod: Pod, build: string): StartProgram | undefined {
+  const [, ...words] = imageCommand(pod) ?? [];
+  if (words.length === 0) return undefined;
   const args = words.map((word) => (word.startsWith(IN_IMAGE) ? join(build, word.slice(IN_IMAGE.length)) : word));
   return childProcess(process.execPath, ...ENDS_WITH_US, ...args);
 }

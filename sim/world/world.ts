@@ -3,20 +3,24 @@ import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { ADMIN, type AuditEntry, EmbeddedCluster } from '../cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../cluster/https.ts';
+import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
 import { startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
+import { rootCa, withAccountVolume } from './account-volume.ts';
 import { agentInProcess } from './agent-in-process.ts';
 import { issueCertificates } from './cert-manager.ts';
 import { createFleet } from './fleet.ts';
 import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
 import { foreignCrds, operatorManifests } from './operator-manifests.ts';
-import { OperatorPods } from './operator-pods.ts';
+import { OperatorPods, type OperatorPodsOptions } from './operator-pods.ts';
 import { podProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
+import { ServiceEndpoints } from './service-endpoints.ts';
+import { pathVariables } from './variables.ts';
 import { webhookDialer } from './webhooks.ts';
 import { workload } from './workload.ts';
 
@@ -61,23 +65,15 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   const served = await serveCluster(cluster);
   const service = await serveService();
   cluster.setWebhooks(webhookDialer(() => service.port));
-  await install(transport, parts);
+  await install(transport, served.caPem, parts);
 
-  const pods = new OperatorPods({
-    transport: () => transport,
-    clock,
-    api: { port: Number(new URL(served.url).port), caPem: served.caPem },
-    dir,
-    service,
-    program: programs(parts),
-    hostFiles: (nodeName) => nodes.get(nodeName)?.files ?? {},
-  });
+  const pods = operatorPods(parts, { transport, served, service, hostFiles: (name) => nodes.get(name)?.files ?? {} });
   const kubernetes = startKubernetes({
     transport,
     clock,
     random,
     signal,
-    hooks: pods,
+    hooks: admitting(pods, transport),
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
@@ -92,11 +88,44 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
 }
 
-async function install(transport: KubeTransport, { options, clock, root, edit }: WorldOptions): Promise<void> {
+async function install(transport: KubeTransport, caPem: string, parts: WorldOptions): Promise<void> {
+  const { options, clock, root, edit } = parts;
   const operator = operatorManifests(options);
   const { manifests } = await issueCertificates(edit ? edit(operator) : operator, clock);
-  await applyAll(transport, [...(await foreignCrds(root)), ...manifests]);
+  await applyAll(transport, [...(await foreignCrds(root)), ...manifests, rootCa(NAMESPACE, caPem)]);
   await applyAll(transport, workload(options));
+}
+
+interface PodParts extends Pick<OperatorPodsOptions, 'hostFiles'> {
+  readonly transport: KubeTransport;
+  readonly served: ServedCluster;
+  readonly service: ServiceAddress;
+}
+
+/** Their programs see this machine's files and network: variables say where their pods' are. */
+function operatorPods(parts: WorldOptions, { transport, served, service, hostFiles }: PodParts): OperatorPods {
+  return new OperatorPods({
+    transport: () => transport,
+    clock: parts.clock,
+    dir: parts.dir,
+    endpoints: new ServiceEndpoints(transport, service),
+    environment: ({ stated, mounts, dir }) => ({
+      ...pathVariables(stated, mounts, join(dir, 'nowhere')),
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: new URL(served.url).port,
+      APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
+    }),
+    program: programs(parts),
+    hostFiles,
+  });
+}
+
+/** The pods as a real API server would have admitted them. */
+function admitting(pods: OperatorPods, transport: KubeTransport): KubeletHooks {
+  return {
+    onPodStart: async (pod, ...tell) => pods.onPodStart(await withAccountVolume(pod, transport), ...tell),
+    onPodStop: (pod) => pods.onPodStop(pod),
+  };
 }
 
 /** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */

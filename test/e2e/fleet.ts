@@ -8,9 +8,11 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
-import { OperatorPods, type Renewal } from '../../sim/world/operator-pods.ts';
+import { OperatorPods, type OperatorPodsOptions } from '../../sim/world/operator-pods.ts';
 import { podProgram, type StartProgram } from '../../sim/world/programs.ts';
 import { type ServiceAddress, serveService } from '../../sim/world/service.ts';
+import { ServiceEndpoints } from '../../sim/world/service-endpoints.ts';
+import { pathVariables } from '../../sim/world/variables.ts';
 import { WEBHOOK_HOST } from '../contract/real.ts';
 import type { RealCluster } from './cluster.ts';
 import { Machine } from './machine.ts';
@@ -25,10 +27,7 @@ export interface Reboot {
   readonly atMs: number;
 }
 
-export interface FleetOptions extends SimOptions {
-  /** How the kubelets keep Secrets and tokens up to date. @default once a minute */
-  readonly renewal?: Renewal;
-}
+export interface FleetOptions extends SimOptions, Pick<OperatorPodsOptions, 'renewal' | 'liveness'> {}
 
 /** Simulated hosts as nodes of a real cluster. */
 export interface Fleet {
@@ -64,7 +63,7 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
   const nodes = new Map<string, SimulatedNode>();
   const machines = new Map<string, { readonly machine: Machine; readonly power: AbortController }>();
   const transports = await transportsOf(cluster, options.nodes);
-  const pods = operatorPods({ api: cluster.api, dir, service, nodes, transports, renewal: options.renewal });
+  const pods = operatorPods({ ...options, cluster, dir, service, nodes, transports });
   const kubelet = (nodeName: string, labels: Readonly<Record<string, string>>): Machine => {
     const transport = transportOf(transports, nodeName);
     const machine = new Machine({ ...COMMON, transport, nodeName, labels, hooks: pods, runs: hasProgram });
@@ -109,19 +108,24 @@ function transportOf(transports: Transports, node = ''): KubeTransport {
   return transport;
 }
 
-interface PodParts {
-  readonly api: RealCluster['api'];
-  readonly dir: string;
+interface PodParts extends Pick<OperatorPodsOptions, 'dir' | 'renewal' | 'liveness'> {
+  readonly cluster: RealCluster;
   readonly service: ServiceAddress;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   readonly transports: Transports;
-  readonly renewal: Renewal | undefined;
 }
 
-function operatorPods({ nodes, transports, ...parts }: PodParts): OperatorPods {
+function operatorPods({ cluster, service, nodes, transports, ...parts }: PodParts): OperatorPods {
   return new OperatorPods({
     ...parts,
     clock: systemClock,
+    endpoints: new ServiceEndpoints(cluster.transport, service),
+    environment: ({ stated, mounts, dir }) => ({
+      ...pathVariables(stated, mounts, join(dir, 'nowhere')),
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(cluster.api.port),
+      APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
+    }),
     transport: ({ spec }) => transportOf(transports, spec?.nodeName),
     program,
     hostFiles: (name) => nodes.get(name)?.files ?? {},

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ForbiddenError } from '../../../runtime/kube/errors.ts';
@@ -7,35 +7,36 @@ import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
-import { mountPodFiles, type PodFilesOptions, type PodTemplate, writePodFiles } from '../../../sim/world/pod-files.ts';
+import { mountPodFiles, type PodFiles, type PodFilesOptions, writePodFiles } from '../../../sim/world/pod-files.ts';
+import type { PodTemplate, ProjectedSource, Volume } from '../../../sim/world/pod-template.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
-const SPEC: PodTemplate = {
-  containers: [
-    {
-      name: 'apiserver',
-      volumeMounts: [
-        { name: 'tls', mountPath: '/etc/brupop-tls-keys' },
-        { name: 'kube-api-access', mountPath: ACCOUNT },
-      ],
-    },
-  ],
-  volumes: [
-    { name: 'tls', secret: { secretName: 'certificate' } },
-    {
-      name: 'kube-api-access',
-      projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
-    },
-  ],
-};
-const POD = { metadata: { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1' }, spec: SPEC } as unknown as Pod;
+const ACCOUNT_SOURCES: readonly ProjectedSource[] = [
+  { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+  { configMap: { name: 'root-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+  { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+];
+const VOLUMES: readonly Volume[] = [
+  { name: 'tls', secret: { secretName: 'certificate' } },
+  { name: 'ca', secret: { secretName: 'certificate', items: [{ key: 'ca.crt', path: 'authority.crt' }] } },
+  { name: 'wrong', secret: { secretName: 'certificate', items: [{ key: 'absent', path: 'absent' }] } },
+  { name: 'account', projected: { sources: ACCOUNT_SOURCES } },
+];
+
+/** A pod whose container mounts these volumes, by path. */
+function podWith(mounts: Readonly<Record<string, string>>): Pod {
+  const volumeMounts = Object.entries(mounts).map(([mountPath, name]) => ({ name, mountPath }));
+  const spec: PodTemplate = { containers: [{ name: 'apiserver', volumeMounts }], volumes: VOLUMES };
+  return { metadata: { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1' }, spec };
+}
+
+const POD = podWith({ '/etc/brupop-tls-keys': 'tls', [ACCOUNT]: 'account' });
 
 let root: string;
 let clock: VirtualClock;
 let secret: string;
-/** Of the tokens that were asked for, seconds. */
-let lives: number[];
 let options: PodFilesOptions;
+let asked: KubeRequest[];
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'brupop-pod-files-'));
 });
@@ -43,40 +44,82 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   clock = new VirtualClock();
   secret = 'one';
-  lives = [];
+  asked = [];
   const transport = {
-    request: async ({ method, body }: KubeRequest) => (method === 'GET' ? secretNow() : tokenNow(body)),
+    request: async (request: KubeRequest) => {
+      asked.push(request);
+      return ANSWERS[request.path.split('/').at(-2) ?? '']?.();
+    },
   };
   const dir = await mkdtemp(join(root, 'p'));
-  options = { transport: transport as unknown as KubeTransport, clock, caPem: 'CA', dir, hostFiles: {} };
+  options = { transport: transport as unknown as KubeTransport, clock, dir, hostFiles: {} };
 });
 
-function secretNow(): object {
-  return { data: { 'tls.crt': Buffer.from(secret).toString('base64') } };
+/** What is read, and the token of the account, by the kind of thing. */
+const ANSWERS: Readonly<Record<string, () => object>> = {
+  secrets: () => ({ data: { 'tls.crt': base64(secret), 'ca.crt': base64(`CA of ${secret}`) } }),
+  configmaps: () => ({ data: { 'ca.crt': 'CA', 'more.crt': 'more' } }),
+  default: () => {
+    const iat = clock.now() / 1000;
+    return { status: { token: `h.${Buffer.from(JSON.stringify({ iat, exp: iat + 100 })).toString('base64url')}.s` } };
+  },
+};
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
 
-function tokenNow(body: unknown): object {
-  lives.push((body as { spec: { expirationSeconds: number } }).spec.expirationSeconds);
-  const iat = clock.now() / 1000;
-  return { status: { token: `h.${Buffer.from(JSON.stringify({ iat, exp: iat + 100 })).toString('base64url')}.s` } };
+/** What a container reads of its files now. */
+function fileOf({ mounts }: PodFiles, folder: string, name: string): Promise<string> {
+  return readFile(join(mounts[folder] ?? '/nowhere', name), 'utf8');
 }
 
-test('a pod finds its service account whole, though a real API server adds a volume for it', async () => {
-  const { serviceAccountDir } = await writePodFiles(POD, options);
-  const read = (name: string): Promise<string> => readFile(join(serviceAccountDir, name), 'utf8');
-  expect([await read('ca.crt'), await read('namespace')]).toEqual(['CA', 'ns']);
-  expect(await read('token')).toMatch(/^h\./);
-  expect(lives).toEqual([3607]);
+async function namesIn({ mounts }: PodFiles, folder: string): Promise<readonly string[]> {
+  const names = await readdir(mounts[folder] ?? '/nowhere');
+  return names.filter((name) => !name.startsWith('..')).toSorted();
+}
+
+test('the service account is what its volume names, and no more', async () => {
+  const files = await writePodFiles(POD, options);
+  expect(await namesIn(files, ACCOUNT)).toEqual(['ca.crt', 'namespace', 'token']);
+  expect(await fileOf(files, ACCOUNT, 'ca.crt')).toBe('CA');
+  expect(await fileOf(files, ACCOUNT, 'namespace')).toBe('ns');
+  expect(await fileOf(files, ACCOUNT, 'token')).toMatch(/^h\./);
+});
+
+test('a token lives as long as its volume says', async () => {
+  await writePodFiles(POD, options);
+  const bodies = asked.flatMap(({ body }) => (body ? [body as { spec: object }] : []));
+  expect(bodies.map(({ spec }) => spec)).toMatchObject([{ expirationSeconds: 3607 }]);
+});
+
+test('a pod that mounts no service account has none', async () => {
+  const { mounts } = await writePodFiles(podWith({ '/etc/brupop-tls-keys': 'tls' }), options);
+  expect(Object.keys(mounts)).toEqual(['/etc/brupop-tls-keys']);
+  expect(asked.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test('of a Secret there are the keys that the volume names, as the files that it names', async () => {
+  const files = await writePodFiles(podWith({ '/etc/ca': 'ca' }), options);
+  expect(await namesIn(files, '/etc/ca')).toEqual(['authority.crt']);
+  expect(await fileOf(files, '/etc/ca', 'authority.crt')).toBe('CA of one');
+});
+
+test('a key that the Secret lacks is a failure', async () => {
+  await expect(writePodFiles(podWith({ '/etc/wrong': 'wrong' }), options)).rejects.toThrow(
+    'secrets certificate has no key absent',
+  );
 });
 
 test('a refresh brings what the Secret is now, and the next token once it is due', async () => {
-  const { serviceAccountDir, mounts, refresh } = await writePodFiles(POD, options);
-  const token = (): Promise<string> => readFile(join(serviceAccountDir, 'token'), 'utf8');
+  const files = await writePodFiles(POD, options);
+  const { refresh } = files;
+  const token = (): Promise<string> => fileOf(files, ACCOUNT, 'token');
   const first = await token();
 
   secret = 'two';
   await refresh();
-  expect(await readFile(join(mounts['/etc/brupop-tls-keys'] ?? '', 'tls.crt'), 'utf8')).toBe('two');
+  expect(await fileOf(files, '/etc/brupop-tls-keys', 'tls.crt')).toBe('two');
   expect(await token()).toBe(first);
 
   await clock.advance(80_000);
@@ -103,8 +146,8 @@ function refusing(times: number): {
 
 test('what the API server refuses a node at first is asked for again', async () => {
   const { options: parts, slept } = refusing(2);
-  const { serviceAccountDir } = await mountPodFiles(POD, parts);
-  expect(await readFile(join(serviceAccountDir, 'token'), 'utf8')).toMatch(/^h\./);
+  const files = await mountPodFiles(POD, parts);
+  expect(await fileOf(files, ACCOUNT, 'token')).toMatch(/^h\./);
   expect(slept()).toBe(500);
 });
 

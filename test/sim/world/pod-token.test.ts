@@ -56,9 +56,15 @@ test('a token stays for four fifths of its life, then comes the next', async () 
   expect(await kept.current()).not.toBe(first);
 });
 
-test('a token has the life that its volume states', async () => {
-  await new PodToken({ pod: POD, expirationSeconds: 600 }, { transport, clock }).current();
-  expect(asked).toMatchObject([{ body: { spec: { expirationSeconds: 600 } } }]);
+test('a token is asked for as long as its volume says, and renewed accordingly though the API server lets it live longer', async () => {
+  const kept = new PodToken(
+    { pod: POD, expirationSeconds: 1000 },
+    { transport, clock, reissue: () => token(365 * 24 * 3600) },
+  );
+  const first = await kept.current();
+  expect(asked).toMatchObject([{ body: { spec: { expirationSeconds: 1000 } } }]);
+  await clock.advance(800_000);
+  expect(await kept.current()).not.toBe(first);
 });
 
 test('what is made of a token counts, also for how long it is good', async () => {

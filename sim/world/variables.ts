@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Mounts } from './pod-files.ts';
+
+/** Where the processes look for files, by the variable that says so, and where they do by default. */
+const PATHS: Readonly<Record<string, string>> = {
+  SERVICE_ACCOUNT_DIR: '/var/run/secrets/kubernetes.io/serviceaccount',
+  TLS_DIR: '/etc/brupop-tls-keys',
+  AGENT_TOKEN_PATH: '/var/run/secrets/tokens/bottlerocket-agent-service-account-token',
+  BOTTLEROCKET_API_SOCKET: '/run/api.sock',
+  BOOT_ID_PATH: '/proc/sys/kernel/random/boot_id',
+  TERMINATION_LOG: '/dev/termination-log',
+};
+
+/**
+ * Variables that bring a program which sees this machine's files to those of its pod: each path that the pod states, or that is its
+ * default, as it is on this machine.
+ * @param nowhere folder that does not exist: there is what the pod has not mounted
+ */
+export function pathVariables(
+  stated: Readonly<Record<string, string>>,
+  mounts: Mounts,
+  nowhere: string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(PATHS).map(([name, usual]) => [name, onMachine(stated[name] ?? usual, mounts, nowhere)]),
+  );
+}
+
+function onMachine(path: string, mounts: Mounts, nowhere: string): string {
+  const mount = Object.entries(mounts).find(([inside]) => path === inside || path.startsWith(`${inside}/`));
+  return mount ? mount[1] + path.slice(mount[0].length) : join(nowhere, path);
+}
