@@ -8,18 +8,18 @@ export interface ServiceAddress {
   close(): Promise<void>;
 }
 
-/** Listens on a free port of an address of this machine. Without endpoints a connection is refused by closing it. */
-export async function serveService(host = '127.0.0.1'): Promise<ServiceAddress> {
+/** Listens on an address of this machine. Without endpoints a connection is refused by closing it. @param port 0 for a free one */
+export async function serveService(host = '127.0.0.1', port = 0): Promise<ServiceAddress> {
   let endpoints: readonly number[] = [];
   let turn = 0;
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    const port = endpoints[turn++ % Math.max(1, endpoints.length)];
-    if (port === undefined) {
+    const endpoint = endpoints[turn++ % Math.max(1, endpoints.length)];
+    if (endpoint === undefined) {
       client.destroy();
       return;
     }
-    const upstream = connect({ port, host: '127.0.0.1' });
+    const upstream = connect({ port: endpoint, host: '127.0.0.1' });
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on('close', () => open.delete(socket));
@@ -29,7 +29,7 @@ export async function serveService(host = '127.0.0.1'): Promise<ServiceAddress> 
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, host, resolve);
+    server.listen(port, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,24 +1,18 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods, type OperatorPodsOptions } from '../../sim/world/operator-pods.ts';
-import { podProgram, type StartProgram } from '../../sim/world/programs.ts';
-import { type ServiceAddress, serveService } from '../../sim/world/service.ts';
-import { ServiceEndpoints } from '../../sim/world/service-endpoints.ts';
-import { pathVariables } from '../../sim/world/variables.ts';
-import { WEBHOOK_HOST } from '../contract/real.ts';
+import { imageCommand } from '../../sim/world/programs.ts';
 import type { RealCluster } from './cluster.ts';
+import { containerProgram } from './container.ts';
 import { Machine } from './machine.ts';
+import { type ClusterNetwork, clusterNetwork } from './network.ts';
 import { nodeTransport } from './node-identity.ts';
-
-const BUILD = fileURLToPath(new URL('../../build', import.meta.url));
 
 /** A host went down because a reboot was asked for. */
 export interface Reboot {
@@ -46,8 +40,9 @@ export interface Fleet {
 }
 
 /**
- * Boots the hosts. kwok is the kubelet of their nodes, but for the operator's pods: these run as processes with the files, tokens and
- * environment of the pods that the real controllers made and the real scheduler placed, had and told of under the identity of their node.
+ * Boots the hosts. kwok is the kubelet of their nodes, but for the operator's pods: these run as processes in containers with the
+ * command, files, tokens and environment of the pods that the real controllers made and the real scheduler placed, had and told of under
+ * the identity of their node. All pods share one network, so that ports on which they listen are others than they state.
  */
 export async function startFleet(cluster: RealCluster, options: FleetOptions): Promise<Fleet> {
   const dir = await mkdtemp(join(cluster.dir, 'fleet-'));
@@ -57,13 +52,11 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
   const running: Promise<void>[] = [];
   const keep = (part: Promise<void>): void => void running.push(part.catch(failed.reject));
 
-  // On every address: agents dial loopback, the API server may not.
-  const service = await serveService('0.0.0.0');
-  await publish(cluster.transport, service.port);
+  const network = await clusterNetwork(cluster, dir);
   const nodes = new Map<string, SimulatedNode>();
   const machines = new Map<string, { readonly machine: Machine; readonly power: AbortController }>();
   const transports = await transportsOf(cluster, options.nodes);
-  const pods = operatorPods({ ...options, cluster, dir, service, nodes, transports });
+  const pods = operatorPods({ ...options, network, dir, nodes, transports });
   const kubelet = (nodeName: string, labels: Readonly<Record<string, string>>): Machine => {
     const transport = transportOf(transports, nodeName);
     const machine = new Machine({ ...COMMON, transport, nodeName, labels, hooks: pods, runs: hasProgram });
@@ -87,7 +80,7 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
   const stop = async (): Promise<void> => {
     for (const name of machines.keys()) cut(name);
     await Promise.all(running);
-    await service.close();
+    await network.close();
   };
   return { nodes, pods, dir, reboots, failed: failed.promise, powerOff, stop };
 }
@@ -109,35 +102,25 @@ function transportOf(transports: Transports, node = ''): KubeTransport {
 }
 
 interface PodParts extends Pick<OperatorPodsOptions, 'dir' | 'renewal' | 'liveness'> {
-  readonly cluster: RealCluster;
-  readonly service: ServiceAddress;
+  readonly network: ClusterNetwork;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   readonly transports: Transports;
 }
 
-function operatorPods({ cluster, service, nodes, transports, ...parts }: PodParts): OperatorPods {
+function operatorPods({ network, nodes, transports, ...parts }: PodParts): OperatorPods {
   return new OperatorPods({
     ...parts,
     clock: systemClock,
-    endpoints: new ServiceEndpoints(cluster.transport, service),
-    environment: ({ stated, mounts, dir }) => ({
-      ...pathVariables(stated, mounts, join(dir, 'nowhere')),
-      KUBERNETES_SERVICE_HOST: '127.0.0.1',
-      KUBERNETES_SERVICE_PORT: String(cluster.api.port),
-      APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
-    }),
+    endpoints: network.endpoints,
+    environment: () => network.environment,
     transport: ({ spec }) => transportOf(transports, spec?.nodeName),
-    program,
+    program: (pod) => containerProgram(pod, network.container),
     hostFiles: (name) => nodes.get(name)?.files ?? {},
   });
 }
 
-function program(pod: Pod): StartProgram | undefined {
-  return podProgram(pod, BUILD);
-}
-
 function hasProgram(pod: Pod): boolean {
-  return program(pod) !== undefined;
+  return imageCommand(pod) !== undefined;
 }
 
 /** A host that goes down by itself was not asked to, and notes nothing. */
@@ -150,20 +133,6 @@ function noteReboots(name: string, { host }: SimulatedNode, reboots: Reboot[]): 
     onDown: () => {
       if (asked) reboots.push({ node: name, atMs: systemClock.now() });
       asked = false;
-    },
-  });
-}
-
-/** The address of the operator's Service, which no kube-proxy serves here. */
-async function publish(transport: KubeTransport, port: number): Promise<void> {
-  await transport.request({
-    method: 'POST',
-    path: `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`,
-    body: {
-      metadata: { name: 'brupop-e2e', labels: { 'kubernetes.io/service-name': 'brupop-apiserver' } },
-      addressType: 'IPv4',
-      ports: [{ name: 'https', port }],
-      endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
     },
   });
 }

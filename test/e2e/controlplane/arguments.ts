@@ -1,4 +1,4 @@
-import { FRONT_PROXY, type Pki } from './pki.ts';
+import { FRONT_PROXY, type Pki, SERVICES } from './pki.ts';
 
 /** What the programs' command lines are made of. */
 export interface Layout {
@@ -54,13 +54,14 @@ export function etcdArguments(layout: Layout): string[] {
 
 export function apiserverArguments({ pki, ports, auditLogFile, auditPolicyFile }: Layout): string[] {
   return flags({
-    'bind-address': '127.0.0.1',
+    // Pods dial its Service's address; nobody outside of the network namespace reaches any.
+    'bind-address': '0.0.0.0',
     'advertise-address': '127.0.0.1',
     'secure-port': String(ports.api),
-    // The address above is loopback, which Endpoints refuse.
+    // That address is loopback, which Endpoints refuse.
     'endpoint-reconciler-type': 'none',
     'etcd-servers': etcdUrl({ ports }),
-    'service-cluster-ip-range': '10.96.0.0/24',
+    'service-cluster-ip-range': SERVICES,
     'tls-cert-file': pki.apiserver.cert,
     'tls-private-key-file': pki.apiserver.key,
     'client-ca-file': pki.caFile,

@@ -22,6 +22,9 @@ export interface Pki {
 }
 
 const SERVER_NAMES = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+/** Addresses of Services; the first is the API's own. */
+export const SERVICES = '10.96.0.0/24';
+const API_SERVICE = '10.96.0.1';
 export const FRONT_PROXY = 'front-proxy-client';
 
 const CA: KeyFiles = { cert: 'ca.crt', key: 'ca.key' };
@@ -49,7 +52,11 @@ export async function createPki(clock: Clock, dir: string): Promise<Pki> {
   return {
     ca,
     caFile,
-    apiserver: await issue('apiserver', { commonName: 'kube-apiserver', dnsNames: SERVER_NAMES, ips: ['127.0.0.1'] }),
+    apiserver: await issue('apiserver', {
+      commonName: 'kube-apiserver',
+      dnsNames: SERVER_NAMES,
+      ips: ['127.0.0.1', API_SERVICE],
+    }),
     serviceAccounts: await issue('service-accounts', { commonName: 'service-accounts' }),
     frontProxy: await issue('front-proxy', { commonName: FRONT_PROXY }),
   };

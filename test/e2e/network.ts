@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { APISERVER_SERVICE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { serveService } from '../../sim/world/service.ts';
+import { operatorService, type Service, ServiceEndpoints } from '../../sim/world/service-endpoints.ts';
+import { WEBHOOK_HOST } from '../contract/real.ts';
+import type { RealCluster } from './cluster.ts';
+import type { ContainerOptions } from './container.ts';
+
+const SLICES = collectionPath({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  namespace: NAMESPACE,
+});
+const SLICE = 'brupop-e2e';
+
+/** What kube-proxy, the cluster's DNS and the kubelets give to pods, in a network that all of them share. */
+export interface ClusterNetwork {
+  readonly container: ContainerOptions;
+  /** What a kubelet tells every container of where the Kubernetes API is; its port is the one on which it listens here. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of the Service of the operator's apiserver. */
+  readonly endpoints: Pick<ServiceEndpoints, 'update'>;
+  close(): Promise<void>;
+}
+
+/** Makes the operator's Service and the API's reachable at their own addresses, and the former by its name. @param dir folder to write into */
+export async function clusterNetwork({ transport, api }: RealCluster, dir: string): Promise<ClusterNetwork> {
+  const operator = await operatorService(transport);
+  const kubernetes = (await transport.request({
+    method: 'GET',
+    path: '/api/v1/namespaces/default/services/kubernetes',
+  })) as Service;
+  for (const { spec } of [operator, kubernetes]) await addAddress(spec.clusterIP ?? '');
+  const container = { root: join(dir, 'container', 'root'), hostsFile: join(dir, 'container', 'hosts') };
+  await mkdir(container.root, { recursive: true });
+  await writeFile(container.hostsFile, hosts(operator));
+  // On every address: pods dial the Service's, the API server the endpoint's, which may not be loopback.
+  const service = await serveService('0.0.0.0', operator.spec.ports?.[0]?.port);
+  await publish(transport, { name: portName(operator), port: service.port });
+  const endpoints = new ServiceEndpoints(transport, service);
+  return {
+    container,
+    environment: {
+      KUBERNETES_SERVICE_HOST: kubernetes.spec.clusterIP ?? '',
+      KUBERNETES_SERVICE_PORT: String(api.port),
+    },
+    endpoints: {
+      update: async (ready) => {
+        await endpoints.update(ready);
+        await rename(transport, service.port).catch(() => undefined);
+      },
+    },
+    close: () => service.close(),
+  };
+}
+
+/** To the loopback of the control plane's own network namespace. */
+async function addAddress(address: string): Promise<void> {
+  await promisify(execFile)('ip', ['address', 'replace', `${address}/32`, 'dev', 'lo']);
+}
+
+function hosts({ metadata: { name, namespace }, spec: { clusterIP } }: Service): string {
+  return `127.0.0.1 localhost\n${clusterIP} ${name}.${namespace}.svc.cluster.local ${name}.${namespace}.svc\n`;
+}
+
+function portName({ spec }: Service): string {
+  return spec.ports?.[0]?.name ?? '';
+}
+
+interface Port {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** The endpoint that the API server dials. */
+async function publish(transport: KubeTransport, port: Port): Promise<void> {
+  await transport.request({
+    method: 'POST',
+    path: SLICES,
+    body: {
+      metadata: { name: SLICE, labels: { 'kubernetes.io/service-name': APISERVER_SERVICE } },
+      addressType: 'IPv4',
+      ports: [port],
+      endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
+    },
+  });
+}
+
+/** Endpoints are found by the name of the Service's port, which an upgrade changes. */
+async function rename(transport: KubeTransport, port: number): Promise<void> {
+  const name = portName(await operatorService(transport));
+  const path = objectPath(SLICES, SLICE);
+  const contentType = 'application/merge-patch+json';
+  await transport.request({ method: 'PATCH', path, contentType, body: { ports: [{ name, port }] } });
+}
