@@ -67,13 +67,20 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   cluster.setWebhooks(webhookDialer(() => service.port));
   await install(transport, served.caPem, parts);
 
-  const pods = operatorPods(parts, { transport, served, service, hostFiles: (name) => nodes.get(name)?.files ?? {} });
+  const program = programs(parts);
+  const pods = operatorPods(parts, {
+    transport,
+    served,
+    service,
+    program,
+    hostFiles: (name) => nodes.get(name)?.files ?? {},
+  });
   const kubernetes = startKubernetes({
     transport,
     clock,
     random,
     signal,
-    hooks: admitting(pods, transport),
+    hooks: admitting(pods, program, transport),
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
@@ -96,18 +103,21 @@ async function install(transport: KubeTransport, caPem: string, parts: WorldOpti
   await applyAll(transport, workload(options));
 }
 
-interface PodParts extends Pick<OperatorPodsOptions, 'hostFiles'> {
+type Program = OperatorPodsOptions['program'];
+
+interface PodParts extends Pick<OperatorPodsOptions, 'hostFiles' | 'program'> {
   readonly transport: KubeTransport;
   readonly served: ServedCluster;
   readonly service: ServiceAddress;
 }
 
 /** Their programs see this machine's files and network: variables say where their pods' are. */
-function operatorPods(parts: WorldOptions, { transport, served, service, hostFiles }: PodParts): OperatorPods {
+function operatorPods({ clock, dir: root }: WorldOptions, parts: PodParts): OperatorPods {
+  const { transport, served, service, program, hostFiles } = parts;
   return new OperatorPods({
     transport: () => transport,
-    clock: parts.clock,
-    dir: parts.dir,
+    clock,
+    dir: root,
     endpoints: new ServiceEndpoints(transport, service),
     environment: ({ stated, mounts, dir }) => ({
       ...pathVariables(stated, mounts, join(dir, 'nowhere')),
@@ -115,21 +125,23 @@ function operatorPods(parts: WorldOptions, { transport, served, service, hostFil
       KUBERNETES_SERVICE_PORT: new URL(served.url).port,
       APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
     }),
-    program: programs(parts),
+    program,
     hostFiles,
   });
 }
 
-/** The pods as a real API server would have admitted them. */
-function admitting(pods: OperatorPods, transport: KubeTransport): KubeletHooks {
+/** The pods that have a program, as a real API server would have admitted them. */
+function admitting(pods: OperatorPods, program: Program, transport: KubeTransport): KubeletHooks {
   return {
-    onPodStart: async (pod, ...tell) => pods.onPodStart(await withAccountVolume(pod, transport), ...tell),
+    onPodStart: async (pod, ...tell) => {
+      if (program(pod)) await pods.onPodStart(await withAccountVolume(pod, transport), ...tell);
+    },
     onPodStop: (pod) => pods.onPodStop(pod),
   };
 }
 
 /** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */
-function programs({ options, root, clock, random, agent }: WorldOptions): (pod: Pod) => StartProgram | undefined {
+function programs({ options, root, clock, random, agent }: WorldOptions): Program {
   const few = options.nodes <= MOST_AGENT_PROCESSES;
   const instead = agent ?? (few ? undefined : agentInProcess({ clock, random }));
   return (pod) => (instead && isAgent(pod) ? instead : podProgram(pod, join(root, 'build')));
