@@ -13,18 +13,23 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /** Where a program listens, by the variable that says so, and where it does by default. */
-const LISTENING = { HTTP_PORT: '8080', APISERVER_INTERNAL_PORT: '8443' } as const;
+const LISTENING: Readonly<Record<string, string>> = { HTTP_PORT: '8080', APISERVER_INTERNAL_PORT: '8443' };
 
 /** Ports of a pod's program on this machine, where all pods share one network. */
 export class PodPorts {
   readonly #pod: Pod;
-  /** Port of this machine by the variable. */
-  readonly #actual: Readonly<Record<string, number>>;
+  /** For each variable of the pod: the port that it says, and the one of this machine. */
+  readonly #ports: readonly { readonly variable: string; readonly stated: string; readonly actual: number }[];
 
   /** @param free as many free ports as a program may have */
   constructor(pod: Pod, free: readonly number[]) {
     this.#pod = pod;
-    this.#actual = Object.fromEntries(Object.keys(LISTENING).map((name, index) => [name, free[index] ?? 0]));
+    const env = podEnv(pod);
+    this.#ports = Object.entries(LISTENING).flatMap(([variable, usual], index) => {
+      const stated = env[variable] ?? usual;
+      const listens = variable in env || declares(pod, usual);
+      return listens ? [{ variable, stated, actual: free[index] ?? 0 }] : [];
+    });
   }
 
   static async of(pod: Pod): Promise<PodPorts> {
@@ -33,14 +38,16 @@ export class PodPorts {
 
   /** Variables that make the program listen there. */
   env(): Record<string, string> {
-    return Object.fromEntries(Object.entries(this.#actual).map(([name, port]) => [name, String(port)]));
+    return Object.fromEntries(this.#ports.map(({ variable, actual }) => [variable, String(actual)]));
   }
 
   /** Where this machine finds what a probe or a Service names: a port's number, or its name. Undefined where nothing listens there. */
   actual(port: number | string): number | undefined {
     const named = containerOf(this.#pod)?.ports?.find(({ name }) => name === port)?.containerPort;
-    const stated: Readonly<Record<string, string>> = { ...LISTENING, ...podEnv(this.#pod) };
-    const variable = Object.keys(LISTENING).find((name) => stated[name] === String(named ?? port));
-    return variable === undefined ? undefined : this.#actual[variable];
+    return this.#ports.find(({ stated }) => stated === String(named ?? port))?.actual;
   }
+}
+
+function declares(pod: Pod, port: string): boolean {
+  return containerOf(pod)?.ports?.some(({ containerPort }) => String(containerPort) === port) ?? false;
 }

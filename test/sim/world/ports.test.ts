@@ -19,6 +19,11 @@ test('a named port is where the program listens for it, by what the pod states o
   expect(ports.env()).toEqual({ HTTP_PORT: '1001', APISERVER_INTERNAL_PORT: '1002' });
 });
 
+test('a program that has no such port is told of none', () => {
+  const pod = { spec: { containers: [{ name: 'agent', ports: [{ name: 'http', containerPort: 8080 }] }] } };
+  expect(new PodPorts(pod as unknown as Pod, [1001, 1002]).env()).toEqual({ HTTP_PORT: '1001' });
+});
+
 test('nobody listens at a port that no variable states, whatever it is called', () => {
   const ports = new PodPorts(podWith({ HTTP_PORT: '8080' }), [1001, 1002]);
   expect(['http', 9000, 'unused', 'absent'].map((port) => ports.actual(port))).toEqual(Array(4).fill(undefined));

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { Pod } from '../../runtime/kube/objects.ts';
+import { podEnv } from '../../sim/world/pod-template.ts';
+
+/** What a running process has, as the kernel tells of it. */
+export class Inside {
+  readonly #proc: string;
+
+  constructor(pid: number) {
+    this.#proc = `/proc/${pid}`;
+  }
+
+  command(): readonly string[] {
+    return this.#words('cmdline');
+  }
+
+  /** Variables whose values its pod does not state, or states otherwise. */
+  variablesBeside(pod: Pod): readonly string[] {
+    const stated = podEnv(pod);
+    const variables = this.#words('environ').map((word) => [
+      word.split('=')[0] ?? '',
+      word.slice(word.indexOf('=') + 1),
+    ]);
+    return variables.flatMap(([name = '', value]) => (stated[name] === value ? [] : name)).toSorted();
+  }
+
+  /** Names in a folder, by the path that the process uses; none where there is no such folder. */
+  names(path: string): readonly string[] {
+    const folder = `${this.#proc}/root${path}`;
+    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return isFolder
+      ? readdirSync(folder)
+          .filter((name) => !name.startsWith('..'))
+          .toSorted()
+      : [];
+  }
+
+  /** Whether the process could write into its root. */
+  isRootWritable(): boolean {
+    const root = readFileSync(`${this.#proc}/mounts`, 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .find(([, path]) => path === '/');
+    return root?.[3]?.split(',').includes('rw') ?? false;
+  }
+
+  #words(file: string): readonly string[] {
+    return readFileSync(`${this.#proc}/${file}`, 'utf8').split('\0').filter(Boolean);
+  }
+}
