@@ -68,6 +68,8 @@ export class OperatorPods implements KubeletHooks {
   readonly #options: OperatorPodsOptions;
   /** By the pod's UID. */
   readonly #running = new Map<string, OperatorPod>();
+  /** Those whose programs do not run yet, by the same. */
+  readonly #starting = new Map<string, Promise<OperatorPod>>();
 
   constructor(options: OperatorPodsOptions) {
     this.#options = options;
@@ -84,6 +86,32 @@ export class OperatorPods implements KubeletHooks {
   async onPodStart(pod: Pod, exited: () => void, ready: (is: boolean) => void): Promise<void> {
     const start = this.#options.program(pod);
     if (start === undefined) return;
+    const { uid } = pod.metadata;
+    const over = new AbortController();
+    const starting = this.#start(pod, start, over);
+    this.#starting.set(uid, starting);
+    const running = await starting.finally(() => this.#starting.delete(uid));
+    const told = running.ended.then(exited);
+    this.#followLiveness(running, over.signal);
+    await this.#untilReady(running, over.signal);
+    if (over.signal.aborted) await told;
+    else this.#followReadiness(running, ready, over.signal);
+  }
+
+  async onPodStop(pod: Pod): Promise<void> {
+    const { uid, deletionTimestamp } = pod.metadata;
+    await this.#starting.get(uid)?.catch(() => undefined);
+    const running = this.#running.get(uid);
+    if (!running) return;
+    // A node that goes down asks nobody.
+    if (deletionTimestamp === undefined) running.program.kill();
+    else await stopProgram(running.program, GRACE_MS, this.#options.clock);
+    await running.ended;
+    await rm(running.dir, { recursive: true, force: true });
+  }
+
+  /** @param over aborted when the program has ended */
+  async #start(pod: Pod, start: StartProgram, over: AbortController): Promise<OperatorPod> {
     const { uid, name } = pod.metadata;
     const dir = join(this.#options.dir, uid);
     await mkdir(dir, { recursive: true });
@@ -93,26 +121,11 @@ export class OperatorPods implements KubeletHooks {
     const stated = podEnv(pod);
     const env = { ...stated, ...ports.env(), ...this.#options.environment({ stated, mounts, dir }) };
     const program = start(env, join(this.#options.dir, `${name}.log`), mounts);
-    const over = new AbortController();
     const kept = this.#keep(files, over.signal);
     const ended = program.ended.then(() => this.#ended(uid, over)).then(() => kept);
     const running = { pod, ports, program, dir, ended, ready: false };
     this.#running.set(uid, running);
-    const told = ended.then(exited);
-    this.#followLiveness(running, over.signal);
-    await this.#untilReady(running, over.signal);
-    if (over.signal.aborted) await told;
-    else this.#followReadiness(running, ready, over.signal);
-  }
-
-  async onPodStop(pod: Pod): Promise<void> {
-    const running = this.#running.get(pod.metadata.uid);
-    if (!running) return;
-    // A node that goes down asks nobody.
-    if (pod.metadata.deletionTimestamp === undefined) running.program.kill();
-    else await stopProgram(running.program, GRACE_MS, this.#options.clock);
-    await running.ended;
-    await rm(running.dir, { recursive: true, force: true });
+    return running;
   }
 
   /** Resolves when it is, or has ended. */

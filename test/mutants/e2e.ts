@@ -289,4 +289,12 @@ export const e2eMutants: readonly Mutant[] = [
     find: 'this.#tell(past, { sinceMs, ready: is }, stop)',
     replace: 'this.#tell(past, { sinceMs: clock.now(), ready: is }, stop)',
   },
+  {
+    file: 'sim/kubernetes/kubelet/pod-run.ts',
+    tests: ['test/sim/kubernetes/node-pods.test.ts'],
+    rule: 'a node that goes down stops what is not ready',
+    without: 'a host that is down waits for a container that waits for the host',
+    find: 'ready), over.promise]',
+    replace: 'ready)]',
+  },
 ];

@@ -8,6 +8,6 @@ export interface KubeletHooks {
    * From then until they end, `ready` says when they are no longer ready, and when they are again.
    */
   onPodStart?(pod: SimPod, exited: (code?: number) => void, ready: (is: boolean) => void): void | Promise<void>;
-  /** A pod's running containers end: the pod was deleted, or the node goes down. */
+  /** A pod's containers end, whether their start has resolved or not: the pod was deleted, or the node goes down. */
   onPodStop?(pod: SimPod): void | Promise<void>;
 }

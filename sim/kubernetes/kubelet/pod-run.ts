@@ -79,7 +79,8 @@ export class PodRun {
       told = told.then(() => this.#tell(past, { sinceMs, ready: is }, stop)).catch(over.reject);
     };
     try {
-      await hooks.onPodStart?.(this.#pod, exited, ready);
+      // Containers that are to be stopped are not waited for until they are ready: a host that goes down would wait for ever.
+      await Promise.race([hooks.onPodStart?.(this.#pod, exited, ready), over.promise]);
     } catch {
       exited(1);
     }
