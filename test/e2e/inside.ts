@@ -14,14 +14,15 @@ export class Inside {
     return this.#words('cmdline');
   }
 
-  /** Variables whose values its pod does not state, or states otherwise. */
+  /** Variables that it has and its pod does not state, or the other way round, or with another value. */
   variablesBeside(pod: Pod): readonly string[] {
     const stated = podEnv(pod);
-    const variables = this.#words('environ').map((word) => [
-      word.split('=')[0] ?? '',
-      word.slice(word.indexOf('=') + 1),
-    ]);
-    return variables.flatMap(([name = '', value]) => (stated[name] === value ? [] : name)).toSorted();
+    const own = Object.fromEntries(
+      this.#words('environ').map((word) => [word.split('=')[0] ?? '', word.slice(word.indexOf('=') + 1)]),
+    );
+    return Object.keys({ ...stated, ...own })
+      .filter((name) => stated[name] !== own[name])
+      .toSorted();
   }
 
   /** Names in a folder, by the path that the process uses; none where there is no such folder. */

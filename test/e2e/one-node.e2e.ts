@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+import { imageCommand } from '../../sim/world/programs.ts';
 import { Inside } from './inside.ts';
 import { invariants } from './invariants.ts';
-import { imageCommand } from '../../sim/world/programs.ts';
 import { operatorPods, operatorRuns } from './operator.ts';
 import { type Scene, Stage } from './scene.ts';
 
