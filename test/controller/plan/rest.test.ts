@@ -111,8 +111,18 @@ const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][
   'set-spec': ['release'],
   start: ['bump', 'release'],
 };
-/** What gives a place to whoever waits: a node that turns to another version leaves one in the failure budget of the version before. */
-const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set(['delete-shadow', 'free', 'release', 'rescue', 'start']);
+/**
+ * What gives a place to whoever waits: a node that turns to another version leaves one in the failure budget of the version before, and a
+ * start in doubt does that turns out never to have been made.
+ */
+const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
+  'bump',
+  'delete-shadow',
+  'free',
+  'release',
+  'rescue',
+  'start',
+]);
 
 function isDueTo(before: readonly Command[], command: Command): boolean {
   const causes = DUE_TO[command.kind] ?? [];
