@@ -1,5 +1,5 @@
 import type { Store } from './store.ts';
-import { badRequest, type Cause, invalidOptions, StatusError } from './status.ts';
+import { badRequest, type Cause, forbiddenValue, invalidOptions, StatusError, unsupportedValue } from './status.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -58,7 +58,7 @@ function listFaults({ resourceVersionMatch: match = '', resourceVersion = '', ..
       MATCH,
       `${MATCH} "exact" is forbidden for resourceVersion "0"`,
     ),
-    ...(match === '' || MATCHES.includes(match) ? [] : [unknownMatch(match, MATCHES)]),
+    ...(match === '' || MATCHES.includes(match) ? [] : [unsupportedValue(MATCH, match, MATCHES)]),
     ...unless(query[INITIAL] === undefined, INITIAL, `${INITIAL} is forbidden for list`),
   ];
 }
@@ -68,7 +68,7 @@ function watchFaults({ resourceVersionMatch: match = '', ...query }: Query): rea
   return [
     ...unless(!initial || match === 'NotOlderThan', MATCH, `${INITIAL} requires setting ${MATCH} to NotOlderThan`),
     ...unless(match === '' || initial, MATCH, `${MATCH} is forbidden for watch unless ${INITIAL} is provided`),
-    ...(match === '' || match === 'NotOlderThan' ? [] : [unknownMatch(match, ['NotOlderThan'])]),
+    ...(match === '' || match === 'NotOlderThan' ? [] : [unsupportedValue(MATCH, match, ['NotOlderThan'])]),
   ];
 }
 
@@ -76,11 +76,5 @@ const MATCH = 'resourceVersionMatch';
 const INITIAL = 'sendInitialEvents';
 
 function unless(fine: boolean, field: string, why: string): readonly Cause[] {
-  return fine ? [] : [{ reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` }];
-}
-
-function unknownMatch(found: string, supported: readonly string[]): Cause {
-  const values = supported.map((value) => JSON.stringify(value)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${values}`;
-  return { reason: 'FieldValueNotSupported', field: MATCH, message };
+  return fine ? [] : [forbiddenValue(field, why)];
 }

@@ -37,7 +37,7 @@ export class Lists {
   /** @throws StatusError 400, 410 when the continue token is too old */
   page(scope: Scope): Page {
     const { query } = scope;
-    const limit = Number(query['limit'] ?? 0) || Infinity;
+    const limit = Math.max(0, Number(query['limit'] ?? 0)) || Infinity;
     if (query['continue']) return this.#resume(query['continue'], limit);
     requireReached(this.#core.store, query);
     this.#refusePast(query);

@@ -4,7 +4,7 @@ import { DELETE_OPTIONS } from './kinds/structures.ts';
 import { at, fields, type Fields, list, text, withoutNulls } from './object.ts';
 import type { DeleteOptions } from './remove.ts';
 import type { Call } from './request.ts';
-import { badRequest, invalidOptions } from './status.ts';
+import { badRequest, invalidOptions, unsupportedValue } from './status.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -16,7 +16,7 @@ export function writeOptions({ query, verb }: Pick<Call, 'query' | 'verb'>): Wri
   const asked = query['fieldValidation'] || 'Warn';
   const fieldValidation = VALIDATIONS.find((value) => value === asked);
   const kind = OPTIONS[verb] ?? 'CreateOptions';
-  if (!fieldValidation) throw unsupported(kind, 'fieldValidation', { found: asked, supported: VALIDATIONS });
+  if (!fieldValidation) throw invalidOptions(kind, [unsupportedValue('fieldValidation', asked, VALIDATIONS)]);
   return { dryRun: dryRun(query, kind), fieldValidation, warnings: [], patch: verb === 'patch' };
 }
 
@@ -46,16 +46,6 @@ function structured(body: unknown): Fields {
 
 function dryRun(query: Query, kind: string): boolean {
   const found = query['dryRun'] ?? '';
-  if (found !== '' && found !== 'All') throw unsupported(kind, 'dryRun', { found, supported: ['All'] });
+  if (found !== '' && found !== 'All') throw invalidOptions(kind, [unsupportedValue('dryRun', found, ['All'])]);
   return found === 'All';
-}
-
-function unsupported(
-  kind: string,
-  field: string,
-  { found, supported }: { readonly found: string; readonly supported: readonly string[] },
-): Error {
-  const values = supported.map((value) => JSON.stringify(value)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${values}`;
-  return invalidOptions(kind, [{ reason: 'FieldValueNotSupported', field, message }]);
 }

@@ -88,6 +88,16 @@ export function invalidValue(field: string, value: unknown, why: string): Cause 
   return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` };
 }
 
+export function unsupportedValue(field: string, found: unknown, supported: readonly unknown[]): Cause {
+  const values = supported.map((value) => JSON.stringify(value)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${values}`;
+  return { reason: 'FieldValueNotSupported', field, message };
+}
+
+export function forbiddenValue(field: string, why: string): Cause {
+  return { reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` };
+}
+
 export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: 'BadRequest', message });
 }

@@ -52,8 +52,7 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 const DEFAULT_TERMINATION_LOG = '/dev/termination-log';
 const RENEWAL: Renewal = { everyMs: 60_000 };
 
-/** Milliseconds that a program whose pod was deleted has for its own end. */
-const GRACE_MS = 5000;
+const DEFAULT_GRACE_SECONDS = 30;
 
 interface OperatorPod extends Endpoint {
   readonly program: RunningProgram;
@@ -105,7 +104,7 @@ export class OperatorPods implements KubeletHooks {
     if (!running) return;
     // A node that goes down asks nobody.
     if (deletionTimestamp === undefined) running.program.kill();
-    else await stopProgram(running.program, GRACE_MS, this.#options.clock);
+    else await stopProgram(running.program, graceMs(pod), this.#options.clock);
     await running.ended;
     await rm(running.dir, { recursive: true, force: true });
   }
@@ -151,7 +150,7 @@ export class OperatorPods implements KubeletHooks {
     const { program, pod } = running;
     const probe = containerOf(pod)?.livenessProbe;
     if (!probe || program.pid === undefined || liveness === 'ignored') return;
-    const changed = (alive: boolean): void => void (alive || stopProgram(program, GRACE_MS, clock));
+    const changed = (alive: boolean): void => void (alive || stopProgram(program, graceMs(pod), clock));
     void followProbe({ ...this.#probing(running, probe), changed }, over);
   }
 
@@ -202,4 +201,9 @@ export class OperatorPods implements KubeletHooks {
   #updateService(): void {
     void this.#options.endpoints.update(() => [...this.#running.values()].filter(({ ready }) => ready));
   }
+}
+
+/** Milliseconds that a program of the pod has for its own end. */
+function graceMs({ metadata, spec }: Pod): number {
+  return (metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
 }

@@ -27,7 +27,7 @@ interface EnvEntry {
   readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
 }
 
-/** Defaults are the API server's to fill in. */
+/** What is absent is as `probes.ts` has it, which are the API server's defaults. */
 export interface Probe {
   readonly httpGet?: { readonly path?: string; readonly port: number | string };
   readonly initialDelaySeconds?: number;

@@ -125,11 +125,11 @@ export class DrainWorld {
         ...(options.volumes && { volumes: options.volumes }),
       },
     });
-    await this.reportPod(name, { namespace, phase: options.phase ?? 'Running' });
+    await this.#reportPod(name, { namespace, phase: options.phase ?? 'Running' });
   }
 
   /** What the pod's kubelet says of it. */
-  async reportPod(name: string, { namespace = this.namespace, phase = 'Running' }): Promise<void> {
+  async #reportPod(name: string, { namespace = this.namespace, phase = 'Running' }): Promise<void> {
     const conditions = [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }];
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
     await this.#cluster.admin.patch(path, { status: { phase, conditions } });

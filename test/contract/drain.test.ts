@@ -41,7 +41,7 @@ async function addDaemon(): Promise<string> {
   });
 }
 
-/** Once a pod that is made from now on is younger than the drain, by the seconds in which both are written down. */
+/** Once a pod that is made from now on is younger, by whole seconds, than every pod that was there at the cordon. */
 async function laterThanItsBeginning(): Promise<void> {
   await eventually(async () => {
     const since = Date.parse((await on.world.marks())?.since ?? '');

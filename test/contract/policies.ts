@@ -13,6 +13,7 @@ const RULES = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
   { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },

@@ -6,7 +6,7 @@ import { olderWorkloads } from './older-workloads.ts';
 
 /*
  * What an installation of the older implementation, v1.4, leaves in a cluster, as far as its public contract goes. Its pods are kept from
- * every node: its programs are not here, and the fleet would run ours in their place.
+ * every node: its programs are not here, and kwok would have them seem to run.
  */
 
 /** The user that an older apiserver acts as. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import { imageCommand } from '../../sim/world/programs.ts';
-import { Inside } from './inside.ts';
+import { ProcessView } from './process-view.ts';
 import { invariants } from './invariants.ts';
 import { operatorPods, operatorRuns } from './operator.ts';
 import { type Scene, Stage } from './scene.ts';
@@ -38,10 +38,12 @@ test("each process has its pod's command, environment and files, but for the por
   const account = '/var/run/secrets/kubernetes.io/serviceaccount';
   const files = (component: keyof typeof COMPONENTS): readonly (readonly string[])[] => {
     const [pod] = operatorPods(scene, COMPONENTS[component]);
-    const inside = new Inside(scene.fleet.pods.pids(COMPONENTS[component])[0] ?? 0);
+    const inside = new ProcessView(scene.fleet.pods.pids(COMPONENTS[component])[0] ?? 0);
     expect(inside.command()).toEqual(pod && imageCommand(pod));
     expect(pod && inside.variablesBeside(pod)).toEqual(VARIABLES_BESIDE[component]);
-    expect(inside.isRootWritable()).toBe(false);
+    expect(['/', '/bin/node', '/opt/brupop', '/usr/lib', account].filter((path) => inside.isWritable(path))).toEqual(
+      [],
+    );
     return ['/etc', '/etc/brupop-tls-keys', account, '/var/run/secrets/tokens', '/run'].map((path) =>
       inside.names(path),
     );

@@ -244,8 +244,8 @@ export const e2eMutants: readonly Mutant[] = [
   {
     file: 'sim/world/variables.ts',
     tests: ['test/sim/world/variables.test.ts'],
-    rule: 'a path leads where the pod has mounted something there',
-    without: 'a program finds what its pod has not mounted',
+    rule: 'a path that the pod states comes before the usual one',
+    without: 'what the pod states',
     find: 'stated[name] ?? usual',
     replace: 'usual',
   },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fields, isFields, list } from '../object.ts';
-import type { Cause } from '../status.ts';
+import { type Cause, unsupportedValue } from '../status.ts';
 import type { Schema } from './schema.ts';
 
 /** A value and where it stands, e.g. `status.crash_count`. */
@@ -26,8 +26,12 @@ export function validate(schema: Schema, value: unknown, path = ''): readonly Ca
   ];
 }
 
-function fault(reason: string, { path }: Place, message: string): Cause {
-  return { reason, message, field: path === '' ? '<nil>' : path };
+function fault(reason: string, place: Place, message: string): Cause {
+  return { reason, message, field: fieldOf(place) };
+}
+
+function fieldOf({ path }: Place): string {
+  return path === '' ? '<nil>' : path;
 }
 
 /** The form that most faults take: `Invalid value: "x": spec.state in body should ...`. */
@@ -60,9 +64,7 @@ function typeInvalid(place: Place, found: string, wanted: string): Cause {
 
 function enumFault(schema: Schema, place: Place): readonly Cause[] {
   if (!schema.enum || schema.enum.some((allowed) => isDeepStrictEqual(allowed, place.value))) return [];
-  const allowed = schema.enum.map((value) => JSON.stringify(value)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(place.value)}: supported values: ${allowed}`;
-  return [fault('FieldValueNotSupported', place, message)];
+  return [unsupportedValue(fieldOf(place), place.value, schema.enum)];
 }
 
 function numberFaults(schema: Schema, place: Place): readonly Cause[] {

@@ -1,5 +1,5 @@
 import { fields, type KubeJson, list, type Meta } from '../object.ts';
-import { type Cause, invalidValue } from '../status.ts';
+import { type Cause, forbiddenValue, invalidValue } from '../status.ts';
 
 /** Finalizers of the server's own. */
 const STANDARD = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
@@ -37,7 +37,7 @@ function lateFaults(finalizers: readonly string[], before: Meta | undefined): re
   const late = finalizers.filter((name) => before?.finalizers?.includes(name) !== true);
   if (before?.deletionTimestamp === undefined || late.length === 0) return [];
   const why = `no new finalizers can be added if the object is being deleted, found ${JSON.stringify(late)}`;
-  return [{ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message: `Forbidden: ${why}` }];
+  return [forbiddenValue('metadata.finalizers', why)];
 }
 
 function controllerFaults(owners: readonly unknown[]): readonly Cause[] {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Candidate } from '../admission.ts';
 import { crdFaults } from '../crd/check.ts';
 import { at, fields, type KubeJson, list, text, without } from '../object.ts';
-import { type Cause, invalidValue } from '../status.ts';
+import { type Cause, forbiddenValue, invalidValue, unsupportedValue } from '../status.ts';
 
 /** What is wrong with an object, or with the change that led to it. */
 type Rule = (candidate: Candidate) => readonly Cause[];
@@ -29,10 +29,6 @@ export function kindFaults(candidate: Candidate): readonly Cause[] {
   return (RULES[candidate.type.kind] ?? []).flatMap((rule) => rule(candidate));
 }
 
-function forbidden(field: string, why: string): Cause {
-  return { reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` };
-}
-
 function unchanged(...path: readonly string[]): Rule {
   return ({ object, before }) => {
     const found = at(object, ...path);
@@ -46,7 +42,7 @@ function unchangedOnceSet(...path: readonly string[]): Rule {
   return ({ object, before }) => {
     const set = at(before, ...path);
     if (!set || set === at(object, ...path)) return [];
-    return [forbidden(field, `node updates may not change ${path.at(-1)} except from "" to valid`)];
+    return [forbiddenValue(field, `node updates may not change ${path.at(-1)} except from "" to valid`)];
   };
 }
 
@@ -115,17 +111,11 @@ function taints({ object }: Candidate): readonly Cause[] {
   const pairs = rows.map(({ key, effect }) => `${text(key)} ${text(effect)}`);
   return rows.flatMap((row, index) => {
     const field = `metadata.taints[${index}]`;
-    if (!EFFECTS.includes(text(row['effect']))) return [unsupported(`${field}.effect`, row['effect'])];
+    if (!EFFECTS.includes(text(row['effect']))) return [unsupportedValue(`${field}.effect`, row['effect'], EFFECTS)];
     if (pairs.indexOf(pairs[index] ?? '') === index) return [];
     const message = `Duplicate value: ${JSON.stringify(row)}: taints must be unique by key and effect pair`;
     return [{ reason: 'FieldValueDuplicate', field, message }];
   });
-}
-
-function unsupported(field: string, found: unknown): Cause {
-  const allowed = EFFECTS.map((effect) => `"${effect}"`).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${allowed}`;
-  return { reason: 'FieldValueNotSupported', field, message };
 }
 
 /** Of a pod that exists only these may change; a binding says on which node it is. */
@@ -136,7 +126,7 @@ function podUnchanged({ object, before, subresource }: Candidate): readonly Caus
   const tolerant = had.every((old) => has.some((toleration) => isDeepStrictEqual(toleration, old)));
   if (tolerant && isDeepStrictEqual(fixed(object), fixed(before))) return [];
   return [
-    forbidden(
+    forbiddenValue(
       'spec',
       'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, ' +
         '`spec.activeDeadlineSeconds` and `spec.tolerations` (only additions)',

@@ -30,8 +30,10 @@ export async function cacheFolder({ module, state }: Source, env: NodeJS.Process
 export async function removeUnused(module: string, env: NodeJS.ProcessEnv): Promise<void> {
   const root = rootOf(env);
   for (const name of globSync(`${module}-${'[0-9a-f]'.repeat(16)}`, { cwd: root })) {
-    const { mtimeMs } = await stat(join(root, name));
-    if (systemClock.now() - mtimeMs > UNUSED_MS) await rm(join(root, name), { recursive: true, force: true });
+    // Another work tree may remove it at the same moment.
+    const found = await stat(join(root, name)).catch(() => undefined);
+    if (found && systemClock.now() - found.mtimeMs > UNUSED_MS)
+      await rm(join(root, name), { recursive: true, force: true });
   }
 }
 

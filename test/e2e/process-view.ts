@@ -3,7 +3,7 @@ import type { Pod } from '../../runtime/kube/objects.ts';
 import { podEnv } from '../../sim/world/pod-template.ts';
 
 /** What a running process has, as the kernel tells of it. */
-export class Inside {
+export class ProcessView {
   readonly #proc: string;
 
   constructor(pid: number) {
@@ -36,13 +36,14 @@ export class Inside {
       : [];
   }
 
-  /** Whether the process could write into its root. */
-  isRootWritable(): boolean {
-    const root = readFileSync(`${this.#proc}/mounts`, 'utf8')
+  /** Whether the process could write into what is mounted there. @throws Error where nothing is */
+  isWritable(path: string): boolean {
+    const mount = readFileSync(`${this.#proc}/mounts`, 'utf8')
       .split('\n')
       .map((line) => line.split(' '))
-      .find(([, path]) => path === '/');
-    return root?.[3]?.split(',').includes('rw') ?? false;
+      .findLast(([, target]) => target === path);
+    if (!mount) throw new Error(`nothing is mounted on ${path}`);
+    return mount[3]?.split(',').includes('rw') ?? false;
   }
 
   #words(file: string): readonly string[] {
