@@ -22,7 +22,8 @@ export interface ApiserverProps extends WorkloadProps {
   readonly drainTimeoutInSec?: number;
   /**
    * What to do before a drain about pods that no eviction can move as things are (a disruption budget without a spare pod, two budgets on
-   * one pod): `warn` drains and says so, `refuse` leaves the node in service until that has changed. @default warn
+   * one pod): `warn` drains and says so, `refuse` leaves a node that bears no marks yet in service until that has
+   * changed. @default warn
    */
   readonly drainPreflight?: string;
   /** Eviction requests in flight for one drain. @default 5 */

@@ -125,7 +125,12 @@ export class Session {
     const { random, logger } = this.ports;
     const { answer, attempt, shadowVersion, ...fields } = why;
     const level = answer.kind === 'again' || answer.kind === 'refused' ? 'info' : 'warn';
-    logger[level](message, { ...fields, answer, attempt });
+    logger[level](message, {
+      ...fields,
+      answer: answer.kind,
+      attempt,
+      ...('message' in answer && { error: answer.message }),
+    });
     if (answer.kind === 'unauthorized') await this.ports.identify(signal);
     const ms = backoff(attempt, { ...PAUSES, random });
     await this.#changed(shadowVersion, ms, signal);

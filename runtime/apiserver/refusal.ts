@@ -55,7 +55,7 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /**
  * A server that fails or is busy, or has our renewed token not yet, may do it later; a permission that lacks will not come by asking again.
- * @param told what the caller hears
+ * @param told what the caller hears; the log has the rest as the cause
  */
 export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): RefusedError {
   const { code } = cause.status;
@@ -63,7 +63,7 @@ export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): 
   const refusal = later
     ? new RefusedError(503, 'KubernetesUnavailable', told)
     : new RefusedError(502, 'KubernetesRefused', told);
-  refusal.cause = cause;
+  if (told !== cause.message) refusal.cause = cause;
   return refusal;
 }
 

@@ -22,7 +22,7 @@ export interface ExecutorOptions {
 export interface Results {
   /** Something changed that no cache shows: a slot, or what is known of it. */
   readonly slotsChanged: boolean;
-  /** Commands that met another world than the one they were decided on, or an API that is out. */
+  /** Commands that met another world than the one they were decided on, an API that is out, or one that does not take them as they are. */
   readonly refused: number;
 }
 

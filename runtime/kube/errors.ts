@@ -44,7 +44,7 @@ export class GoneError extends ApiStatusError {
   override readonly name = 'GoneError';
 }
 
-/** 422, and 413 from what stands before the API server: it takes this body in no case, and has not done so. */
+/** 422, and 413 for a body that is too large: the API server, or what stands before it, takes this in no case, and has not done so. */
 export class InvalidError extends ApiStatusError {
   override readonly name = 'InvalidError';
 }

@@ -18,7 +18,8 @@ export interface Marks {
   readonly boot: string | null;
   /**
    * When the newest pod that was on the node at its cordon was created (RFC 3339): those created later came later. By the API server's
-   * clock, as all times of creation are, and not by that of whoever cordoned. Undefined where an older replica did.
+   * clock, as all times of creation are, and not by that of whoever cordoned. The Node's own where it had no pods. Undefined where an older
+   * replica cordoned, and while the node is only excluded from load balancers.
    */
   readonly newestPod?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */

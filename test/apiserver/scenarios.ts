@@ -23,7 +23,7 @@ export interface Scenarios {
   'in the middle of a drain':
     | 'an administrator who uncordons has the node cordoned again, and drained of what came'
     | 'marks that vanish end it with the word to ask again'
-    | 'a node that vanishes ends it so too';
+    | 'a node that vanishes ends it, too';
   'a node is not cordoned':
     | 'where the status cannot be written'
     | 'where the shadow changed since it was looked at, and no drain is wanted any more'

@@ -41,7 +41,7 @@ play('in the middle of a drain', {
     expect(await on.world.isCordoned()).toBe(false);
   },
 
-  'a node that vanishes ends it so too': async () => {
+  'a node that vanishes ends it, too': async () => {
     await on.world.addPod('web-1');
     const { drain, tap } = on.world.replica();
     const drained = drain();

@@ -113,7 +113,7 @@ export const e2eMutants: readonly Mutant[] = [
     tests: ['test/e2e/controlplane/build.test.ts'],
     rule: 'what was used within 30 days stays',
     without: "another work tree's programs are removed",
-    find: 'if (systemClock.now() - mtimeMs > UNUSED_MS)',
+    find: 'if (found && systemClock.now() - found.mtimeMs > UNUSED_MS)',
     replace: '',
   },
   {

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** What bounds memory and texts, whoever asks for whatever. */
+/** What bounds memory, texts and what strangers learn, whoever asks for whatever, and which certificate is served meanwhile. */
 export const limitMutants: readonly Mutant[] = [
   {
     rule: 'connections that clients may have',

@@ -7,6 +7,8 @@ export interface FairLimiterOptions {
   readonly maxPerParty: number;
   /** Most tasks of one party that wait. */
   readonly maxWaiting: number;
+  /** What who comes beyond that is told. */
+  readonly busy: string;
 }
 
 interface Party {
@@ -28,8 +30,7 @@ export class FairLimiter {
   /** Rejects as `task` does. @throws RefusedError 503 where too many of the party wait already */
   async run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const party = this.#parties.get(name) ?? { running: 0, waiting: [] };
-    if (party.waiting.length >= this.#options.maxWaiting)
-      throw new RefusedError(503, 'Busy', 'too many tokens at once; ask again');
+    if (party.waiting.length >= this.#options.maxWaiting) throw new RefusedError(503, 'Busy', this.#options.busy);
     this.#parties.set(name, party);
     await new Promise<void>((resolve) => {
       party.waiting.push(resolve);

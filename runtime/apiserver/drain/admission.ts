@@ -15,7 +15,7 @@ import { fromTheStart, look } from '../sight.ts';
 import { drainBlocked } from './events.ts';
 import { foresee, preflightOf } from './preflight.ts';
 import { statedReasons } from './stated.ts';
-import { podsOf, sorted, type Survey } from './survey.ts';
+import { podsOf, type Survey, surveyOf } from './survey.ts';
 import { type Blocked, progressOf, reasonsOf } from './words.ts';
 
 /** A node that may be drained and is cordoned for it. */
@@ -58,6 +58,7 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
     const considered = await consider(ports, admission);
     const { sight, attempt, drain, seen, progress, refusal } = considered;
     if (refusal) return refuse(ports, considered, refusal);
+    if (drain.begun) foretell(ports, considered);
     const { resourceVersion: shadowVersion } = await state(ports, considered);
     const patch = cordonPatch(sight.node, attempt);
     const node = patch ? await ports.nodes.patch(sight.node.metadata.name, { ...patch }) : sight.node;
@@ -103,16 +104,14 @@ async function consider(ports: Ports, admission: Admission): Promise<Considered>
   const why = whyNotDrain(sight);
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const anew = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
-  const joins = joined(sight, anew, admission);
   const pods = await podsOf(ports, agent.nodeName);
   const attempt = { ...anew, newestPod: newestCreation([sight.node, ...pods]) };
-  const drain = { ...joins, lateAfter: drainOn(sight.node, attempt).newestPod ?? joins.since };
-  const seen = await sorted(ports, pods, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
+  const drain = joined(sight, attempt, admission);
+  const seen = await surveyOf(ports, pods, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
   const seenBy = { admission: { ...admission, preflight }, sight, attempt, drain, seen };
   if (!drain.begun) return { ...seenBy, progress: laterProgress(seenBy), refusal: undefined };
   const blocked = await foresee(ports, seen.left, preflight);
   const progress = progressOf(drain.since, seen.left, blocked);
-  if (progress.blocked_by.length > 0) foretell(ports, seenBy, progress);
   return { ...seenBy, progress, refusal: refusalOf(preflight, reasonsOf(seen.left, blocked)) };
 }
 
@@ -125,6 +124,7 @@ async function state({ shadows }: Ports, { sight, progress }: Considered): Promi
 /** An agent that is refused asks again and again: what has not changed since is not written anew. */
 async function refuse(ports: Ports, considered: Considered, refusal: RefusedError): Promise<never> {
   const { sight, progress } = considered;
+  foretell(ports, considered);
   const stated = sight.shadow.status?.drain?.blocked_by;
   if (!isDeepStrictEqual(stated, progress.blocked_by)) await state(ports, considered);
   throw refusal;
@@ -138,13 +138,15 @@ function newestCreation(objects: readonly KubeObject[]): string | undefined {
 
 type Drain = Pick<Admitted, 'id' | 'since' | 'begun' | 'lateAfter'>;
 
-function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Omit<Drain, 'lateAfter'> {
-  const { id, since } = drainOn(node, attempt);
+function joined({ node }: Sight, attempt: Attempt, { id: own }: Admission): Drain {
+  const { id, since, newestPod: lateAfter = since } = drainOn(node, attempt);
   if (own !== undefined && own !== id) throw superseded();
-  return { id, since, begun: id === attempt.id };
+  return { id, since, lateAfter, begun: id === attempt.id };
 }
 
-function foretell(ports: Ports, { admission: { preflight }, sight, drain }: Look, progress: DrainProgress): void {
+/** Says of a drain that begins, or is refused, what will not let it end. */
+function foretell(ports: Ports, { admission: { preflight }, sight, drain, progress }: Considered): void {
+  if (progress.blocked_by.length === 0) return;
   void ports.events.record(sight.node, drainBlocked(preflight, progress));
   const fields = { node: sight.node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
   if (preflight === 'warn') ports.logger.warn('drain blocked', fields);

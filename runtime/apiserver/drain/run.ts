@@ -83,14 +83,16 @@ export class DrainRun {
     const evictor = new Evictor({ ...this.#ports, maxInFlight, signal, onBlocked: report });
     const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
     const elsewhere = (): Promise<boolean> => otherNodeTakesPods(this.#ports.transport, nodeName, signal);
+    // For the count alone: it must not end a drain that has others to evict.
+    const presumed = (): Promise<boolean> => elsewhere().catch(() => true);
     let left = drainSet([], terms);
     let known: Promise<boolean> | undefined;
     this.#evictor = evictor;
     for await (const pods of podsOn(this.#ports, nodeName, signal)) {
       const set = drainSet(pods, terms);
-      // While others are left it is asked once, for the count alone; it is asked anew when it is the turn of the operator's own.
-      if (set.pods.length === 0) known = undefined;
-      left = await leaving(set, () => (known ??= elsewhere()));
+      if (set.pods.length > 0) evictor.aim(set.pods);
+      // While others are left it is asked once; it is asked anew when it is the turn of the operator's own.
+      left = await leaving(set, () => (set.pods.length > 0 ? (known ??= presumed()) : elsewhere()));
       if (left.pods.length + left.own.length === 0) return 'empty';
       evictor.aim(left.pods.length > 0 ? left.pods : left.own);
       report();

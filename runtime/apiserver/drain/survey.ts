@@ -21,7 +21,7 @@ export interface SurveyOf {
 type SurveyPorts = Pick<Ports, 'pods' | 'transport' | 'namespace'>;
 
 export async function survey(ports: SurveyPorts, { nodeName, lateAfter }: SurveyOf): Promise<Survey> {
-  return sorted(ports, await podsOf(ports, nodeName), { nodeName, lateAfter });
+  return surveyOf(ports, await podsOf(ports, nodeName), { nodeName, lateAfter });
 }
 
 /** All pods on a node, by a live list. */
@@ -29,8 +29,8 @@ export function podsOf({ pods }: Pick<Ports, 'pods'>, nodeName: string): Promise
   return pods.list({ fieldSelector: onNode(nodeName) });
 }
 
-/** The same of pods that were listed before. */
-export async function sorted(
+/** What a drain makes of pods that were listed. */
+export async function surveyOf(
   { transport, namespace }: Omit<SurveyPorts, 'pods'>,
   pods: readonly Pod[],
   { nodeName, lateAfter }: SurveyOf,

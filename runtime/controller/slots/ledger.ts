@@ -69,7 +69,7 @@ export class SlotLedger {
   /**
    * Takes slots: their shadows' specs may be written after this and not before (rule L1).
    * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again;
-   * InvalidError: the list would be too long, nothing was taken; UnreachableError: load before the next plan
+   * InvalidError: the API server does not take the list, as where it would be too long, and nothing was taken; UnreachableError: load before the next plan
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);

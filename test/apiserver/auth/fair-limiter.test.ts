@@ -10,7 +10,7 @@ let running: string[];
 let end: Record<string, () => void>;
 
 beforeEach(() => {
-  limiter = new FairLimiter({ max: 3, maxPerParty: 2, maxWaiting: 2 });
+  limiter = new FairLimiter({ max: 3, maxPerParty: 2, maxWaiting: 2, busy: 'full' });
   running = [];
   end = {};
 });

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { settle } from '../../../sim/clock.ts';
 import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { outcome, started, World } from '../world.ts';
@@ -43,4 +44,31 @@ test('a drain looks for another node for the operator’s own pods once while ot
   expect((await world.pods()).map(({ metadata }) => [metadata.name, metadata.deletionTimestamp])).toEqual([
     ['controller', undefined],
   ]);
+});
+
+test('a drain goes on with the others where nobody can tell whether the operator’s own pods could go elsewhere', async () => {
+  await world.addNode('n2');
+  await world.addPod('web-1');
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const { service, tap } = world.replica();
+  let looks = 0;
+  let isOut = true;
+  tap.before = ({ path, query }) => {
+    if (path !== '/api/v1/nodes' || !query?.['limit']) return;
+    looks++;
+    // The first two are of the request itself, before the cordon and after it.
+    if (looks > 2 && isOut) throw new UnreachableError('no answer');
+  };
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await settle();
+  expect(looks).toBeGreaterThan(2);
+  isOut = false;
+  for (const name of ['web-1', 'controller']) {
+    expect(
+      (await world.pods()).find(({ metadata }) => metadata.name === name)?.metadata.deletionTimestamp,
+    ).toBeDefined();
+    await world.endPod(name, name === 'controller' ? NAMESPACE : undefined);
+    await settle();
+  }
+  expect(await outcome(drain)).toBe('ok');
 });

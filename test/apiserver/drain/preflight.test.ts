@@ -157,6 +157,16 @@ describe('before a drain that cannot end as things are', () => {
     expect(await outcome(replica.service.excludeFromLb(agent))).toBe('409 Undrainable');
   });
 
+  test('with "refuse" a look before the load balancers are left says nothing of a node that will be drained all the same', async () => {
+    await addWeb();
+    const { service } = world.replica({ preflight: 'refuse' });
+    const agent = await world.agent();
+    await service.excludeFromLb(agent);
+    await addBudget(world, 'web');
+    await service.excludeFromLb(agent);
+    expect(await messages()).toEqual([]);
+  });
+
   test('budgets that cannot be read cost the warning, and with "refuse" the drain', async () => {
     await addWeb();
     const deny = ({ path }: { path: string }): void => {

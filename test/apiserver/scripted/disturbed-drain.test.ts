@@ -56,7 +56,7 @@ play('in the middle of a drain', {
     expect(await outcome(drained)).toBe('503 Superseded');
   },
 
-  'a node that vanishes ends it so too': async () => {
+  'a node that vanishes ends it, too': async () => {
     const drained = on.drainsOnePod();
     await settle();
     on.scene.api.tell(NODES, { type: 'DELETED', object: node('n3') });

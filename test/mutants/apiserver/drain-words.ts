@@ -11,6 +11,25 @@ const RUN = 'runtime/apiserver/drain/run.ts';
 /** What a drain says: how many pods are left, why, and to whom. */
 export const drainWordMutants: readonly Mutant[] = [
   {
+    rule: 'the operator’s own pods that stay are in nobody’s way',
+    without: 'the presumption that they go where nobody can tell: the drain of the others ends',
+    file: RUN,
+    find: '.catch(() => true)',
+    replace: '',
+    tests: [OWN_PODS],
+    name: 'goes on with the others',
+  },
+  {
+    rule: 'a drain tells what blocks it once',
+    without: 'the silence of a look that begins no drain',
+    file: ADMISSION,
+    find: '    if (considered.refusal) await refuse(ports, considered, considered.refusal);\n',
+    replace:
+      '    foretell(ports, considered);\n    if (considered.refusal) await refuse(ports, considered, considered.refusal);\n',
+    tests: [PREFLIGHT],
+    name: 'says nothing',
+  },
+  {
     rule: 'a refused drain names every pod',
     without: 'the pods that have no room in the status',
     file: ADMISSION,
@@ -32,7 +51,7 @@ export const drainWordMutants: readonly Mutant[] = [
     rule: 'the operator’s own pods that stay are in nobody’s way',
     without: 'the look for another node, when progress is counted',
     file: RUN,
-    find: 'left = await leaving(set, () => (known ??= elsewhere()));',
+    find: 'left = await leaving(set, () => (set.pods.length > 0 ? (known ??= presumed()) : elsewhere()));',
     replace: 'left = set;',
     tests: [OWN_PODS],
     name: 'counts none of the operator’s own',
@@ -41,8 +60,8 @@ export const drainWordMutants: readonly Mutant[] = [
     rule: 'the operator’s own pods that stay are in nobody’s way',
     without: 'the new look for another node when it is their turn',
     file: RUN,
-    find: '      if (set.pods.length === 0) known = undefined;\n',
-    replace: '',
+    find: 'set.pods.length > 0 ? (known ??= presumed()) : elsewhere()',
+    replace: 'known ??= presumed()',
     tests: [OWN_PODS],
     name: 'looks for another node',
   },

@@ -252,8 +252,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'late pods are told by one clock',
     without: 'the API server’s clock: what is late goes by the clock of whoever began the drain',
     file: ADMISSION,
-    find: 'drainOn(sight.node, attempt).newestPod ?? joins.since',
-    replace: 'joins.since',
+    find: 'newestPod: lateAfter = since }',
+    replace: 'since: lateAfter }',
     tests: [LATE],
   },
   {
