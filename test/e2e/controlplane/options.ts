@@ -1,6 +1,7 @@
 export const HELP = `Usage: npm run controlplane -- [COMMAND]
 
-Starts a real Kubernetes control plane on this machine: kube-apiserver, etcd, kube-controller-manager and kube-scheduler, without nodes.
+Starts a real Kubernetes control plane on this machine: kube-apiserver, etcd, kube-controller-manager and kube-scheduler, without nodes,
+and kwok, which runs nodes on paper: every Node that gets the label paper.brupop/power=on.
 It prints a kubeconfig and runs until Ctrl-C, which leaves nothing behind. The programs are built from their Go modules once (go on the
 PATH; about ten minutes on two cores), into $XDG_CACHE_HOME/brupop-controlplane; those in $KUBEBUILDER_ASSETS are used as they are.
 
