@@ -25,6 +25,7 @@ import { exchange } from './controlplane/exchange.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { type Ask, startLoad } from './load.ts';
+import { verdict } from './looks.ts';
 import { operatorRuns } from './operator.ts';
 import { type Scene, Stage } from './scene.ts';
 import { shortLived } from './service-tokens.ts';
@@ -88,6 +89,10 @@ test('the CA gets a new key by the documented commands, in the middle of a rollo
   for (const { api, caller } of await agentPods(scene))
     await comesTrue(async () => (await api.createShadow(caller)).kind === 'ok');
   expect(await askV1()).toBeUndefined();
+  // Until then a node that waits rests, as far as anybody can tell.
+  await scene.until((history) =>
+    [...history.nodes.keys()].every((name) => verdict(history, name)?.reason !== 'Paused'),
+  );
   await scene.rolledOver();
   const nodes = [...scene.history.nodes.values()];
   expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(3).fill('1.39.0'));
