@@ -24,6 +24,16 @@ async function addPods(count: number): Promise<void> {
   for (let index = 0; index < count; index++) await world.addPod(`web-${index}`);
 }
 
+/** A replica that drains the node for an agent which has gone. */
+async function left(): Promise<Replica> {
+  const replica = world.replica();
+  const gone = new AbortController();
+  void started(replica.service.cordonAndDrain(await world.agent(), gone.signal));
+  await settle();
+  gone.abort(new Error('gone'));
+  return replica;
+}
+
 describe('the progress of a drain', () => {
   test('is written at most every two seconds', async () => {
     await addPods(6);
@@ -39,11 +49,7 @@ describe('the progress of a drain', () => {
 
   test('ends at no pods also where nobody waited for the end', async () => {
     await addPods(1);
-    const { service } = world.replica();
-    const gone = new AbortController();
-    void started(service.cordonAndDrain(await world.agent(), gone.signal));
-    await settle();
-    gone.abort(new Error('gone'));
+    const { service } = await left();
     await world.endPod('web-0');
     await settle();
     await service.cordonAndDrain(await world.agent());
@@ -52,11 +58,7 @@ describe('the progress of a drain', () => {
 
   test('ends at no pods at once also where nobody waits, and nobody asks', async () => {
     await addPods(1);
-    const replica = world.replica();
-    const gone = new AbortController();
-    void started(replica.service.cordonAndDrain(await world.agent(), gone.signal));
-    await settle();
-    gone.abort(new Error('gone'));
+    const replica = await left();
     await world.setStatus('n1', { crash_count: 1 });
     await world.endPod('web-0');
     await settle();
@@ -66,11 +68,7 @@ describe('the progress of a drain', () => {
 
   test('is not written where nobody waits into a status in which it was ended', async () => {
     await addPods(1);
-    const { service } = world.replica();
-    const gone = new AbortController();
-    void started(service.cordonAndDrain(await world.agent(), gone.signal));
-    await settle();
-    gone.abort(new Error('gone'));
+    await left();
     await world.setStatus('n1', { drain: null });
     await world.endPod('web-0');
     await settle();
