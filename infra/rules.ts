@@ -30,16 +30,14 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
     cluster: [
       // Marks, cordon and labels; a drain watches for its own marks, and looks for another place for the operator's pods.
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      // What is to be drained, wherever it lives.
-      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+      // What is to be drained, wherever it lives; the very pod whose eviction was answered with a conflict; the agent's pod that a token names.
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
       // Looked at before a drain.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
       EVENTS,
     ],
     namespace: [
-      // The agent's pod that a token names.
-      { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'create'] },
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
     ],

@@ -4,7 +4,6 @@ import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { PLURAL } from '../../runtime/shadow/names.ts';
 import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
-import { granted } from './policies.ts';
 import { asleep, cordons, evicts, proves, statesProgress } from './replica.ts';
 import { stage } from './stage.ts';
 
@@ -55,7 +54,7 @@ play('in the middle of a drain', {
 
 play('a node is not cordoned', {
   'where the status cannot be written': async () => {
-    const { transport } = await granted(on.cluster, `${PLURAL}/status`);
+    const { transport } = await on.world.account(`${PLURAL}/status`);
     await expect(on.world.replica({ transport }).drain()).rejects.toThrow('403');
     expect(await on.world.isCordoned()).toBe(false);
   },
@@ -129,7 +128,7 @@ play('the last check', {
   },
 
   'is no success where the proof is refused': async () => {
-    const { transport, withdraw } = await granted(on.cluster);
+    const { transport, withdraw } = await on.world.account();
     const replica = on.world.replica({ transport });
     const proof = asleep(replica, proves);
     const drained = replica.drain();

@@ -4,7 +4,7 @@ import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import type { Preflight } from '../../runtime/apiserver/config.ts';
 import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
-import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import { type ShadowObject, shadowsPath } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
@@ -16,6 +16,7 @@ import { at, text } from '../../sim/cluster/object.ts';
 import { started } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
 import { CRDS } from '../sim/cluster/gadget.ts';
+import { type Account, apiserverAccount, noting } from './account.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import type { Replica } from './replica.ts';
@@ -23,7 +24,7 @@ import type { Replica } from './replica.ts';
 export interface ReplicaOptions {
   readonly timeoutSec?: number;
   readonly preflight?: Preflight;
-  /** Whose hands it has; else an administrator's. */
+  /** Whose hands it has; else its own. */
   readonly transport?: KubeTransport;
 }
 
@@ -38,47 +39,56 @@ export interface PodOptions {
   readonly phase?: string;
 }
 
+interface Parts extends Pick<DrainWorld, 'operator' | 'namespace' | 'agent' | 'transport'> {}
+
 /** What lets a pod be on a world's node. */
 export const TOLERATION = { key: 'contract', operator: 'Exists' };
 
 /** A node in the middle of its update, with its shadow and its pods in a namespace of their own, on either cluster. */
 export class DrainWorld {
   readonly #cluster: Contract;
+  /** The operator's own. */
+  readonly operator: string;
+  /** Of the pods on the node. */
   readonly namespace: string;
   readonly nodeName: string;
   readonly agent: Agent;
+  /** Of a replica, with the rights that it is given wherever it runs. */
+  readonly transport: KubeTransport;
   readonly #endings: (() => unknown)[] = [];
+  /** What the apiserver's own roles did not allow. */
+  readonly #refusals: string[] = [];
 
-  private constructor(cluster: Contract, namespace: string, agent: Agent) {
+  private constructor(cluster: Contract, { operator, namespace, agent, transport }: Parts) {
     this.#cluster = cluster;
+    this.operator = operator;
     this.namespace = namespace;
     this.agent = agent;
     this.nodeName = agent.nodeName;
+    this.transport = noting(transport, this.#refusals);
   }
 
   static async create(cluster: Contract): Promise<DrainWorld> {
-    const namespace = await cluster.namespace();
+    const [operator, namespace] = [await cluster.namespace(), await cluster.namespace()];
+    await defined(cluster, shadowsPath(operator));
+    const { transport } = await apiserverAccount(cluster, { namespace: operator, name: 'apiserver' });
     const { metadata } = await cluster.admin.create('/api/v1/nodes', {
       metadata: { generateName: 'drain-' },
       // Nobody else's pods: what is not put here by name stays away.
       spec: { taints: [{ key: TOLERATION.key, effect: 'NoSchedule' }] },
     });
-    const world = new DrainWorld(cluster, namespace, {
-      nodeName: metadata.name,
-      nodeUid: metadata.uid,
-      bootId: 'boot-1',
-    });
+    const agent = { nodeName: metadata.name, nodeUid: metadata.uid, bootId: 'boot-1' };
+    const world = new DrainWorld(cluster, { operator, namespace, agent, transport });
     await world.boots('1.38.0', 'boot-1');
-    await defined(cluster, `/apis/${GROUP}/v2/namespaces/${namespace}/${PLURAL}`);
     await world.#addShadow();
     return world;
   }
 
-  replica({ timeoutSec = 60, preflight = 'warn', transport }: ReplicaOptions = {}): Replica {
-    const tap = new Tapped(transport ?? this.#cluster.admin.transport);
+  replica({ timeoutSec = 60, preflight = 'warn', transport = this.transport }: ReplicaOptions = {}): Replica {
+    const tap = new Tapped(transport);
     const { service } = createApiserver({
       transport: tap,
-      namespace: this.namespace,
+      namespace: this.operator,
       config: {
         DRAIN_TIMEOUT_IN_SEC: timeoutSec,
         DRAIN_PREFLIGHT: preflight,
@@ -94,6 +104,11 @@ export class DrainWorld {
     return { service, tap, drain: (gone) => started(service.cordonAndDrain(this.agent, gone)) };
   }
 
+  /** A replica's account with roles that can be withdrawn. @param but a resource that they leave out */
+  account(but?: string): Promise<Account> {
+    return apiserverAccount(this.#cluster, { namespace: this.operator, name: 'other', but });
+  }
+
   /** Has `ending` done with the world's end. */
   atEnd(ending: () => unknown): void {
     this.#endings.push(ending);
@@ -103,6 +118,7 @@ export class DrainWorld {
   async end(): Promise<void> {
     for (const ending of this.#endings) await ending();
     await this.removeNode();
+    expect(this.#refusals).toEqual([]);
   }
 
   async removeNode(): Promise<void> {
@@ -230,13 +246,13 @@ export class DrainWorld {
   }
 
   #shadowPath(): string {
-    return `/apis/${GROUP}/v2/namespaces/${this.namespace}/${PLURAL}/${shadowName(this.nodeName)}`;
+    return `${shadowsPath(this.operator)}/${shadowName(this.nodeName)}`;
   }
 
   async #addShadow(): Promise<void> {
     const { nodeName: name, nodeUid: uid } = this.agent;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
-    await this.#cluster.admin.create(`/apis/${GROUP}/v2/namespaces/${this.namespace}/${PLURAL}`, {
+    await this.#cluster.admin.create(shadowsPath(this.operator), {
       apiVersion: API_VERSION,
       kind: KIND,
       metadata: { name: shadowName(name), ownerReferences },

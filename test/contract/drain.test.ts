@@ -9,7 +9,11 @@ import { stage } from './stage.ts';
 
 const on = stage();
 
-const CONTROLLER = { labels: { [COMPONENT_LABEL]: COMPONENTS.controller } };
+/** A pod of the operator's own. */
+const controller = () => ({
+  namespace: on.world.operator,
+  labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
+});
 const TOLERATES_ALL = { tolerations: [{ operator: 'Exists' }] };
 
 /** A pod of a DaemonSet, made by its controller; its name. */
@@ -192,22 +196,22 @@ play('a drain', {
     const conditions = [{ type: 'Ready', status: 'True' }];
     await on.cluster.admin.patch(`/api/v1/nodes/${metadata.name}/status`, { status: { conditions } });
     await on.world.addPod('web-1');
-    await on.world.addPod('controller', CONTROLLER);
+    await on.world.addPod('controller', controller());
     const drained = on.world.replica().drain();
     await on.world.isEnding('web-1');
-    expect((await on.world.pod('controller')).metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await on.world.pod('controller', on.world.operator)).metadata).not.toHaveProperty('deletionTimestamp');
     await on.world.endPod('web-1');
-    await on.world.endPod('controller');
+    await on.world.endPod('controller', on.world.operator);
     await drained;
   },
 
   'leaves the operator’s own pods where no other node could take them': async () => {
-    await on.world.addPod('controller', CONTROLLER);
+    await on.world.addPod('controller', controller());
     await on.world.addPod('web-1');
-    const drained = on.world.replica({ transport: alone(on.cluster.admin.transport, on.world.nodeName) }).drain();
+    const drained = on.world.replica({ transport: alone(on.world.transport, on.world.nodeName) }).drain();
     await on.world.endPod('web-1');
     await drained;
-    expect((await on.world.pod('controller')).metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await on.world.pod('controller', on.world.operator)).metadata).not.toHaveProperty('deletionTimestamp');
   },
 });
 

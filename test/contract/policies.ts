@@ -1,59 +1,9 @@
 import { expect } from '@jest/globals';
-import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { GROUP, PLURAL } from '../../runtime/shadow/names.ts';
-import { at } from '../../sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 
 /** What an administrator can put between a drain and its evictions. */
-
-/** What a drain asks for. */
-const RULES = [
-  { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-  { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
-  { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch'] },
-  { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
-];
-
-/** Somebody whose role grants what a drain needs. */
-export interface Granted {
-  readonly transport: KubeTransport;
-  /** Takes the whole role back; once it is gone. */
-  readonly withdraw: () => Promise<void>;
-}
-
-/** @param but a resource that the role leaves out */
-export async function granted(cluster: Contract, but?: string): Promise<Granted> {
-  const { admin } = cluster;
-  const namespace = await cluster.namespace();
-  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
-  await admin.create(accounts, { metadata: { name: 'drainer' } });
-  const roles = '/apis/rbac.authorization.k8s.io/v1';
-  await admin.create(`${roles}/clusterroles`, {
-    metadata: { name: namespace },
-    rules: RULES.filter(({ resources }) => but === undefined || !resources.includes(but)),
-  });
-  await admin.create(`${roles}/clusterrolebindings`, {
-    metadata: { name: namespace },
-    subjects: [{ kind: 'ServiceAccount', name: 'drainer', namespace }],
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: namespace },
-  });
-  const spec = { expirationSeconds: 3600 };
-  const token = at(await admin.create(`${accounts}/drainer/token`, { spec }), 'status', 'token') as string;
-  const client = cluster.as(token);
-  await eventually(() => client.get('/api/v1/nodes'));
-  return {
-    transport: client.transport,
-    withdraw: async () => {
-      await admin.delete(`${roles}/clusterrolebindings/${namespace}`);
-      await eventually(async () => expect(await refusal(client.get('/api/v1/nodes'))).toMatchObject({ code: 403 }));
-    },
-  };
-}
 
 /** An admission policy that denies every eviction in the namespace: `Forbidden` is 403, `Invalid` 422. */
 export async function deniesEvictions(

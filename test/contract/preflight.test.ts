@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
-import { granted } from './policies.ts';
 import { statesProgress } from './replica.ts';
 import { stage } from './stage.ts';
 
@@ -70,7 +69,7 @@ play('before a drain that cannot end as things are', {
 
   'budgets that cannot be read stand in the way with "refuse" alone': async () => {
     await on.world.addPod('web-1');
-    const { transport } = await granted(on.cluster, 'poddisruptionbudgets');
+    const { transport } = await on.world.account('poddisruptionbudgets');
     await expect(on.world.replica({ transport, preflight: 'refuse' }).drain()).rejects.toThrow('403');
     expect(await on.world.isCordoned()).toBe(false);
     const drained = on.world.replica({ transport }).drain();

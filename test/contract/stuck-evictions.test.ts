@@ -3,7 +3,7 @@ import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
-import { deletionIsRefused, deniesEvictions, evictionIsRefused, granted } from './policies.ts';
+import { deletionIsRefused, deniesEvictions, evictionIsRefused } from './policies.ts';
 import { evicts, type Replica } from './replica.ts';
 import { onReal, stage } from './stage.ts';
 import { type Guard, guard, type Webhook } from './webhook.ts';
@@ -92,7 +92,7 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
 
   '403 of its role': async () => {
     await on.world.addPod('web-1');
-    const { transport } = await granted(on.cluster, 'pods/eviction');
+    const { transport } = await on.world.account('pods/eviction');
     await expectFailed(on.world.replica({ ...SHORT, transport }), 'refused with 403');
   },
 

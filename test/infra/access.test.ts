@@ -33,12 +33,11 @@ describe('each process may do what it does and no more', () => {
       'nodes: get list watch patch',
       'poddisruptionbudgets: list',
       'pods/eviction: create',
-      'pods: list watch',
+      'pods: get list watch',
     ]);
     expect(granted('Role', 'apiserver')).toEqual([
       'bottlerocketshadows/status: patch',
       'bottlerocketshadows: get create',
-      'pods: get',
     ]);
   });
 

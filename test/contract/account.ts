@@ -1,0 +1,87 @@
+import { expect } from '@jest/globals';
+import { rules } from '../../infra/rules.ts';
+import { ApiStatusError, NotFoundError } from '../../runtime/kube/errors.ts';
+import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { at } from '../../sim/cluster/object.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import type { Contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+/** Somebody with the apiserver's own roles, no more. */
+export interface Account {
+  readonly transport: KubeTransport;
+  /** Takes what is granted for the whole cluster back; once it is gone. */
+  readonly withdraw: () => Promise<void>;
+}
+
+export interface Grant {
+  /** The operator's. */
+  readonly namespace: string;
+  /** Of the account and its roles. */
+  readonly name: string;
+  /** A resource that the roles leave out. */
+  readonly but?: string | undefined;
+}
+
+/** A transport that adds to `refusals` what its account's roles did not allow. */
+export function noting(inner: KubeTransport, refusals: string[]): KubeTransport {
+  return {
+    request: (request) =>
+      inner.request(request).catch((error: unknown) => {
+        if (error instanceof ApiStatusError && ROLES_REFUSE.test(error.message)) refusals.push(error.message);
+        throw error;
+      }),
+    watch: (watch) => inner.watch(watch),
+  };
+}
+
+/** Other 403s are admission's, and name no user. */
+const ROLES_REFUSE = /is forbidden: User /;
+
+const RBAC = 'rbac.authorization.k8s.io';
+const ROLES = `/apis/${RBAC}/v1`;
+
+/** Once the roles are in effect. */
+export async function apiserverAccount(cluster: Contract, grant: Grant): Promise<Account> {
+  const { admin } = cluster;
+  const { namespace, name } = grant;
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await admin.create(accounts, { metadata: { name } });
+  const clusterRole = `${namespace}-${name}`;
+  await grantRoles(cluster, grant, clusterRole);
+  const spec = { expirationSeconds: 3600 };
+  const token = at(await admin.create(`${accounts}/${name}/token`, { spec }), 'status', 'token') as string;
+  const client = cluster.as(token);
+  await eventually(() => client.get('/api/v1/nodes'));
+  const shadow = client.get.bind(client, `${shadowsPath(namespace)}/none`);
+  await eventually(async () => expect(await shadow().catch((error: unknown) => error)).toBeInstanceOf(NotFoundError));
+  return {
+    transport: client.transport,
+    withdraw: async () => {
+      await admin.delete(`${ROLES}/clusterrolebindings/${clusterRole}`);
+      await eventually(async () => expect(await refusal(client.get('/api/v1/nodes'))).toMatchObject({ code: 403 }));
+    },
+  };
+}
+
+async function grantRoles({ admin }: Contract, grant: Grant, clusterRole: string): Promise<void> {
+  const { namespace, name, but } = grant;
+  const { cluster, namespace: own } = rules('apiserver', namespace);
+  const without = (granted: typeof own): typeof own =>
+    granted.filter(({ resources = [] }) => but === undefined || !resources.includes(but));
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  const inNamespace = `${ROLES}/namespaces/${namespace}`;
+  await admin.create(`${inNamespace}/roles`, { metadata: { name }, rules: without(own) });
+  await admin.create(`${inNamespace}/rolebindings`, {
+    metadata: { name },
+    subjects,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name },
+  });
+  await admin.create(`${ROLES}/clusterroles`, { metadata: { name: clusterRole }, rules: without(cluster) });
+  await admin.create(`${ROLES}/clusterrolebindings`, {
+    metadata: { name: clusterRole },
+    subjects,
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: clusterRole },
+  });
+}
