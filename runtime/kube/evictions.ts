@@ -35,6 +35,7 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
           method: 'POST',
           path: objectPath(podsPath(pod.namespace), pod.name, 'eviction'),
           body: eviction(pod),
+          slow: true,
           ...(signal && { signal }),
         });
         return { kind: 'accepted' };

@@ -12,7 +12,8 @@ const WATCH_INACTIVITY_MS = 180_000;
 /** Load balancers forget idle connections without a word, many of them after a minute. */
 const IDLE_SOCKET_MS = 50_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_REQUEST_SOCKETS = 128;
+const MAX_REQUEST_SOCKETS = 64;
+const MAX_SLOW_SOCKETS = 128;
 
 export interface HttpsOptions {
   /** See `userAgent`. */
@@ -21,9 +22,11 @@ export interface HttpsOptions {
   readonly maxBodyBytes?: number;
   /**
    * Most connections for requests: what is beyond waits in line, so that a burst costs neither memory nor handshakes without bound. Watches
-   * keep theirs for long and are not counted, or they would keep everything else out. Default 128.
+   * keep theirs for long and are not counted, or they would keep everything else out. Default 64.
    */
   readonly maxRequestSockets?: number;
+  /** The same for requests that are `slow`, which have connections of their own. Default 128. */
+  readonly maxSlowSockets?: number;
 }
 
 /** e.g. `brupop-agent/0.1.0`. */
@@ -55,26 +58,36 @@ class HttpsTransport implements KubeTransport {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #maxBytes: number;
   readonly #requests: Agent;
-  readonly #watches = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  readonly #slow: Agent;
+  readonly #watches = keeping();
 
   constructor(access: ClusterAccess, options: HttpsOptions) {
     this.#access = access;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-    const maxSockets = options.maxRequestSockets ?? MAX_REQUEST_SOCKETS;
-    this.#requests = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, maxSockets });
+    this.#requests = keeping(options.maxRequestSockets ?? MAX_REQUEST_SOCKETS);
+    this.#slow = keeping(options.maxSlowSockets ?? MAX_SLOW_SOCKETS);
   }
 
   async request(request: KubeRequest): Promise<unknown> {
-    const { method, path, query, body, contentType = 'application/json', timeoutMs = REQUEST_TIMEOUT_MS } = request;
+    const {
+      method,
+      path,
+      query,
+      body,
+      contentType = 'application/json',
+      timeoutMs = REQUEST_TIMEOUT_MS,
+      slow,
+    } = request;
     const call = `${method} ${path}`;
     const deadline = { ms: timeoutMs, clock: systemClock, signal: request.signal };
     try {
       return await withDeadline(deadline, async (signal) => {
         const content = body === undefined ? {} : { body: JSON.stringify(body) };
         const headers = { ...this.#headers, ...describing(content.body, contentType) };
-        const line = { call, method, path: target(path, query), headers, ...content, agent: this.#requests };
-        const response = await this.#exchange({ ...line, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
+        const line = { call, method, path: target(path, query), headers, ...content };
+        const agent = slow ? this.#slow : this.#requests;
+        const response = await this.#exchange({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
         return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
       });
     } catch (error) {
@@ -134,6 +147,11 @@ class HttpsTransport implements KubeTransport {
       request.end(body);
     });
   }
+}
+
+/** Connections that are kept, at most so many. */
+function keeping(maxSockets = Infinity): Agent {
+  return new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, maxSockets });
 }
 
 /** The length is stated because Node leaves it out for DELETE: the server would take such a body for the next request. */

@@ -23,6 +23,8 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
   /** Milliseconds until an answer must be complete; default 30,000. */
   readonly timeoutMs?: number;
+  /** True where an administrator's admission webhooks may keep the answer back for long: no other request waits in line behind it. */
+  readonly slow?: boolean;
 }
 
 export type PatchType =

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { ConflictError, GoneError, TooManyRequestsError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
 import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
 import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
@@ -80,6 +81,28 @@ describe('a request', () => {
     await Promise.all(requests);
     expect(server?.connections).toBe(5);
     for (const watch of watches) await watch.return?.();
+  });
+
+  test('waits for no eviction, of which there are only so many at a time', async () => {
+    const late: ServerResponse[] = [];
+    const scripted = await serve(({ url }, response) => {
+      if (url.endsWith('/eviction')) late.push(response);
+      else json(response, 200, {});
+    });
+    const bounds = { maxRequestSockets: 1, maxSlowSockets: 2 };
+    const transport = httpsTransport(scripted.access(), { userAgent: 'test', ...bounds });
+    const answerAll = (): void => late.splice(0).forEach((response) => json(response, 200, {}));
+    const pods = ['a', 'b', 'c'].map((name) => ({ namespace: 'shop', name, uid: name }));
+    const evictions = Promise.allSettled(pods.map((pod) => evictionPort(transport).evict(pod)));
+    while (late.length < 2) await transport.request(get('/soon'));
+    expect(server?.connections).toBe(3);
+    expect(late).toHaveLength(2);
+    answerAll();
+    while (late.length === 0) await transport.request(get('/soon'));
+    answerAll();
+    const accepted = { status: 'fulfilled', value: { kind: 'accepted' } };
+    expect(await evictions).toEqual([accepted, accepted, accepted]);
+    expect(server?.connections).toBe(3);
   });
 
   test('reads again once where the server closes a kept connection in the moment of its use', async () => {

@@ -30,6 +30,15 @@ export const limitMutants: readonly Mutant[] = [
     name: 'beyond the bound on connections',
   },
   {
+    rule: 'connections to the Kubernetes API',
+    without: 'evictions take the connections of everything else',
+    file: 'runtime/kube/evictions.ts',
+    find: 'slow: true,',
+    replace: '',
+    tests: ['test/kube/https.test.ts'],
+    name: 'waits for no eviction',
+  },
+  {
     rule: 'values that a conversion may have',
     without: 'any number of values is parsed',
     file: 'runtime/apiserver/conversion.ts',

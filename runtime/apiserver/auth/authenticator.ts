@@ -19,7 +19,7 @@ import { whyHopeless } from './hopeless.ts';
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 /** A fleet behind one address gets through in seconds, and leaves half of the places to others. */
-const REVIEWS = { max: 64, maxPerParty: 32, maxWaiting: 500, busy: 'too many tokens at once; ask again' };
+const REVIEWS = { max: 32, maxPerParty: 16, maxWaiting: 500, busy: 'too many tokens at once; ask again' };
 
 /** Whose a token is. */
 type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
