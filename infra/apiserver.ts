@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { APISERVER_NODE_FLAGS, apiserverEnv } from '../runtime/apiserver/config.ts';
+import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS, apiserverEnv } from '../runtime/apiserver/config.ts';
 import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { serverSecret } from './certificates.ts';
@@ -113,7 +113,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
 
 function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
   const { apiserver } = settings;
-  return environment<typeof apiserverEnv>({
+  return environment<typeof apiserverEnv & Record<keyof typeof APISERVER_ALLOCATOR, never>>({
     ...IN_CLUSTER,
     KUBECONFIG: undefined,
     ...loggingEnv(settings),
@@ -124,5 +124,6 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
     DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
     DRAIN_PREFLIGHT: apiserver.drainPreflight,
     MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
+    ...APISERVER_ALLOCATOR,
   });
 }

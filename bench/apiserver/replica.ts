@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { APISERVER_NODE_FLAGS } from '../../runtime/apiserver/config.ts';
+import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS } from '../../runtime/apiserver/config.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type CertificateAuthority, createCa } from '../../sim/cluster/pki.ts';
@@ -136,6 +136,7 @@ function launch({ root, dir, api, port, httpPort, cgroup }: Launch): ChildProces
     APISERVER_INTERNAL_PORT: String(port),
     HTTP_PORT: String(httpPort),
     TERMINATION_LOG: join(dir, 'termination-log'),
+    ...APISERVER_ALLOCATOR,
   };
   const flags = [
     ...APISERVER_NODE_FLAGS,

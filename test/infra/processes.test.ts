@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
-import { apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
+import { APISERVER_ALLOCATOR, apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { anyProps } from './any-props.ts';
@@ -24,8 +24,9 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     expect(() => READERS[process](environmentOf(process))).not.toThrow();
   });
 
-  test('has only names that it reads', () => {
-    expect(Object.keys(SCHEMAS[process])).toEqual(expect.arrayContaining(Object.keys(environmentOf(process))));
+  test('has only names that it reads, or that the C library does', () => {
+    const read = Object.keys({ ...SCHEMAS[process], ...APISERVER_ALLOCATOR });
+    expect(read).toEqual(expect.arrayContaining(Object.keys(environmentOf(process))));
   });
 
   test('leaves its defaults as they are', () => {
