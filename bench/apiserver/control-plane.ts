@@ -26,7 +26,9 @@ export interface ControlPlaneDrain {
   readonly kubeconfig: string;
   /** Folder of the project, whose `build/` is current. */
   readonly root: string;
-  /** On each of the two nodes. */
+  /** A program that drains the node it is given by name, with the cluster's KUBECONFIG in its environment. */
+  readonly other?: string | undefined;
+  /** On each node. */
   readonly pods: number;
   /** How long each pod takes to end, seconds. */
   readonly endingSeconds: number;
@@ -36,37 +38,46 @@ export interface ControlPlaneDrain {
 export interface Drained {
   readonly ours: number;
   readonly kubectl: number;
+  /** Undefined where no other program was named. */
+  readonly other: number | undefined;
 }
 
-/** Drains one node of a real control plane by the apiserver, as its agent asks for it, and then another, just like it, by `kubectl drain`. */
+/**
+ * Drains one node of a real control plane by the apiserver, as its agent asks for it, and then others just like it, by `kubectl drain` and
+ * by the other program.
+ */
 export async function drainOnControlPlane(drain: ControlPlaneDrain): Promise<Drained> {
   const { access } = await kubeconfigAccess(drain.kubeconfig);
+  const { kubeconfig, root, other } = drain;
   const site = new Site(new Objects(httpsTransport(access, { userAgent: 'bench' })), drain);
   const caPem = String((await access.credentials()).tls.ca);
-  const replica = await Replica.start(drain.root, await site.prepare({ url: access.server, caPem }));
+  const replica = await Replica.start(root, await site.prepare({ url: access.server, caPem }));
+  /** Seconds that a full node takes to be empty. */
+  const timed = async (node: string, drainIt: () => Promise<unknown>): Promise<number> => {
+    await site.fill(node);
+    const began = performance.now();
+    await drainIt();
+    const seconds = (performance.now() - began) / 1000;
+    return (await site.left()).has(node) ? Infinity : seconds;
+  };
   try {
-    await site.fill('by-agent');
-    const agent = await site.identity('by-agent');
-    const ours = await secondsOf(() => drainAs(agent, replica.place));
-    await site.fill('by-kubectl');
-    const kubectl = await secondsOf(() => kubectlDrain('by-kubectl', drain.kubeconfig));
-    const left = await site.left();
-    return { ours: left.has('by-agent') ? Infinity : ours, kubectl: left.has('by-kubectl') ? Infinity : kubectl };
+    return {
+      ours: await timed('by-agent', async () => drainAs(await site.identity('by-agent'), replica.place)),
+      kubectl: await timed('by-kubectl', () => kubectlDrain('by-kubectl', kubeconfig)),
+      other: other === undefined ? undefined : await timed('by-other', () => run(other, ['by-other'], kubeconfig)),
+    };
   } finally {
     await replica.end();
   }
 }
 
-async function secondsOf(drain: () => Promise<boolean>): Promise<number> {
-  const began = performance.now();
-  return (await drain()) ? (performance.now() - began) / 1000 : Infinity;
+/** Pods that nothing will create anew, as these, are drained only where it is told to. */
+function kubectlDrain(node: string, kubeconfig: string): Promise<unknown> {
+  return run('kubectl', ['drain', node, '--force', '--ignore-daemonsets', '--delete-emptydir-data'], kubeconfig);
 }
 
-/** Pods that nothing will create anew, as these, are drained only where it is told to. */
-async function kubectlDrain(node: string, kubeconfig: string): Promise<boolean> {
-  const args = ['--kubeconfig', kubeconfig, 'drain', node, '--force', '--ignore-daemonsets', '--delete-emptydir-data'];
-  await promisify(execFile)('kubectl', args, { maxBuffer: 16 << 20 });
-  return true;
+function run(program: string, args: readonly string[], kubeconfig: string): Promise<unknown> {
+  return promisify(execFile)(program, args, { maxBuffer: 16 << 20, env: { ...process.env, KUBECONFIG: kubeconfig } });
 }
 
 const WORK = 'shop';
