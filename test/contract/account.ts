@@ -26,13 +26,23 @@ export interface Grant {
 
 /** A transport that adds to `refusals` what its account's roles did not allow. */
 export function noting(inner: KubeTransport, refusals: string[]): KubeTransport {
+  const note = (error: unknown): void => {
+    if (error instanceof ApiStatusError && ROLES_REFUSE.test(error.message)) refusals.push(error.message);
+  };
   return {
     request: (request) =>
       inner.request(request).catch((error: unknown) => {
-        if (error instanceof ApiStatusError && ROLES_REFUSE.test(error.message)) refusals.push(error.message);
+        note(error);
         throw error;
       }),
-    watch: (watch) => inner.watch(watch),
+    async *watch(watch) {
+      try {
+        yield* inner.watch(watch);
+      } catch (error) {
+        note(error);
+        throw error;
+      }
+    },
   };
 }
 
@@ -42,7 +52,7 @@ const ROLES_REFUSE = /is forbidden: User /;
 const RBAC = 'rbac.authorization.k8s.io';
 const ROLES = `/apis/${RBAC}/v1`;
 
-/** Once the roles are in effect. */
+/** Resolves once the roles are in effect. */
 export async function apiserverAccount(cluster: Contract, grant: Grant): Promise<Account> {
   const { admin } = cluster;
   const { namespace, name } = grant;
@@ -54,8 +64,8 @@ export async function apiserverAccount(cluster: Contract, grant: Grant): Promise
   const token = at(await admin.create(`${accounts}/${name}/token`, { spec }), 'status', 'token') as string;
   const client = cluster.as(token);
   await eventually(() => client.get('/api/v1/nodes'));
-  const shadow = client.get.bind(client, `${shadowsPath(namespace)}/none`);
-  await eventually(async () => expect(await shadow().catch((error: unknown) => error)).toBeInstanceOf(NotFoundError));
+  const shadow = `${shadowsPath(namespace)}/none`;
+  await eventually(() => expect(client.get(shadow)).rejects.toThrow(NotFoundError));
   return {
     transport: client.transport,
     withdraw: async () => {
@@ -68,8 +78,10 @@ export async function apiserverAccount(cluster: Contract, grant: Grant): Promise
 async function grantRoles({ admin }: Contract, grant: Grant, clusterRole: string): Promise<void> {
   const { namespace, name, but } = grant;
   const { cluster, namespace: own } = rules('apiserver', namespace);
-  const without = (granted: typeof own): typeof own =>
-    granted.filter(({ resources = [] }) => but === undefined || !resources.includes(but));
+  const without = (granted: typeof own): object[] =>
+    granted
+      .map((rule) => ({ ...rule, resources: (rule.resources ?? []).filter((resource) => resource !== but) }))
+      .filter(({ resources }) => resources.length > 0);
   const subjects = [{ kind: 'ServiceAccount', name, namespace }];
   const inNamespace = `${ROLES}/namespaces/${namespace}`;
   await admin.create(`${inNamespace}/roles`, { metadata: { name }, rules: without(own) });

@@ -24,7 +24,7 @@ import type { Replica } from './replica.ts';
 export interface ReplicaOptions {
   readonly timeoutSec?: number;
   readonly preflight?: Preflight;
-  /** Whose hands it has; else its own. */
+  /** Default: the world's, with the apiserver's own roles. */
   readonly transport?: KubeTransport;
 }
 
@@ -69,7 +69,7 @@ export class DrainWorld {
   }
 
   static async create(cluster: Contract): Promise<DrainWorld> {
-    const [operator, namespace] = [await cluster.namespace(), await cluster.namespace()];
+    const [operator, namespace] = await Promise.all([cluster.namespace(), cluster.namespace()]);
     await defined(cluster, shadowsPath(operator));
     const { transport } = await apiserverAccount(cluster, { namespace: operator, name: 'apiserver' });
     const { metadata } = await cluster.admin.create('/api/v1/nodes', {
@@ -104,7 +104,7 @@ export class DrainWorld {
     return { service, tap, drain: (gone) => started(service.cordonAndDrain(this.agent, gone)) };
   }
 
-  /** A replica's account with roles that can be withdrawn. @param but a resource that they leave out */
+  /** An account with roles that can be withdrawn; one for a world. @param but a resource that they leave out */
   account(but?: string): Promise<Account> {
     return apiserverAccount(this.#cluster, { namespace: this.operator, name: 'other', but });
   }
@@ -116,8 +116,11 @@ export class DrainWorld {
 
   /** Ends what still runs, and takes the node away. */
   async end(): Promise<void> {
-    for (const ending of this.#endings) await ending();
-    await this.removeNode();
+    try {
+      for (const ending of this.#endings) await ending();
+    } finally {
+      await this.removeNode();
+    }
     expect(this.#refusals).toEqual([]);
   }
 

@@ -17,7 +17,11 @@ export function stage(): Stage {
   beforeEach(async () => {
     set.world = await DrainWorld.create(present(set.cluster));
   });
-  afterEach(() => set.world?.end());
+  afterEach(async () => {
+    const { world } = set;
+    delete set.world;
+    await world?.end();
+  });
   afterAll(() => set.cluster?.stop());
   return {
     get cluster() {
