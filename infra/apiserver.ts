@@ -84,7 +84,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'apiserver',
     nodeFlags: APISERVER_NODE_FLAGS,
-    env: apiserverEnvironment(settings),
+    env: [...apiserverEnvironment(settings), ...ALLOCATOR],
     httpPort: apiserver.httpPort,
     ports: [{ name: API_PORT_NAME, containerPort: apiserver.internalPort, protocol: 'TCP' }],
     probePeriod: 5,
@@ -113,7 +113,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
 
 function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
   const { apiserver } = settings;
-  return environment<typeof apiserverEnv & Record<keyof typeof APISERVER_ALLOCATOR, never>>({
+  return environment<typeof apiserverEnv>({
     ...IN_CLUSTER,
     KUBECONFIG: undefined,
     ...loggingEnv(settings),
@@ -124,6 +124,7 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
     DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
     DRAIN_PREFLIGHT: apiserver.drainPreflight,
     MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
-    ...APISERVER_ALLOCATOR,
   });
 }
+
+const ALLOCATOR = Object.entries(APISERVER_ALLOCATOR).map(([name, value]): k8s.EnvVar => ({ name, value }));

@@ -52,32 +52,36 @@ export async function drainOnControlPlane(drain: ControlPlaneDrain): Promise<Dra
   const site = new Site(new Objects(httpsTransport(access, { userAgent: 'bench' })), drain);
   const caPem = String((await access.credentials()).tls.ca);
   const replica = await Replica.start(root, await site.prepare({ url: access.server, caPem }));
-  /** Seconds that a full node takes to be empty. */
-  const timed = async (node: string, drainIt: () => Promise<unknown>): Promise<number> => {
-    await site.fill(node);
-    const began = performance.now();
-    await drainIt();
-    const seconds = (performance.now() - began) / 1000;
-    return (await site.left()).has(node) ? Infinity : seconds;
-  };
   try {
+    await site.fill('by-agent');
+    const agent = await site.identity('by-agent');
+    const ours = await secondsOf(() => drainAs(agent, replica.place));
+    await site.fill('by-kubectl');
+    const kubectl = await secondsOf(() => run('kubectl', [...KUBECTL_DRAIN, 'by-kubectl'], kubeconfig));
+    if (other) await site.fill('by-other');
+    const others = other ? await secondsOf(() => run(other, ['by-other'], kubeconfig)) : undefined;
+    const left = await site.left();
     return {
-      ours: await timed('by-agent', async () => drainAs(await site.identity('by-agent'), replica.place)),
-      kubectl: await timed('by-kubectl', () => kubectlDrain('by-kubectl', kubeconfig)),
-      other: other === undefined ? undefined : await timed('by-other', () => run(other, ['by-other'], kubeconfig)),
+      ours: left.has('by-agent') ? Infinity : ours,
+      kubectl: left.has('by-kubectl') ? Infinity : kubectl,
+      other: left.has('by-other') ? Infinity : others,
     };
   } finally {
     await replica.end();
   }
 }
 
-/** Pods that nothing will create anew, as these, are drained only where it is told to. */
-function kubectlDrain(node: string, kubeconfig: string): Promise<unknown> {
-  return run('kubectl', ['drain', node, '--force', '--ignore-daemonsets', '--delete-emptydir-data'], kubeconfig);
+async function secondsOf(drain: () => Promise<boolean>): Promise<number> {
+  const began = performance.now();
+  return (await drain()) ? (performance.now() - began) / 1000 : Infinity;
 }
 
-function run(program: string, args: readonly string[], kubeconfig: string): Promise<unknown> {
-  return promisify(execFile)(program, args, { maxBuffer: 16 << 20, env: { ...process.env, KUBECONFIG: kubeconfig } });
+/** Pods that nothing will create anew, as these, are drained only where it is told to. */
+const KUBECTL_DRAIN = ['drain', '--force', '--ignore-daemonsets', '--delete-emptydir-data'];
+
+async function run(program: string, args: readonly string[], kubeconfig: string): Promise<boolean> {
+  await promisify(execFile)(program, args, { maxBuffer: 16 << 20, env: { ...process.env, KUBECONFIG: kubeconfig } });
+  return true;
 }
 
 const WORK = 'shop';

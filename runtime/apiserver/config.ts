@@ -31,8 +31,9 @@ export const apiserverEnv = {
 export const APISERVER_NODE_FLAGS = ['--max-semi-space-size=4'] as const;
 
 /**
- * Variables that glibc reads, not this process (bytes; mallopt(3)). Whatever is as large as the 64 KiB that Node sets aside for what comes
- * in on a connection gets pages of its own, of which only those count that are used: a thousand agents' connections need 20 to 30 MB less.
+ * Variables that glibc reads, not this process (bytes; mallopt(3)). Buffers like the 64 KiB that Node sets aside for what comes in on a
+ * connection get pages of their own, of which only those count that are used: a thousand agents' connections need 20 to 30 MB less. The
+ * threshold is well below their size, and the heap grows by no more than what is asked for, or the buffers would be cut from its reserve.
  */
 export const APISERVER_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TOP_PAD_: '0' } as const;
 

@@ -27,7 +27,7 @@ export interface TlsServer {
 
 /**
  * What clients may cost, in milliseconds and bytes: slow handshakes, headers and bodies, large headers. An answer may take as long as a
- * drain. A connection costs 80 KB of memory, handshake included: so many fit into what the manifest allows.
+ * drain. A connection costs up to 80 KB of memory, handshake included: so many fit into what the manifest allows.
  */
 export const LIMITS = {
   handshakeTimeout: 10_000,
