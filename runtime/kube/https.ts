@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
-import { withDeadline } from '../lib/abort.ts';
+import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import type { ClusterAccess, Credentials } from './credentials.ts';
-import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from './transport.ts';
+import {
+  type KubeRequest,
+  type KubeTransport,
+  type KubeWatch,
+  MAX_SLOW_REQUESTS,
+  type WatchEvent,
+} from './transport.ts';
 import { readBody, refusal, translated, watchEvents } from './wire.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -13,7 +19,6 @@ const WATCH_INACTIVITY_MS = 180_000;
 const IDLE_SOCKET_MS = 50_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_REQUEST_SOCKETS = 64;
-const MAX_SLOW_SOCKETS = 128;
 
 export interface HttpsOptions {
   /** See `userAgent`. */
@@ -25,7 +30,7 @@ export interface HttpsOptions {
    * keep theirs for long and are not counted, or they would keep everything else out. Default 64.
    */
   readonly maxRequestSockets?: number;
-  /** The same for requests that are `slow`, which have connections of their own. Default 128. */
+  /** The same for requests that are `slow`, which have connections of their own. Default MAX_SLOW_REQUESTS. */
   readonly maxSlowSockets?: number;
 }
 
@@ -66,33 +71,28 @@ class HttpsTransport implements KubeTransport {
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
     this.#requests = keeping(options.maxRequestSockets ?? MAX_REQUEST_SOCKETS);
-    this.#slow = keeping(options.maxSlowSockets ?? MAX_SLOW_SOCKETS);
+    this.#slow = keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS);
   }
 
   async request(request: KubeRequest): Promise<unknown> {
-    const {
-      method,
-      path,
-      query,
-      body,
-      contentType = 'application/json',
-      timeoutMs = REQUEST_TIMEOUT_MS,
-      slow,
-    } = request;
-    const call = `${method} ${path}`;
+    const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
     const deadline = { ms: timeoutMs, clock: systemClock, signal: request.signal };
     try {
-      return await withDeadline(deadline, async (signal) => {
-        const content = body === undefined ? {} : { body: JSON.stringify(body) };
-        const headers = { ...this.#headers, ...describing(content.body, contentType) };
-        const line = { call, method, path: target(path, query), headers, ...content };
-        const agent = slow ? this.#slow : this.#requests;
-        const response = await this.#exchange({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
-        return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
-      });
+      // Node tells of an abort only once there is a connection: whoever waits in line for one would wait on. It is not sent any more then.
+      return await withDeadline(deadline, (signal) => unlessAborted(this.#answer(request, timeoutMs, signal), signal));
     } catch (error) {
-      throw translated(call, error);
+      throw translated(`${method} ${path}`, error);
     }
+  }
+
+  async #answer(request: KubeRequest, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+    const { method, path, query, body, contentType = 'application/json', slow } = request;
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { ...this.#headers, ...describing(content.body, contentType) };
+    const line = { call: `${method} ${path}`, method, path: target(path, query), headers, ...content };
+    const agent = slow ? this.#slow : this.#requests;
+    const response = await this.#exchange({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
+    return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
   }
 
   async *watch({ path, query, signal, inactivityMs = WATCH_INACTIVITY_MS }: KubeWatch): AsyncGenerator<WatchEvent> {

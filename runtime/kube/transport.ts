@@ -23,9 +23,18 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
   /** Milliseconds until an answer must be complete; default 30,000. */
   readonly timeoutMs?: number;
-  /** True where an administrator's admission webhooks may keep the answer back for long: no other request waits in line behind it. */
+  /**
+   * True where an administrator's admission webhooks may keep the answer back for long. Beyond MAX_SLOW_REQUESTS it waits in a line of its own
+   * kind, so that nothing else waits behind it.
+   */
   readonly slow?: boolean;
 }
+
+/**
+ * Most requests that are `slow` on their way at once. Who may want more has to keep a line of his own: in the transport's, a request counts as
+ * sent, and the time for its answer runs.
+ */
+export const MAX_SLOW_REQUESTS = 128;
 
 export type PatchType =
   | 'application/merge-patch+json'

@@ -74,5 +74,7 @@ export function translated(call: string, error: unknown): Error {
 function summary(error: unknown): string {
   if (error instanceof SyntaxError) return 'the answer is not JSON';
   if (!(error instanceof Error)) return 'failed';
-  return (error as NodeJS.ErrnoException).code ?? error.message;
+  const { code } = error as { readonly code?: unknown };
+  // A DOMException's is a number.
+  return typeof code === 'string' ? code : error.message;
 }

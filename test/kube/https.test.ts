@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { ConflictError, GoneError, TooManyRequestsError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
 import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
 import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
@@ -59,50 +58,6 @@ describe('a request', () => {
     const transport = await transportTo((_, response) => json(response, 200, {}));
     for (let i = 0; i < 3; i++) await transport.request(get('/api/v1/nodes'));
     expect(server?.connections).toBe(1);
-  });
-
-  test('beyond the bound on connections waits in line, whatever watches there are', async () => {
-    const asked: ServerResponse[] = [];
-    const scripted = await serve(({ url }, response) => {
-      if (!url.startsWith('/watched')) asked.push(response);
-      else response.write(event('ADDED', '1'));
-    });
-    const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 2 });
-    const watches = [0, 1, 2].map(() => transport.watch({ path: '/watched' })[Symbol.asyncIterator]());
-    await Promise.all(watches.map((watch) => watch.next()));
-    const requests = [0, 1, 2, 3].map(() => transport.request(get('/asked')));
-    const answerNext = async (): Promise<number> => {
-      while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      const waiting = asked.length;
-      json(asked.shift()!, 200, {});
-      return waiting;
-    };
-    for (let answered = 0; answered < 4; answered++) expect(await answerNext()).toBeLessThanOrEqual(2);
-    await Promise.all(requests);
-    expect(server?.connections).toBe(5);
-    for (const watch of watches) await watch.return?.();
-  });
-
-  test('waits for no eviction, of which there are only so many at a time', async () => {
-    const late: ServerResponse[] = [];
-    const scripted = await serve(({ url }, response) => {
-      if (url.endsWith('/eviction')) late.push(response);
-      else json(response, 200, {});
-    });
-    const bounds = { maxRequestSockets: 1, maxSlowSockets: 2 };
-    const transport = httpsTransport(scripted.access(), { userAgent: 'test', ...bounds });
-    const answerAll = (): void => late.splice(0).forEach((response) => json(response, 200, {}));
-    const pods = ['a', 'b', 'c'].map((name) => ({ namespace: 'shop', name, uid: name }));
-    const evictions = Promise.allSettled(pods.map((pod) => evictionPort(transport).evict(pod)));
-    while (late.length < 2) await transport.request(get('/soon'));
-    expect(server?.connections).toBe(3);
-    expect(late).toHaveLength(2);
-    answerAll();
-    while (late.length === 0) await transport.request(get('/soon'));
-    answerAll();
-    const accepted = { status: 'fulfilled', value: { kind: 'accepted' } };
-    expect(await evictions).toEqual([accepted, accepted, accepted]);
-    expect(server?.connections).toBe(3);
   });
 
   test('reads again once where the server closes a kept connection in the moment of its use', async () => {
@@ -206,6 +161,14 @@ describe('no answer', () => {
     const cancel = new AbortController();
     const transport = await transportTo(() => cancel.abort(new Error('enough')));
     await expect(transport.request({ ...get('/x'), signal: cancel.signal })).rejects.toThrow(UnreachableError);
+  });
+
+  test('an abort is told in words, though a DOMException has a number for its code', async () => {
+    const transport = await transportTo(() => undefined);
+    const reason = Object.assign(new Error('enough'), { code: DOMException.ABORT_ERR });
+    const asked = transport.request({ ...get('/x'), signal: AbortSignal.abort(reason) });
+    await expect(asked).rejects.toThrow('GET /x: enough');
+    expect(server?.seen).toEqual([]);
   });
 });
 

@@ -18,7 +18,10 @@ import { whyHopeless } from './hopeless.ts';
 /** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
-/** A fleet behind one address gets through in seconds, and leaves half of the places to others. */
+/**
+ * A fleet behind one address gets through in seconds, and leaves half of the places to others; all addresses together take at most half of the
+ * transport's 64 connections for requests.
+ */
 const REVIEWS = { max: 32, maxPerParty: 16, maxWaiting: 500, busy: 'too many tokens at once; ask again' };
 
 /** Whose a token is. */

@@ -180,6 +180,11 @@ describe('a flood of made-up tokens', () => {
     expect(reviews()).toBe(16);
   });
 
+  test('from many addresses costs at most half of the connections for requests', async () => {
+    for (const address of [ADDRESS, '10.0.0.2', '10.0.0.3']) await flood(50, address);
+    expect(reviews()).toBe(32);
+  });
+
   test('keeps no agent of another address waiting, and none that was known before', async () => {
     const known = await credentials();
     expect(await authenticate(known)).toBe('ok');
