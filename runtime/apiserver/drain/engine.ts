@@ -1,5 +1,6 @@
 import { ConflictError } from '../../kube/errors.ts';
 import type { Pod } from '../../kube/objects.ts';
+import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
 import { aborted } from '../../lib/abort.ts';
 import { BoundedSet } from '../../lib/bounded-set.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -11,6 +12,7 @@ import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { type Admitted, admit, superseded } from './admission.ts';
 import { drainFailed, drainFinished, drainStarted } from './events.ts';
+import { Limiter } from './limiter.ts';
 import { stateEmpty } from './progress.ts';
 import { DrainRun, type RunEnd } from './run.ts';
 import { statedReasons } from './stated.ts';
@@ -54,6 +56,8 @@ export class DrainEngine {
   readonly #ports: Ports;
   readonly #evictions: UnderWay;
   readonly #settings: DrainSettings;
+  /** As many as the transport sends at once: an eviction waits here, where it is not sent once it is not wanted, and never there. */
+  readonly #places = new Limiter(MAX_SLOW_REQUESTS);
   /** By node name. */
   readonly #running = new Map<string, Running>();
   readonly #closing = new AbortController();
@@ -149,7 +153,8 @@ export class DrainEngine {
     const before = this.#running.get(nodeName);
     if (before?.id === admitted.id) return before;
     const { maxInFlight } = this.#settings;
-    const run = new DrainRun(ports, { nodeName, admitted, deadline, maxInFlight, signal: this.#closing.signal });
+    const bounds = { deadline, maxInFlight, places: this.#places, signal: this.#closing.signal };
+    const run = new DrainRun(ports, { nodeName, admitted, ...bounds });
     const running = { id: admitted.id, run, ended: run.run(), waiters: 0 };
     this.#running.set(nodeName, running);
     this.#observe(admitted, running);

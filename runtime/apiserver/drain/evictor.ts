@@ -13,6 +13,8 @@ export interface EvictorOptions {
   readonly random: Random;
   /** Most requests in flight. How long pods take to end does not count. */
   readonly maxInFlight: number;
+  /** The places in flight of all evictors together. */
+  readonly places: Limiter;
   /** Ends everything but the requests that are on their way. */
   readonly signal: AbortSignal;
   /** Called when `blocked` changes. */
@@ -67,10 +69,10 @@ export class Evictor {
   }
 
   async #evict(pod: Pod, task: Task): Promise<void> {
-    const { clock, signal, onBlocked } = this.#options;
+    const { clock, places, signal, onBlocked } = this.#options;
     const waiting = AbortSignal.any([signal, task.cancel.signal]);
     for (let attempt = 0; !waiting.aborted; attempt++) {
-      const failure = await this.#limiter.run(() => this.#ask(pod, waiting));
+      const failure = await this.#limiter.run(() => places.run(() => this.#ask(pod, waiting)));
       const why = failure && describe(failure);
       if (why !== task.blocked) {
         if (why === undefined) delete task.blocked;
@@ -84,6 +86,7 @@ export class Evictor {
 
   /** Undefined when nothing is left to ask for. */
   async #ask({ metadata: { namespace = '', name, uid } }: Pod, waiting: AbortSignal): Promise<Failure | undefined> {
+    // It may have waited long for its place: nobody cuts it off once it is sent.
     if (waiting.aborted) return undefined;
     const { evictions, metrics } = this.#options;
     // Never cut off: the API server may have taken it from the budget already, which then counts the pod as gone for two minutes.

@@ -8,6 +8,7 @@ import type { Admitted } from './admission.ts';
 import { drainSet, leaving } from './drain-set.ts';
 import { otherNodeTakesPods } from './elsewhere.ts';
 import { Evictor } from './evictor.ts';
+import type { Limiter } from './limiter.ts';
 import { podsOn } from './node-pods.ts';
 import { ProgressWriter } from './progress.ts';
 
@@ -31,6 +32,8 @@ export interface RunOptions {
   readonly deadline: number | undefined;
   /** Most eviction requests in flight. */
   readonly maxInFlight: number;
+  /** The places in flight of all runs together. */
+  readonly places: Limiter;
   /** Ends the run as `closed`. */
   readonly signal: AbortSignal;
 }
@@ -77,10 +80,10 @@ export class DrainRun {
   }
 
   async #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
-    const { nodeName, admitted, maxInFlight } = this.#options;
+    const { nodeName, admitted, maxInFlight, places } = this.#options;
     const progress = new ProgressWriter(this.#ports, { nodeName, admitted, signal });
     const report = (): void => progress.report(left, evictor.blocked());
-    const evictor = new Evictor({ ...this.#ports, maxInFlight, signal, onBlocked: report });
+    const evictor = new Evictor({ ...this.#ports, maxInFlight, places, signal, onBlocked: report });
     const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
     const elsewhere = (): Promise<boolean> => otherNodeTakesPods(this.#ports.transport, nodeName, signal);
     // For the count alone: it must not end a drain that has others to evict.

@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
+import { Limiter } from '../../../runtime/apiserver/drain/limiter.ts';
 import { Metrics } from '../../../runtime/apiserver/metrics.ts';
 import type { EvictionResult } from '../../../runtime/kube/evictions.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
+import { withDeadline } from '../../../runtime/lib/abort.ts';
 import { settle, VirtualClock } from '../../../sim/clock.ts';
 
 const pod = (name: string): Pod => ({
@@ -26,6 +28,7 @@ function evictor(answers: readonly (EvictionResult | Error)[]) {
     clock,
     random: () => 0.5,
     maxInFlight: 5,
+    places: new Limiter(5),
     signal: stop.signal,
     onBlocked: () => undefined,
   });
@@ -83,23 +86,56 @@ describe('an eviction', () => {
     await clock.advance(60_000);
     expect(asked).toEqual([0, 0]);
   });
+});
 
-  test('that is on its way when all ends is left to end: cut off, it would keep its budget for two minutes', async () => {
+describe('an eviction, while an admission webhook keeps the answers back,', () => {
+  const DEADLINE_MS = 30_000;
+
+  /** Evictors of different drains, which have one place together; each answer takes `answerMs`, and is given up at the transport's deadline. */
+  function slow(answerMs: number) {
     const clock = new VirtualClock();
     const stop = new AbortController();
-    let answered = 0;
-    const evict = async (_: unknown, signal?: AbortSignal): Promise<EvictionResult> => {
-      await clock.sleep(100, signal);
-      answered++;
-      return { kind: 'accepted' };
+    const [sent, answered]: [string[], string[]] = [[], []];
+    const evict = ({ name }: { name: string }, signal?: AbortSignal): Promise<EvictionResult> => {
+      sent.push(`${name} at ${clock.monotonic() / 1000} s`);
+      return withDeadline({ clock, ms: DEADLINE_MS, signal }, async (late) => {
+        await clock.sleep(answerMs, late);
+        answered.push(name);
+        return { kind: 'accepted' };
+      });
     };
-    const { signal } = stop;
-    const ports = { evictions: { evict }, metrics: new Metrics(), clock, random: () => 0.5 };
-    const subject = new Evictor({ ...ports, signal, maxInFlight: 5, onBlocked: () => undefined });
-    subject.aim([pod('web-1')]);
+    const ports = { evictions: { evict }, metrics: new Metrics(), clock, random: () => 0.5, places: new Limiter(1) };
+    const options = { ...ports, signal: stop.signal, maxInFlight: 5, onBlocked: () => undefined };
+    return { one: new Evictor(options), other: new Evictor(options), clock, stop, sent, answered };
+  }
+
+  test('that is on its way when all ends is left to end: cut off, it would keep its budget for two minutes', async () => {
+    const { one, clock, stop, answered } = slow(100);
+    one.aim([pod('web-1')]);
     await settle();
     stop.abort();
     await clock.advance(100);
-    expect(answered).toBe(1);
+    expect(answered).toEqual(['web-1']);
+  });
+
+  test('that is still in line when all ends is never sent', async () => {
+    const { one, other, clock, stop, sent, answered } = slow(100);
+    one.aim([pod('web-1')]);
+    other.aim([pod('web-2')]);
+    await settle();
+    stop.abort();
+    await clock.advance(60_000);
+    expect([sent, answered]).toEqual([['web-1 at 0 s'], ['web-1']]);
+  });
+
+  test('that has waited in line has all of its time still', async () => {
+    const { one, other, clock, sent, answered } = slow(25_000);
+    one.aim([pod('web-1')]);
+    other.aim([pod('web-2')]);
+    await clock.advance(60_000);
+    expect([sent, answered]).toEqual([
+      ['web-1 at 0 s', 'web-2 at 25 s'],
+      ['web-1', 'web-2'],
+    ]);
   });
 });

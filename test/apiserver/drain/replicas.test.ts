@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
+import { MAX_SLOW_REQUESTS } from '../../../runtime/kube/transport.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget } from '../budgets.ts';
 import { hold, outcome, type Replica, started, World } from '../world.ts';
@@ -85,6 +86,26 @@ describe('a drain', () => {
     for (const name of ['web-1', 'landed']) await world.endPod(name);
     expect(await outcome(second)).toBe('ok');
   });
+});
+
+test('evictions of all drains together are as many as have connections, and those in line are not sent once the replica ends', async () => {
+  await world.addNode('n2');
+  await world.addShadow('n2');
+  for (const node of ['n1', 'n2'])
+    for (let index = 0; index < 70; index++) await world.addPod(`${node}-${index}`, { node });
+  const replica = world.replica({ maxEvictions: 100 });
+  const webhook = Promise.withResolvers<void>();
+  replica.tap.before = ({ path }) => (path.endsWith('/eviction') ? webhook.promise : undefined);
+  for (const node of ['n1', 'n2']) void started(replica.service.cordonAndDrain(await world.agent(node)));
+  await settle();
+  expect(evicts(replica)).toHaveLength(MAX_SLOW_REQUESTS);
+  replica.service.close();
+  const settled = replica.service.settled();
+  expect(await outcome(settled)).toBe('pending');
+  webhook.resolve();
+  expect(await outcome(settled)).toBe('ok');
+  await world.clock.advance(60_000);
+  expect(evicts(replica)).toHaveLength(MAX_SLOW_REQUESTS);
 });
 
 describe('the deadline of a drain', () => {

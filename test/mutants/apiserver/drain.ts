@@ -187,8 +187,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'a replica that ends hands over',
     without: 'the end of its runs',
     file: ENGINE,
-    find: 'maxInFlight, signal: this.#closing.signal }',
-    replace: 'maxInFlight, signal: new AbortController().signal }',
+    find: 'places: this.#places, signal: this.#closing.signal }',
+    replace: 'places: this.#places, signal: new AbortController().signal }',
     tests: [REPLICAS],
   },
   {
