@@ -71,22 +71,8 @@ describe('a request', () => {
 });
 
 describe('a request in line for a connection', () => {
-  /** A transport with one connection, which a request has that is answered only when told to. */
-  async function occupied() {
-    const arrived = Promise.withResolvers<ServerResponse>();
-    const scripted = await serve(({ url }, response) => {
-      if (url === '/first') arrived.resolve(response);
-      else json(response, 200, {});
-    });
-    const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 1 });
-    const first = transport.request(get('/first'));
-    const response = await arrived.promise;
-    const release = async (): Promise<void> => {
-      json(response, 200, {});
-      await first;
-    };
-    return { transport, release };
-  }
+  /** After so long the one that has the connection is given up: what is over before has not waited for it. */
+  const LONG_MS = 5_000;
 
   const givenUp: Record<string, (request: KubeRequest) => { request: KubeRequest; giveUp: () => void }> = {
     'its deadline': (request) => ({ request: { ...request, timeoutMs: 100 }, giveUp: () => undefined }),
@@ -96,16 +82,21 @@ describe('a request in line for a connection', () => {
     },
   };
   test.each(Object.entries(givenUp))('is over at %s, and is never sent', async (_, limited) => {
-    const { transport, release } = await occupied();
+    const arrived = Promise.withResolvers<ServerResponse>();
+    const scripted = await serve(({ url }, response) => {
+      if (url === '/first') arrived.resolve(response);
+      else json(response, 200, {});
+    });
+    const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 1 });
     const { request, giveUp } = limited({ method: 'POST', path: '/second', body: {} });
-    const second = transport.request(request);
-    const third = transport.request(get('/third'));
-    // The first is not answered before the second is over.
-    const over = expect(second).rejects.toThrow(UnreachableError);
+    const first = transport.request({ ...get('/first'), timeoutMs: LONG_MS });
+    const response = await arrived.promise;
+    const second = expect(transport.request(request)).rejects.toThrow(UnreachableError);
+    const others = Promise.all([first, transport.request(get('/third')), second]);
     setImmediate(giveUp);
-    await over;
-    await release();
-    await third;
+    await Promise.race([second, others]);
+    json(response, 200, {});
+    await others;
     expect(server.seen.map(({ url }) => url)).toEqual(['/first', '/third']);
     expect(server.connections).toBe(1);
   });

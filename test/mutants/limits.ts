@@ -57,6 +57,15 @@ export const limitMutants: readonly Mutant[] = [
     name: 'in line for a connection',
   },
   {
+    rule: 'connections to the Kubernetes API',
+    without: 'an abort is told as a number',
+    file: 'runtime/kube/wire.ts',
+    find: "return typeof code === 'string' ? code : error.message;",
+    replace: 'return String(code ?? error.message);',
+    tests: ['test/kube/https.test.ts'],
+    name: 'told in words',
+  },
+  {
     rule: 'values that a conversion may have',
     without: 'any number of values is parsed',
     file: 'runtime/apiserver/conversion.ts',
