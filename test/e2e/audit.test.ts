@@ -19,6 +19,7 @@ function event(more: Partial<AuditEvent> = {}): AuditEvent {
     objectRef: { resource: 'nodes', name: 'n1' },
     responseStatus: { code: 200 },
     responseObject: NODE,
+    requestReceivedTimestamp: '2026-01-01T00:00:00.240000Z',
     stageTimestamp: '2026-01-01T00:00:00.250000Z',
     ...more,
   };

@@ -20,6 +20,8 @@ export interface AuditEvent {
   };
   readonly responseStatus?: { readonly code?: number };
   readonly responseObject?: unknown;
+  /** When it came. */
+  readonly requestReceivedTimestamp: string;
   /** When it was answered. */
   readonly stageTimestamp: string;
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { eventually } from '../contract/eventually.ts';
+import { comesTrue } from './come-true.ts';
+import { outagesIn } from './controlplane/outages.ts';
 
 /** The control plane that `npm run controlplane -- exec` has started around this process. */
 export interface RealCluster {
@@ -28,12 +29,9 @@ export async function realCluster(): Promise<RealCluster> {
   };
 }
 
-/** Ends the API server as `kill -9` does. Resolves when it has been started again, ready or not. */
+/** Ends the API server as `kill -9` does. Resolves when it has been started again, is ready, and `outagesIn` tells of it. */
 export async function killApiServer({ dir }: RealCluster): Promise<void> {
-  const pid = (): Promise<string> => readFile(join(dir, 'pids', 'kube-apiserver'), 'utf8');
-  const killed = await pid();
-  process.kill(Number(killed), 'SIGKILL');
-  await eventually(async () => {
-    if ((await pid()) === killed) throw new Error('the API server was not started again');
-  });
+  const before = (await outagesIn(dir)).length;
+  process.kill(Number(await readFile(join(dir, 'pids', 'kube-apiserver'), 'utf8')), 'SIGKILL');
+  await comesTrue(async () => (await outagesIn(dir)).length > before);
 }

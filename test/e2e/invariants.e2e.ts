@@ -8,6 +8,7 @@ import { applyAll } from '../../sim/world/manifests.ts';
 import { auditOf, written } from './audit.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
 import { exchange } from './controlplane/exchange.ts';
+import { outagesIn } from './controlplane/outages.ts';
 import type { Reboot } from './fleet.ts';
 import { History } from './history.ts';
 import { breaches } from './invariants.ts';
@@ -16,6 +17,7 @@ import { refusals } from './refusals.ts';
 
 const NODES = ['node-1', 'node-2'];
 const OPERATOR = `system:serviceaccount:${NAMESPACE}:brupop-apiserver-service-account`;
+const AGENT = userAgent('agent');
 
 let cluster: RealCluster;
 const history = new History();
@@ -67,20 +69,36 @@ test('the audit log tells whose cordon was taken away by the operator', async ()
   expect(byAudit).toEqual([`node-2: the cordon of controlplane-admin was taken away by ${OPERATOR}`]);
 });
 
-test('the audit log tells what the operator was refused', async () => {
-  expect(refusals(await auditOf(cluster))).toEqual([]);
+test('the audit log tells what the operator was refused, and when', async () => {
+  expect(await refused()).toEqual([]);
+  const startMs = systemClock.now();
   await expect(kubectl('get', 'secrets', '-n', 'default', `--as=${OPERATOR}`)).rejects.toThrow('Forbidden');
+  expect(await statusOf({ authorization: 'Bearer expired' })).toBe(401);
+  expect(await statusOf({})).toBe(403);
+  const lines = (await refused()).map((line) => line.split(', first at '));
+  expect(lines.map(([what]) => what)).toEqual([
+    `${OPERATOR} was refused (403): list secrets in default`,
+    `${AGENT} was refused (401): list nodes`,
+    `${AGENT} as system:anonymous was refused (403): list nodes`,
+  ]);
+  const times = lines.map(([, at = '']) => Date.parse(at));
+  expect(Math.min(...times)).toBeGreaterThanOrEqual(startMs);
+  expect(Math.max(...times)).toBeLessThanOrEqual(systemClock.now());
+});
+
+async function refused(): Promise<readonly string[]> {
+  return refusals(await auditOf(cluster), await outagesIn(cluster.dir));
+}
+
+/** What a process that calls itself an agent is answered, with what it says besides. */
+async function statusOf(said: Readonly<Record<string, string>>): Promise<number> {
   const credentials = async (): Promise<Credentials> => ({
     tls: { ca: cluster.api.caPem },
-    headers: { authorization: 'Bearer expired', 'user-agent': userAgent('agent') },
+    headers: { ...said, 'user-agent': AGENT },
   });
-  const nobody = { server: `https://127.0.0.1:${cluster.api.port}`, credentials };
-  expect((await exchange(nobody, { path: '/api/v1/nodes' })).status).toBe(401);
-  expect(refusals(await auditOf(cluster))).toEqual([
-    `${OPERATOR} was refused (403): list secrets in default`,
-    expect.stringMatching(/^brupop-agent\S* was refused \(401\): list nodes$/),
-  ]);
-});
+  const access = { server: `https://127.0.0.1:${cluster.api.port}`, credentials };
+  return (await exchange(access, { path: '/api/v1/nodes' })).status;
+}
 
 test('the audit log and the watches each tell of two nodes that bore marks at once', async () => {
   for (const node of NODES) await kubectl('annotate', 'node', node, `${MARKS_ANNOTATION}={}`);

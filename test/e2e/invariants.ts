@@ -1,6 +1,7 @@
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { auditOf, isOperator, written } from './audit.ts';
+import { outagesIn } from './controlplane/outages.ts';
 import type { Reboot } from './fleet.ts';
 import { refusals } from './refusals.ts';
 import type { Scene } from './scene.ts';
@@ -20,7 +21,7 @@ export async function invariants(
 ): Promise<readonly string[]> {
   const events = await auditOf(cluster);
   const seen = [...written(events), ...history.sightings];
-  return [...breaches(seen, fleet.reboots, allowed), ...refusals(events)];
+  return [...breaches(seen, fleet.reboots, allowed), ...refusals(events, await outagesIn(cluster.dir))];
 }
 
 export function breaches(

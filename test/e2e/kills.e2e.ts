@@ -51,7 +51,7 @@ test('in the middle of a drain', async () => {
     });
   }
   await killApiServer(stage.cluster);
-  const [node, pod] = await eventually(() => Promise.all([live('node', drained), live('pod', guardOf(drained))]));
+  const [node, pod] = await Promise.all([live('node', drained), live('pod', guardOf(drained))]);
   expect(node.spec).toMatchObject({ unschedulable: true });
   expect(node.metadata.annotations).toHaveProperty([MARKS_ANNOTATION]);
   expect(pod.metadata.deletionTimestamp).toBeUndefined();

@@ -1,7 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
 const INVARIANTS = { file: 'test/e2e/invariants.ts', tests: ['test/e2e/invariants.test.ts'] } as const;
-const REFUSALS = { file: 'test/e2e/refusals.ts', tests: ['test/e2e/refusals.test.ts'] } as const;
 const AUDIT = { file: 'test/e2e/audit.ts', tests: ['test/e2e/audit.test.ts'] } as const;
 
 /** The scenarios' own eyes: what they would overlook without it. */
@@ -53,27 +52,6 @@ export const e2eMutants: readonly Mutant[] = [
     rule: 'pods of DaemonSets and static pods stay',
     without: 'they must be gone as well',
     find: '.filter(({ pod }) => isDrained(pod))',
-    replace: '',
-  },
-  {
-    ...REFUSALS,
-    rule: 'the operator is never forbidden anything',
-    without: 'a right that its roles lack is not missed',
-    find: '(code === 403 && isOperator(authorOf(event))) ||',
-    replace: '',
-  },
-  {
-    ...REFUSALS,
-    rule: 'a token of the operator is never refused',
-    without: 'its processes may go on with one that has expired',
-    find: "code === 401 && OPERATOR_AGENT.test(event.userAgent ?? '')",
-    replace: 'false',
-  },
-  {
-    ...REFUSALS,
-    rule: 'an API server that has not read the roles yet refuses everybody',
-    without: 'each of its starts is a breach',
-    find: ' && !isStarting(timeOf(event))',
     replace: '',
   },
   {
@@ -165,8 +143,8 @@ export const e2eMutants: readonly Mutant[] = [
     rule: 'what is stopped stays so',
     without: 'it is started again as what was killed is',
     file: 'test/e2e/controlplane/daemon.ts',
-    find: 'if (!signal.aborted) this.start();',
-    replace: 'this.start();',
+    find: 'if (signal.aborted) return;',
+    replace: '',
     tests: ['test/e2e/controlplane/daemon.test.ts'],
   },
   {

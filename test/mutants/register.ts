@@ -4,6 +4,7 @@ import { apiserverMutants } from './apiserver.ts';
 import { clusterMutants } from './cluster.ts';
 import { controllerMutants } from './controller.ts';
 import { e2eMutants } from './e2e.ts';
+import { refusalMutants } from './e2e-refusals.ts';
 import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -15,5 +16,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...clusterMutants,
   ...controllerMutants,
   ...e2eMutants,
+  ...refusalMutants,
   ...limitMutants,
 ];

@@ -18,6 +18,7 @@ import { Daemon } from './daemon.ts';
 import { type OwnFolder, ownFolder } from './folder.ts';
 import { exchange } from './exchange.ts';
 import { admitKwok, KWOK, kwokArguments } from './kwok.ts';
+import { Outages } from './outages.ts';
 import { createPki, kubeconfig } from './pki.ts';
 import { STAGES } from './stages.ts';
 import { freePorts } from '../../../sim/world/ports.ts';
@@ -34,8 +35,8 @@ export interface ControlPlaneOptions {
 export interface ControlPlane {
   readonly url: string;
   /**
-   * Folder of everything that the control plane writes, gone after `stop`: `audit.log` (audit.k8s.io/v1, a line per request), and in
-   * `pids/` the process id of each program under its name.
+   * Folder of everything that the control plane writes, gone after `stop`: `audit.log` (audit.k8s.io/v1, a line per request), in `pids/`
+   * the process id of each program under its name, and what `outagesIn` reads.
    */
   readonly dir: string;
   /** File of a kubeconfig of a cluster administrator. */
@@ -89,6 +90,7 @@ class Running implements ControlPlane {
   readonly apiserver: Daemon;
   readonly etcdUrl: string;
   readonly #parts: Parts;
+  readonly #outages: Outages;
   readonly #etcd: Daemon;
   /** What works on objects: controllers, scheduler and kwok. */
   readonly #controllers: readonly Daemon[];
@@ -97,6 +99,7 @@ class Running implements ControlPlane {
     const { folder, layout } = parts;
     this.#parts = parts;
     this.dir = folder.dir;
+    this.#outages = new Outages(folder.dir);
     this.url = `https://127.0.0.1:${layout.ports.api}`;
     this.etcdUrl = etcdUrl(layout);
     this.kubeconfig = this.#fileOf(ADMIN);
@@ -122,7 +125,9 @@ class Running implements ControlPlane {
     for (const daemon of this.#controllers)
       if (!daemon.running) throw new Error(`a program of the control plane has ended:\n${await daemon.lastWords()}`);
     // Not before: a program that cannot even start is a fault to show.
-    for (const daemon of [this.#etcd, this.apiserver, ...this.#controllers]) void daemon.keep(this.#parts.clock);
+    const { clock } = this.#parts;
+    for (const daemon of [this.#etcd, ...this.#controllers]) void daemon.keep(clock);
+    void this.apiserver.keep(clock, (endedAtMs) => void this.#noteOutage(endedAtMs));
   }
 
   ready(): Promise<void> {
@@ -135,6 +140,16 @@ class Running implements ControlPlane {
     await this.apiserver.stop('SIGKILL');
     await this.#etcd.stop('SIGKILL');
     await this.#parts.folder.remove();
+  }
+
+  async #noteOutage(fromMs: number): Promise<void> {
+    this.#outages.began(fromMs);
+    // When it has ended before that, its next start notes the end of both.
+    const isReady = await this.ready().then(
+      () => true,
+      () => false,
+    );
+    if (isReady) this.#outages.over(this.#parts.clock.now());
   }
 
   #daemon(name: string, args: readonly string[]): Daemon {

@@ -28,13 +28,16 @@ afterEach(async () => {
 
 const pid = async (): Promise<number> => Number(await readFile(join(dir, 'pid'), 'utf8'));
 
-test('a program that is killed is started again a second later, under another process id', async () => {
-  const kept = daemon.keep(clock);
+test('a program that is killed is started again a second later, under another process id, and its end is told', async () => {
+  const ends: number[] = [];
+  const kept = daemon.keep(clock, (endedAtMs) => void ends.push(endedAtMs));
   const first = await pid();
+  const killedAt = clock.now();
   process.kill(first, 'SIGKILL');
   await eventually(() => expect(daemon.running).toBe(false));
   await clock.advance(1000);
   expect(daemon.running).toBe(true);
+  expect(ends).toEqual([killedAt]);
   expect(await pid()).not.toBe(first);
   await daemon.stop('SIGKILL');
   await kept;

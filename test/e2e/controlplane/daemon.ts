@@ -42,14 +42,20 @@ export class Daemon {
     this.#child = child;
   }
 
-  /** From now on the program is started again a second after it has ended by itself or was killed, until `stop`. Resolves then. */
-  async keep(clock: Clock): Promise<void> {
+  /**
+   * From now on the program is started again a second after it has ended by itself or was killed, until `stop`. Resolves then.
+   * @param onRestart told after each start when the program before it had ended, milliseconds since the Unix epoch
+   */
+  async keep(clock: Clock, onRestart: (endedAtMs: number) => void = () => undefined): Promise<void> {
     this.#kept = new AbortController();
     const { signal } = this.#kept;
     while (!signal.aborted) {
       if (this.#child && this.running) await once(this.#child, 'exit');
+      const endedAtMs = clock.now();
       await clock.sleep(RESTART_AFTER_MS, signal).catch(() => undefined);
-      if (!signal.aborted) this.start();
+      if (signal.aborted) return;
+      this.start();
+      onRestart(endedAtMs);
     }
   }
 
