@@ -30,7 +30,11 @@ import { operatorRuns } from './operator.ts';
 import { type Scene, Stage } from './scene.ts';
 import { shortLived } from './service-tokens.ts';
 
-const TOKEN_SECONDS = 20;
+/**
+ * A token is on disk until it is 32.5 s old (four fifths of its life, and half a second between two looks), then in a process for a minute
+ * more, and the API server takes it until it is 100 s old: 7.5 s are left for a busy machine. A longer life leaves more, and takes longer.
+ */
+const TOKEN_SECONDS = 40;
 const V1_SHADOWS = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}`;
 const LEAF = 'brupop-apiserver-certificate';
 
