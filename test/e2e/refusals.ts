@@ -5,8 +5,8 @@ import type { Outage } from './controlplane/outages.ts';
 const OPERATOR_AGENT = /^brupop-(agent|apiserver|controller)\//;
 
 /**
- * What the API server refused the operator's processes: a line per process and kind of request, with the first time. One that was started
- * again refuses everybody until it has read the roles, and is not ready before that: what it was asked until then does not count.
+ * What the API server refused the operator's processes: a line per process and kind of request, with the first time. An API server that was
+ * started again refuses everybody until it has read the roles, and is not ready before that: what it was asked until then does not count.
  */
 export function refusals(events: readonly AuditEvent[], outages: readonly Outage[]): readonly string[] {
   const firsts = new Map<string, string>();

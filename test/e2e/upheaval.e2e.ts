@@ -50,7 +50,7 @@ test('a node that is deleted in the middle of its drain takes its shadow along a
   const node = await next();
   await guard(cluster, node);
   await until(() => verdict(history, node)?.reason === 'DrainBlocked');
-  // First of all: its processes end with it, and the API server refuses whoever bears the token of a pod that is gone.
+  // Before anything is deleted: it waits for the node's processes to end, and the tokens of pods that are gone are refused.
   await fleet.powerOff(node);
   await kubectl('delete', 'node', node);
   // As the machine's owner does: until then its pods count as disrupted, and their budgets let no others go.

@@ -54,4 +54,12 @@ export const refusalMutants: readonly Mutant[] = [
     find: 'this.#sinceMs ??= atMs',
     replace: 'this.#sinceMs = atMs',
   },
+  {
+    file: 'test/e2e/controlplane/daemon.ts',
+    tests: ['test/e2e/controlplane/daemon.test.ts'],
+    rule: 'an outage begins when the process ends',
+    without: 'what was refused by its successor before it was noted is a breach',
+    find: 'onRestart(endedAtMs);',
+    replace: 'onRestart(clock.now());',
+  },
 ];
