@@ -84,7 +84,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'apiserver',
     nodeFlags: APISERVER_NODE_FLAGS,
-    env: [...apiserverEnvironment(settings), ...ALLOCATOR],
+    env: [...apiserverEnvironment(settings), ...environment(APISERVER_ALLOCATOR)],
     httpPort: apiserver.httpPort,
     ports: [{ name: API_PORT_NAME, containerPort: apiserver.internalPort, protocol: 'TCP' }],
     probePeriod: 5,
@@ -126,5 +126,3 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
     MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
   });
 }
-
-const ALLOCATOR = Object.entries(APISERVER_ALLOCATOR).map(([name, value]): k8s.EnvVar => ({ name, value }));

@@ -8,6 +8,7 @@ import {
   type KubeRequest,
   type KubeTransport,
   type KubeWatch,
+  MAX_REQUESTS,
   MAX_SLOW_REQUESTS,
   type WatchEvent,
 } from './transport.ts';
@@ -18,7 +19,6 @@ const WATCH_INACTIVITY_MS = 180_000;
 /** Load balancers forget idle connections without a word, many of them after a minute. */
 const IDLE_SOCKET_MS = 50_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_REQUEST_SOCKETS = 64;
 
 export interface HttpsOptions {
   /** See `userAgent`. */
@@ -27,7 +27,7 @@ export interface HttpsOptions {
   readonly maxBodyBytes?: number;
   /**
    * Most connections for requests: what is beyond waits in line, so that a burst costs neither memory nor handshakes without bound. Watches
-   * keep theirs for long and are not counted, or they would keep everything else out. Default 64.
+   * keep theirs for long and are not counted, or they would keep everything else out. Default MAX_REQUESTS.
    */
   readonly maxRequestSockets?: number;
   /** The same for requests that are `slow`, which have connections of their own. Default MAX_SLOW_REQUESTS. */
@@ -70,7 +70,7 @@ class HttpsTransport implements KubeTransport {
     this.#access = access;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-    this.#requests = keeping(options.maxRequestSockets ?? MAX_REQUEST_SOCKETS);
+    this.#requests = keeping(options.maxRequestSockets ?? MAX_REQUESTS);
     this.#slow = keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS);
   }
 

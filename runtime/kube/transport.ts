@@ -30,6 +30,9 @@ export interface KubeRequest {
   readonly slow?: boolean;
 }
 
+/** Most other requests on their way at once. Watches do not count. */
+export const MAX_REQUESTS = 64;
+
 /**
  * Most requests that are `slow` on their way at once. Who may want more has to keep a line of his own: in the transport's, a request counts as
  * sent, and the time for its answer runs.

@@ -3,6 +3,7 @@ import { ApiStatusError } from '../../kube/errors.ts';
 import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
+import { MAX_REQUESTS } from '../../kube/transport.ts';
 import { BoundedSet } from '../../lib/bounded-set.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
@@ -19,10 +20,15 @@ import { whyHopeless } from './hopeless.ts';
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 /**
- * A fleet behind one address gets through in seconds, and leaves half of the places to others; all addresses together take at most half of the
- * transport's 64 connections for requests.
+ * A fleet behind one address gets through in seconds, and leaves half of the places to others; all addresses together leave half of the
+ * connections to the Kubernetes API to other requests.
  */
-const REVIEWS = { max: 32, maxPerParty: 16, maxWaiting: 500, busy: 'too many tokens at once; ask again' };
+const REVIEWS = {
+  max: MAX_REQUESTS / 2,
+  maxPerParty: MAX_REQUESTS / 4,
+  maxWaiting: 500,
+  busy: 'too many tokens at once; ask again',
+};
 
 /** Whose a token is. */
 type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;

@@ -86,7 +86,7 @@ export class Evictor {
 
   /** Undefined when nothing is left to ask for. */
   async #ask({ metadata: { namespace = '', name, uid } }: Pod, waiting: AbortSignal): Promise<Failure | undefined> {
-    // It may have waited long for its place: nobody cuts it off once it is sent.
+    // It may have waited long for its place.
     if (waiting.aborted) return undefined;
     const { evictions, metrics } = this.#options;
     // Never cut off: the API server may have taken it from the budget already, which then counts the pod as gone for two minutes.
