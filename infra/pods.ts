@@ -79,7 +79,7 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
     name: 'brupop',
     image: imageReference(settings.image),
     imagePullPolicy: settings.image.pullPolicy,
-    command: ['node', ...nodeFlags, `/opt/brupop/${component}.mjs`],
+    command: ['node', '--enable-source-maps', ...nodeFlags, `/opt/brupop/${component}.mjs`],
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),

@@ -81,6 +81,8 @@ await Promise.all([
       entryPoints: processes,
       minifySyntax: true,
       keepNames: true,
+      // For the lines of a stack alone; the text would be most of the file.
+      sourcesContent: false,
       banner: { js: REQUIRE },
       plugins: [clientNodeApart],
     }),

@@ -69,7 +69,7 @@ async function giveUp(
   const { clock, logger } = session.ports;
   const state = session.view.shadow?.spec.state ?? 'Idle';
   const failure = { state, reason: error.reason, message: error.message, version };
-  logger.warn('the attempt has failed', failure);
+  logger.warn('the attempt has failed', { version, state, reason: error.reason, error: error.message });
   const time = rfc3339(clock.now());
   // Once the host is deactivated, an unplanned reboot boots the old version, which a record would make a rollback.
   if (error.reason !== 'BootFailed') await session.report((view) => ({ ...present(view), reboot: null }), signal);

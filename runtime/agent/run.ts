@@ -39,6 +39,6 @@ export async function runAgent(
       checkIntervalMs: config.UPDATE_CHECK_INTERVAL_IN_SEC * 1000,
     },
   });
-  await serveHttp({ port: config.HTTP_PORT, routes: probeRoutes(() => agent.ready), signal });
+  await serveHttp({ port: config.HTTP_PORT, routes: probeRoutes(() => agent.ready), logger, signal });
   return agent.run(signal);
 }

@@ -32,7 +32,7 @@ export async function runApiserver(config: ApiserverConfig, context: ProcessCont
   const routes = { ...probeRoutes(() => serving.isReady()), [PATHS.metrics]: metrics };
   const over = new AbortController();
   try {
-    await serveHttp({ port: config.HTTP_PORT, host, routes, signal: over.signal });
+    await serveHttp({ port: config.HTTP_PORT, host, routes, logger: context.logger, signal: over.signal });
     await serving.run(host);
   } finally {
     over.abort();

@@ -64,7 +64,7 @@ export class Chronicle {
     metrics.carriedOut(command, shadow, now);
     const event = eventOf({ command, shadow, namespace, now });
     if (!event) return;
-    logger.info('update', { reason: event.reason, shadow: shadow.name, message: event.message });
+    logger.info('update', { reason: event.reason, shadow: shadow.name, note: event.message });
     void events.record(event);
   }
 }

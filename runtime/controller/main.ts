@@ -10,7 +10,7 @@ import { userAgent } from '../kube/https.ts';
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));
   const controller = createController({ transport, namespace, clock, random, logger, config, ...newIdentity(config) });
-  await serveHttp({ port: config.HTTP_PORT, routes: routesOf(controller), signal });
+  await serveHttp({ port: config.HTTP_PORT, routes: routesOf(controller), logger, signal });
   await controller.run(signal);
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from './log.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -14,8 +15,9 @@ export interface ServeHttpOptions {
   readonly port: number;
   /** Address to listen on; every one of the machine by default, IPv6 included. */
   readonly host?: string;
-  /** Answers to GET and HEAD by exact path, a query left aside. A route that throws answers 500. */
+  /** Answers to GET and HEAD by exact path, a query left aside. A route that throws answers 500 and is logged. */
   readonly routes: Readonly<Record<string, HttpRoute>>;
+  readonly logger: Logger;
   /** Closes the server and its connections. */
   readonly signal: AbortSignal;
 }
@@ -40,7 +42,7 @@ export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | 
 export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly port: number }> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
-    void answer(options.routes[path], request.method).then((ready) => send(response, ready));
+    void answer(options, path, request.method).then((ready) => send(response, ready));
   });
   await listen(server, options);
   options.signal.addEventListener('abort', () => close(server), { once: true });
@@ -48,12 +50,18 @@ export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly p
   return { port: (server.address() as AddressInfo).port };
 }
 
-async function answer(route: HttpRoute | undefined, method: string | undefined): Promise<HttpAnswer> {
+async function answer(
+  { routes, logger }: ServeHttpOptions,
+  path: string,
+  method: string | undefined,
+): Promise<HttpAnswer> {
+  const route = routes[path];
   if (!route) return textAnswer(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD') return textAnswer(405, 'only GET and HEAD');
   try {
     return await route();
-  } catch {
+  } catch (error) {
+    logger.error('route failed', { path, error });
     return textAnswer(500, 'failed');
   }
 }

@@ -81,7 +81,10 @@ interface Line {
 function render({ level, message, fields }: Line, { format, ansi, clock }: LogOptions): string {
   const timestamp = rfc3339(clock.now(), { millis: true });
   const plain = Object.entries(fields).map(([key, value]) => [key, readable(value)] as const);
-  if (format === 'json') return `${JSON.stringify({ timestamp, level, message, ...Object.fromEntries(plain) })}\n`;
+  if (format === 'json') {
+    const named = plain.map(([key, value]) => [OWN.has(key) ? `fields.${key}` : key, value] as const);
+    return `${JSON.stringify({ timestamp, level, message, ...Object.fromEntries(named) })}\n`;
+  }
   const tag = level.toUpperCase().padStart(5);
   const shown = ansi ? `\u001B[${COLOURS[level]}m${tag}\u001B[0m` : tag;
   if (format === 'pretty') {
@@ -92,6 +95,9 @@ function render({ level, message, fields }: Line, { format, ansi, clock }: LogOp
   return format === 'compact' ? `${shown} ${message}${pairs}\n` : `${timestamp} ${shown} ${message}${pairs}\n`;
 }
 
+/** What a line says of itself in JSON. A field of such a name is prefixed, or the message that alerts go by would be gone. */
+const OWN: ReadonlySet<string> = new Set(['timestamp', 'level', 'message']);
+
 /** Bytes of one field. Container runtimes break lines at 16 KiB, and what is broken nobody can search or parse. */
 const LONGEST_FIELD = 12 * 1024;
 
@@ -101,6 +107,16 @@ function readable(value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const cause = value.cause instanceof Error ? `: ${readable(value.cause) as string}` : '';
   return shortened(`${value.name}: ${value.message}${cause}`, LONGEST_FIELD);
+}
+
+/**
+ * Where an error and its causes came from, for what ends a process: naming the lines of the sources takes tens of megabytes, which one that goes
+ * on may not have.
+ */
+export function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const cause = stackOf(error.cause);
+  return cause === undefined ? error.stack : `${error.stack}\ncaused by ${cause}`;
 }
 
 function asText(value: unknown): string {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from './clock.ts';
 import { describeEnv, EnvError, type EnvSchema } from './env.ts';
-import { createLogger, type Level, type LogFormat, type Logger } from './log.ts';
+import { createLogger, type Level, type LogFormat, type Logger, stackOf } from './log.ts';
 import type { Random } from './random.ts';
 import { VERSION } from './version.ts';
 
@@ -102,7 +102,7 @@ async function work<C extends ProcessConfig>(spec: ProcessSpec<C>, config: C, wo
     return EXIT.ok;
   } catch (error) {
     if (signal.aborted) return EXIT.ok;
-    logger.error('failed', { error });
+    logger.error('failed', { error, stack: stackOf(error) });
     tell(world, config.TERMINATION_LOG, error instanceof Error ? `${error.name}: ${error.message}` : 'failed');
     return EXIT.failed;
   }

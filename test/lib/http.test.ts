@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { type Fields, silentLogger } from '../../runtime/lib/log.ts';
 import { probeRoutes, serveHttp, textAnswer } from '../../runtime/lib/http.ts';
 
 const end = new AbortController();
@@ -6,6 +7,8 @@ afterEach(() => end.abort());
 
 test('probes and routes are served until the signal aborts', async () => {
   let ready = false;
+  const failures: unknown[] = [];
+  const logger = { ...silentLogger, error: (message: string, fields?: Fields) => failures.push([message, fields]) };
   const routes = {
     ...probeRoutes(() => ready),
     '/metrics': () => textAnswer(200, 'up 1'),
@@ -13,7 +16,7 @@ test('probes and routes are served until the signal aborts', async () => {
       throw new Error('secret');
     },
   };
-  const { port } = await serveHttp({ port: 0, host: '127.0.0.1', routes, signal: end.signal });
+  const { port } = await serveHttp({ port: 0, host: '127.0.0.1', routes, logger, signal: end.signal });
   const get = async (path: string, method = 'GET'): Promise<string> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
     return `${answer.status} ${(await answer.text()).trim()}`;
@@ -26,7 +29,10 @@ test('probes and routes are served until the signal aborts', async () => {
   expect(await get('/metrics', 'POST')).toBe('405 only GET and HEAD');
   expect(await get('/nothing')).toBe('404 not found');
   expect(await get('/broken')).toBe('500 failed');
-  await expect(serveHttp({ port, host: '127.0.0.1', routes, signal: end.signal })).rejects.toThrow('EADDRINUSE');
+  expect(failures).toEqual([['route failed', { path: '/broken', error: new Error('secret') }]]);
+  await expect(serveHttp({ port, host: '127.0.0.1', routes, logger, signal: end.signal })).rejects.toThrow(
+    'EADDRINUSE',
+  );
   end.abort();
   await expect(get('/healthz')).rejects.toThrow();
 });

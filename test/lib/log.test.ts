@@ -29,6 +29,19 @@ describe('a line', () => {
     expect(written).toEqual(['\u001B[31mERROR\u001B[0m no\n']);
   });
 
+  test('keeps its own message, level and time, whatever its fields are called', () => {
+    const { written, log } = lines('json');
+    log.warn('the attempt has failed', { message: 'no space left', level: 3, timestamp: 'yesterday' });
+    expect(JSON.parse(written[0]!)).toEqual({
+      timestamp: '2026-01-02T03:04:05.006Z',
+      level: 'warn',
+      message: 'the attempt has failed',
+      'fields.message': 'no space left',
+      'fields.level': 3,
+      'fields.timestamp': 'yesterday',
+    });
+  });
+
   test('shows errors with their causes and without a stack', () => {
     const { written, log } = lines('json');
     log.warn('failed', { error: new TypeError('outer', { cause: new Error('inner') }) });

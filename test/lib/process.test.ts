@@ -76,10 +76,14 @@ describe('a process', () => {
     expect(result).toMatchObject({ exits: [0], files: { '/log': 'the socket is dead\n' } });
   });
 
-  test('that fails exits with 1', async () => {
-    const failing = (): Promise<never> => Promise.reject(new TypeError('no paint'));
+  test('that fails exits with 1, and its log says where it and its cause were thrown', async () => {
+    const mixing = (): Error => new RangeError('no pigment');
+    const failing = (): Promise<never> => Promise.reject(new TypeError('no paint', { cause: mixing() }));
     const result = await start(failing, { COLOUR: 'red', TERMINATION_LOG: '/log' });
     expect(result).toMatchObject({ exits: [1], files: { '/log': 'TypeError: no paint\n' } });
+    expect(result.out).toMatch(
+      /failed error=.*TypeError: no paint.*at failing .*process\.test.*caused by RangeError.*at mixing/,
+    );
   });
 });
 
