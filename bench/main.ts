@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
+import { blockedDrain } from './apiserver/blocked-drain.ts';
 import { conversion } from './apiserver/conversion.ts';
 import { controlPlaneDrain } from './apiserver/drain-on-control-plane.ts';
 import { apiserverDrains } from './apiserver/drains.ts';
@@ -22,6 +23,7 @@ const BENCHES: readonly Bench[] = [
   apiserverStatuses,
   apiserverRotation,
   apiserverDrains,
+  blockedDrain,
   controlPlaneDrain,
   conversion,
 ];

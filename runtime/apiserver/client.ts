@@ -59,7 +59,7 @@ export interface OperatorClientOptions {
   /** The caller's own certificate; undefined where the apiserver wants none. */
   readonly certificate?: { readonly certPath: string; readonly keyPath: string } | undefined;
   readonly clock: Clock;
-  /** How long one request may take, milliseconds; 60,000 by default. A drain goes on when its request has ended. */
+  /** How long one request may take, milliseconds; 60,000 by default. A drain outlives its request by ten seconds. */
   readonly timeoutMs?: number;
 }
 

@@ -15,7 +15,7 @@ export interface Service {
   createShadow(agent: Agent): Promise<ShadowObject>;
   putStatus(report: StatusReport): Promise<Status>;
   /**
-   * @param gone aborts when nobody waits for the answer any more; the drain itself goes on
+   * @param gone aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come
    * @param request identity of the request, for the log
    */
   cordonAndDrain(agent: Agent, gone?: AbortSignal, request?: string): Promise<void>;

@@ -106,6 +106,11 @@ export const cordons = ({ method, path, body }: KubeRequest): boolean =>
 
 export const writesNode = ({ method, path }: KubeRequest): boolean => method === 'PATCH' && path === '/api/v1/nodes/n1';
 
+/** The pods whose eviction a replica has asked for, one for each time. */
+export function evictions({ tap }: Replica): string[] {
+  return tap.requests.filter(({ path }) => path.endsWith('/eviction')).map(({ path }) => path.split('/').at(-2) ?? '');
+}
+
 /** A promise that a test looks at later: until then its rejection is nobody's fault. */
 export function started<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);

@@ -18,6 +18,7 @@ import { DrainRun, type RunEnd } from './run.ts';
 import { statedReasons } from './stated.ts';
 import { type SurveyOf, survey } from './survey.ts';
 import { UnderWay } from './under-way.ts';
+import { Waiters } from './waiters.ts';
 import { type Blocked, describeLeft, nameOf } from './words.ts';
 
 export interface DrainSettings {
@@ -31,13 +32,12 @@ export interface DrainSettings {
 
 const REMEMBERED = 1000;
 
-/** A run that goes on, whoever waits for it. */
+/** A run that any request may join. */
 interface Running {
   readonly id: string;
   readonly run: DrainRun;
   readonly ended: Promise<RunEnd>;
-  /** How many requests wait for its end. */
-  waiters: number;
+  readonly waiters: Waiters;
 }
 
 /** What a request has learnt from the runs that it waited for. */
@@ -131,15 +131,10 @@ export class DrainEngine {
     const { admitted, gone } = wait;
     const deadline = this.#deadline(admitted);
     if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#tooLate(left, wait);
-    const running = this.#join(wait, deadline);
-    running.waiters++;
-    try {
-      const end = await (gone ? Promise.race([running.ended, aborted(gone)]) : running.ended);
-      if (end === 'superseded') throw superseded();
-    } finally {
-      running.waiters--;
-    }
-    return { id: admitted.id, blocked: running.run.blocked() };
+    const { ended, run, waiters } = this.#join(wait, deadline);
+    const end = await waiters.wait(gone ? Promise.race([ended, aborted(gone)]) : ended);
+    if (end === 'superseded') throw superseded();
+    return { id: admitted.id, blocked: run.blocked() };
   }
 
   /** Every replica computes the same instant, because it counts from what is written on the node. */
@@ -153,9 +148,10 @@ export class DrainEngine {
     const before = this.#running.get(nodeName);
     if (before?.id === admitted.id) return before;
     const { maxInFlight } = this.#settings;
-    const bounds = { deadline, maxInFlight, places: this.#places, signal: this.#closing.signal };
-    const run = new DrainRun(ports, { nodeName, admitted, ...bounds });
-    const running = { id: admitted.id, run, ended: run.run(), waiters: 0 };
+    const waiters = new Waiters(ports.clock);
+    const signal = AbortSignal.any([this.#closing.signal, waiters.absence]);
+    const run = new DrainRun(ports, { nodeName, admitted, deadline, maxInFlight, places: this.#places, signal });
+    const running = { id: admitted.id, run, ended: run.run(), waiters };
     this.#running.set(nodeName, running);
     this.#observe(admitted, running);
     return running;
@@ -170,7 +166,7 @@ export class DrainEngine {
       if (end === 'superseded') metrics.drains.inc({ result: end });
       if (this.#running.get(nodeName) === running) this.#running.delete(nodeName);
       // A waiter looks for itself. Where there is none, the status wakes the agent, which asks again.
-      if (end === 'empty' && running.waiters === 0)
+      if (end === 'empty' && running.waiters.count === 0)
         void stateEmpty(this.#ports, { nodeName, since, signal: this.#closing.signal });
     };
     // A run fails where its waiters see it; with no waiters, the next request begins another.
@@ -198,7 +194,7 @@ function seenOn({ node, lateAfter }: Admitted): SurveyOf {
 
 /** Who asks for a drain. */
 export interface DrainRequest {
-  /** Aborts when nobody waits for the answer any more; the drain itself goes on. */
+  /** Aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come. */
   readonly gone?: AbortSignal | undefined;
   /** Identity of the request; log lines of what it began bear it. */
   readonly request?: string | undefined;

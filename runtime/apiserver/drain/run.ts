@@ -22,7 +22,7 @@ export type RunEnd =
   | 'uncordoned'
   /** The deadline has come. */
   | 'deadline'
-  /** This replica ends. */
+  /** This replica ends, or nobody has waited for a while. */
   | 'closed';
 
 export interface RunOptions {

@@ -3,16 +3,13 @@ import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { MAX_SLOW_REQUESTS } from '../../../runtime/kube/transport.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget } from '../budgets.ts';
-import { hold, outcome, type Replica, started, World } from '../world.ts';
+import { evictions, hold, outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
 
 beforeEach(async () => {
   world = await World.create();
 });
-
-const evicts = ({ tap }: Replica): string[] =>
-  tap.requests.filter(({ path }) => path.endsWith('/eviction')).map(({ path }) => path.split('/').at(-2) ?? '');
 
 describe('a drain', () => {
   beforeEach(() => world.addPod('web-1'));
@@ -51,7 +48,7 @@ describe('a drain', () => {
     await world.addPod('landed');
     const resumed = started(second.service.cordonAndDrain(await world.agent()));
     await settle();
-    expect(evicts(second)).toEqual(['landed']);
+    expect(evictions(second)).toEqual(['landed']);
     for (const name of ['web-1', 'landed']) await world.endPod(name);
     expect(await outcome(resumed)).toBe('ok');
   });
@@ -70,7 +67,7 @@ describe('a drain', () => {
     expect(await outcome(service.cordonAndDrain(await world.agent()))).toBe('503 ShuttingDown');
   });
 
-  test('goes on when its client is gone, and a second request joins it', async () => {
+  test('goes on for a while when its client is gone, and a second request joins it', async () => {
     const { service, tap } = world.replica();
     const gone = new AbortController();
     const first = started(service.cordonAndDrain(await world.agent(), gone.signal));
@@ -79,11 +76,72 @@ describe('a drain', () => {
     await expect(first).rejects.toThrow('gone');
     await world.addPod('landed');
     await settle();
-    expect(evicts({ tap } as Replica)).toEqual(['web-1', 'landed']);
+    expect(evictions({ tap } as Replica)).toEqual(['web-1', 'landed']);
     const second = started(service.cordonAndDrain(await world.agent()));
     await settle();
     expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
     for (const name of ['web-1', 'landed']) await world.endPod(name);
+    expect(await outcome(second)).toBe('ok');
+  });
+});
+
+describe('a drain that nobody waits for', () => {
+  const MINUTE = 60_000;
+
+  /** Evictions that are asked for in the fourth minute of a blocked drain, whose agent asks the next replica each minute. */
+  async function evictionsAMinute(replicas: readonly Replica[]): Promise<number> {
+    let before = 0;
+    const asked = (): number => replicas.flatMap(evictions).length;
+    for (let minute = 0; minute < 4; minute++) {
+      before = asked();
+      const gone = new AbortController();
+      void started(replicas[minute % replicas.length]!.service.cordonAndDrain(await world.agent(), gone.signal));
+      await world.clock.advance(MINUTE);
+      gone.abort(new Error('gone'));
+    }
+    return asked() - before;
+  }
+
+  test('ends after ten seconds: three replicas that an agent asks in turn do not evict twice as often as one', async () => {
+    await world.addPod('web-1', { labels: { app: 'web' } });
+    await addBudget(world, 'web');
+    const alone = await evictionsAMinute([world.replica()]);
+    await world.clock.advance(MINUTE);
+    const inTurn = await evictionsAMinute([world.replica(), world.replica(), world.replica()]);
+    expect(inTurn).toBeLessThan(alone * 2);
+  });
+
+  test('touches nothing more then, and is begun again by whoever asks', async () => {
+    await world.addPod('web-1');
+    const { service, tap, metrics } = world.replica();
+    const gone = new AbortController();
+    void started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await world.clock.advance(10_000);
+    expect(await metrics.registry.metrics()).toContain('brupop_apiserver_drains_running 0');
+    tap.requests.length = 0;
+    await world.addPod('landed');
+    await world.clock.advance(MINUTE);
+    expect(tap.requests).toEqual([]);
+    const again = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    for (const name of ['web-1', 'landed']) await world.endPod(name);
+    expect(await outcome(again)).toBe('ok');
+  });
+
+  test('goes on where another request came within the ten seconds, for as long as that waits', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica();
+    const gone = new AbortController();
+    void started(service.cordonAndDrain(await world.agent(), gone.signal));
+    await settle();
+    gone.abort(new Error('gone'));
+    await world.clock.advance(9_000);
+    const second = started(service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(MINUTE);
+    expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
+    await world.endPod('web-1');
     expect(await outcome(second)).toBe('ok');
   });
 });
@@ -98,14 +156,14 @@ test('evictions of all drains together are as many as have connections, and thos
   replica.tap.before = ({ path }) => (path.endsWith('/eviction') ? webhook.promise : undefined);
   for (const node of ['n1', 'n2']) void started(replica.service.cordonAndDrain(await world.agent(node)));
   await settle();
-  expect(evicts(replica)).toHaveLength(MAX_SLOW_REQUESTS);
+  expect(evictions(replica)).toHaveLength(MAX_SLOW_REQUESTS);
   replica.service.close();
   const settled = replica.service.settled();
   expect(await outcome(settled)).toBe('pending');
   webhook.resolve();
   expect(await outcome(settled)).toBe('ok');
   await world.clock.advance(60_000);
-  expect(evicts(replica)).toHaveLength(MAX_SLOW_REQUESTS);
+  expect(evictions(replica)).toHaveLength(MAX_SLOW_REQUESTS);
 });
 
 describe('the deadline of a drain', () => {

@@ -47,6 +47,14 @@ export const drainMutants: readonly Mutant[] = [
     name: '5:',
   },
   {
+    rule: 'M2',
+    without: 'the end of a run that nobody waits for: each replica that was ever asked evicts on',
+    file: 'runtime/apiserver/drain/waiters.ts',
+    find: '      if (this.#count === 0) this.#left();\n',
+    replace: '',
+    tests: [REPLICAS],
+  },
+  {
     rule: 'M3',
     without: 'the proof: what was listed is answered',
     file: ENGINE,
@@ -171,8 +179,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'a client that goes away ends no drain',
     without: 'the life of its own that a run has',
     file: ENGINE,
-    find: '    const end = await (gone',
-    replace: "    gone?.addEventListener('abort', () => this.close());\n    const end = await (gone",
+    find: '    const end = await waiters.wait(',
+    replace: "    gone?.addEventListener('abort', () => this.close());\n    const end = await waiters.wait(",
     tests: [REPLICAS],
   },
   {
@@ -187,8 +195,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'a replica that ends hands over',
     without: 'the end of its runs',
     file: ENGINE,
-    find: 'places: this.#places, signal: this.#closing.signal }',
-    replace: 'places: this.#places, signal: new AbortController().signal }',
+    find: 'AbortSignal.any([this.#closing.signal, waiters.absence])',
+    replace: 'waiters.absence',
     tests: [REPLICAS],
   },
   {
