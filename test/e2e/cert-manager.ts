@@ -4,7 +4,7 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { eventually } from '../contract/eventually.ts';
 import type { RealCluster } from './cluster.ts';
-import { binaries, certManagerCrds } from './controlplane/build.ts';
+import { certManagerCrds, programs } from './controlplane/build.ts';
 import { Daemon } from './controlplane/daemon.ts';
 import { kubectl } from './kubectl.ts';
 
@@ -16,7 +16,7 @@ export interface CertManager {
 export async function startCertManager({ kubeconfig, dir }: RealCluster): Promise<CertManager> {
   await kubectl('apply', '--server-side', '-f', await certManagerCrds({ env: process.env }));
   await kubectl('wait', '--for=condition=Established', 'crd', '--all');
-  const found = await binaries({ env: process.env, progress: () => undefined });
+  const found = await programs({ env: process.env, progress: () => undefined });
   const daemons = ['cert-manager', 'cainjector'].map((name) => {
     const args = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
     return new Daemon({ file: found[name] ?? name, args, logFile: join(dir, 'logs', `${name}.log`) });

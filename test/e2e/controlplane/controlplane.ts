@@ -13,7 +13,7 @@ import {
   type Layout,
   schedulerArguments,
 } from './arguments.ts';
-import type { Binaries } from './build.ts';
+import type { Binaries } from '../../../tools/go/build.ts';
 import { Daemon } from './daemon.ts';
 import { type OwnFolder, ownFolder } from './folder.ts';
 import { exchange } from './exchange.ts';

@@ -6,8 +6,9 @@ import { Socket } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { bridge } from './bridge.ts';
-import { type Binaries, binaries } from './build.ts';
+import { programs } from './build.ts';
 import { type ControlPlane, startControlPlane } from './controlplane.ts';
+import type { Binaries } from '../../../tools/go/build.ts';
 
 /** For a program that is told to end. */
 const GRACE_MS = 5000;
@@ -15,7 +16,7 @@ const GRACE_MS = 5000;
 /** The half of `npm run controlplane` that runs in the namespaces: starts the control plane, runs the command, stops it. */
 async function main([program, ...args]: readonly string[]): Promise<number> {
   const stop = stopSignal();
-  const found = await binaries({ env: process.env, progress: () => undefined });
+  const found = await programs({ env: process.env, progress: () => undefined });
   const controlPlane = await startControlPlane({ binaries: found, clock: systemClock });
   try {
     if (program !== undefined) {

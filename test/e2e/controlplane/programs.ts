@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs';
-
-/** One program of the control plane, and where its source is. */
-export interface Program {
-  readonly name: string;
-  /** Folder below `modules/` whose go.mod pins it. */
-  readonly module: string;
-  readonly package: string;
-  /** What the linker writes into variables of the program. */
-  readonly variables?: Readonly<Record<string, string>>;
-}
+import type { GoProgram } from '../../../tools/go/build.ts';
 
 const VERSION = 'k8s.io/component-base/version';
 /** A build from a module has no git behind it, and clients refuse to talk to a server of version 0. */
 const KUBERNETES_VERSION = versionVariables(
-  readFileSync(new URL('modules/kubernetes/go.mod', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../tools/go/modules/kubernetes/go.mod', import.meta.url), 'utf8'),
 );
 
 function versionVariables(goMod: string): Readonly<Record<string, string>> {
@@ -27,21 +18,21 @@ function versionVariables(goMod: string): Readonly<Record<string, string>> {
   };
 }
 
-const kubernetes = (name: string): Program => ({
+const kubernetes = (name: string): GoProgram => ({
   name,
   module: 'kubernetes',
   package: `k8s.io/kubernetes/cmd/${name}`,
   variables: KUBERNETES_VERSION,
 });
 
-const certManager = (name: string, command: string): Program => ({
+const certManager = (name: string, command: string): GoProgram => ({
   name,
   module: 'cert-manager',
   package: `github.com/cert-manager/cert-manager/cmd/${command}`,
 });
 
 /** In the order in which they are built. */
-export const PROGRAMS: readonly Program[] = [
+export const PROGRAMS: readonly GoProgram[] = [
   kubernetes('kube-apiserver'),
   { name: 'etcd', module: 'kubernetes', package: 'go.etcd.io/etcd/server/v3' },
   kubernetes('kubectl'),

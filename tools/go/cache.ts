@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../runtime/lib/clock.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 
 const UNUSED_MS = 30 * 24 * 3600 * 1000;
 

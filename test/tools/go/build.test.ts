@@ -3,11 +3,10 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { binaries } from './build.ts';
-import type { Program } from './programs.ts';
+import { binaries, type GoProgram } from '../../../tools/go/build.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-const KWOK: Program = { name: 'kwok', module: 'kwok', package: 'example.com/kwok' };
+const KWOK: GoProgram = { name: 'kwok', module: 'kwok', package: 'example.com/kwok' };
 
 let home: string;
 let built: string[];
@@ -20,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-async function build(program: Program, more: NodeJS.ProcessEnv = {}): Promise<string> {
+async function build(program: GoProgram, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const env = { PATH: home, XDG_CACHE_HOME: home, ...more };
   const progress = (line: string): void => void (line.startsWith('building') && built.push(program.name));
   return (await binaries({ env, progress }, [program]))[program.name] ?? '';
@@ -33,7 +32,7 @@ test('a program is built once', async () => {
   expect(await readFile(file, 'utf8')).toContain('-trimpath -ldflags -s -w example.com/kwok');
 });
 
-test.each<[string, Partial<Program>]>([
+test.each<[string, Partial<GoProgram>]>([
   ['of another package', { package: 'example.com/kwok/v2' }],
   ['with another variable', { variables: { version: '2' } }],
 ])('a program %s is built anew', async (_, change) => {
