@@ -6,7 +6,7 @@ interface Versioned {
 }
 
 /**
- * The resourceVersion of each shadow that the last acknowledged write of this process made. A view from before it is out of date, whatever
+ * The resourceVersion of each shadow that the newest acknowledged write of this process made. A view from before it is out of date, whatever
  * it says: it is told by the version, never by the values.
  */
 export class Expectations {
@@ -14,7 +14,10 @@ export class Expectations {
   /** Shadows whose last write has been seen. */
   readonly #seen = new Set<string>();
 
+  /** Acknowledgements may come in any order: an older one says nothing new. */
   written(shadow: string, resourceVersion: string): void {
+    const known = this.#versions.get(shadow);
+    if (known !== undefined && isAsNewAs(known, resourceVersion)) return;
     this.#versions.set(shadow, resourceVersion);
     this.#seen.delete(shadow);
   }

@@ -33,3 +33,8 @@ test('a shadow that was seen and is gone is forgotten', () => {
   expectations.retain([]);
   expect(expectations.isStale(view('10'))).toBe(false);
 });
+
+test('an older write whose acknowledgement comes late takes nothing back', () => {
+  expectations.written('brs-a', '19');
+  expect(expectations.isStale(view('19'))).toBe(true);
+});

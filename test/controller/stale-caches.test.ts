@@ -6,7 +6,14 @@ import { type ShadowObject, shadowsPath } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { SlotLedger, SlotsMovedError } from '../../runtime/controller/slots/ledger.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
-import { CONTROLLER_LEASE, GROUP, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import {
+  CONTROLLER_LEASE,
+  GROUP,
+  HOLD_ANNOTATION,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  shadowName,
+} from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** A cache can lag behind for as long as it likes: what undoes anything looks at the API server first. */
@@ -151,4 +158,38 @@ test('a change of the slots is made only on those that the plan was made on', as
   await expect(ledger.take([{ shadow: 'brs-a', nodeUid: '1' }], signal)).rejects.toThrow(SlotsMovedError);
   expect(await stage.slots()).toEqual(['brs-b']);
   expect(ledger.slots).toMatchObject([{ shadow: 'brs-b', writes: 'unknown' }]);
+});
+
+/** Trace 30: the cache knows of the condition before this process does, and of the start it does not hear for long. */
+test('a condition whose acknowledgement comes after that of a start does not make the view between them fresh', async () => {
+  stage = await Stage.with('a', 'b');
+  await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: '' } } });
+  const acknowledgement = Promise.withResolvers<void>();
+  let isLagging = false;
+  const { promise: caughtUp, resolve: catchUp } = Promise.withResolvers<void>();
+  const transport: KubeTransport = {
+    async request(request) {
+      const answer = await stage.transport.request(request);
+      if (request.path.endsWith('/brs-a/status')) await acknowledgement.promise;
+      return answer;
+    },
+    async *watch(request) {
+      for await (const event of stage.transport.watch(request)) {
+        if (isLagging && request.path === shadowsPath(NAMESPACE)) await caughtUp;
+        yield event;
+      }
+    },
+  };
+  stage.start({ transport });
+  await stage.pass();
+  isLagging = true;
+  await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: null } } });
+  await stage.pass();
+  expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+  acknowledgement.resolve();
+  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+  await stage.pass(60_000);
+  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.spec('b')).toBe('Idle');
+  catchUp();
 });
