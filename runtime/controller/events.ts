@@ -1,6 +1,7 @@
 import type { EventRecord } from '../kube/events.ts';
 import type { ObjectReference } from '../kube/objects.ts';
 import { durationText } from '../lib/duration.ts';
+import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
@@ -38,16 +39,7 @@ function ended(
   regarding: ObjectReference,
   tookMs: number | undefined,
 ): EventRecord | undefined {
-  if (status?.current_state === 'ErrorReset') {
-    const failure = status.last_failure;
-    const why = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
-    return {
-      regarding,
-      type: 'Warning',
-      reason: 'UpdateFailed',
-      message: `update to ${spec.version} failed (${status.crash_count} in a row): ${why}`,
-    };
-  }
+  if (status?.current_state === 'ErrorReset') return failed(spec, status, regarding);
   if (spec.state !== 'MonitoringUpdate') return undefined;
   return {
     regarding,
@@ -55,6 +47,22 @@ function ended(
     reason: 'UpdateFinished',
     message: `the node runs ${status?.current_version}${tookMs === undefined ? '' : `, after ${durationText(tookMs)}`}`,
   };
+}
+
+function failed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
+  const { last_failure: failure, crash_count: crashes } = status;
+  if (isCancelled(status)) {
+    const message = `update to ${version} ended: ${failure?.message}`;
+    return { regarding, type: 'Normal', reason: 'UpdateCancelled', message };
+  }
+  const why = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
+  const message = `update to ${version} failed (${crashes} in a row): ${why}`;
+  return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
+}
+
+/** Of an update that ended as ErrorReset: nothing went wrong, the host only is no longer offered what was wanted. */
+export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
+  return failure?.reason === 'TargetChanged';
 }
 
 /** An agent that never came has no shadow to tell it of. */

@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { isCancelled } from './events.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { REASONS, type Setback } from './plan/verdict.ts';
 
 /** How an update can end. */
-const RESULTS = ['succeeded', 'failed', 'rescued'] as const;
+const RESULTS = ['succeeded', 'failed', 'cancelled', 'rescued'] as const;
 const SETBACKS: readonly Setback['reason'][] = ['NotReturned', 'SoakFailed'];
 
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
@@ -107,7 +108,7 @@ export class ControllerMetrics {
     if (command.kind === 'rescue') this.#updates.inc({ result: 'rescued' });
     if (command.kind !== 'set-spec' || spec.state === 'Idle') return;
     if (status?.current_state === 'ErrorReset') {
-      this.#updates.inc({ result: 'failed' });
+      this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });
       return;
     }
     this.#took(spec.state, spec.state_transition_timestamp, now);

@@ -137,3 +137,28 @@ test('a release that is halted, those that wait, and failing requests are number
   expect(body).toMatch(/brupop_controller_api_errors_total\{code="unreachable"\} [1-9]/);
   expect(JSON.parse((await get('/plan')).body)).toMatchObject({ halted: [{ version: '1.1.0', failures: 1 }] });
 });
+
+test('an offer that the host no longer makes ends an update without a failure: counted by itself, and told without a warning', async () => {
+  stage = await Stage.with('a', 'b');
+  const get = serve();
+  await stage.pass();
+  const last_failure = {
+    state: 'StagedAndPerformedUpdate',
+    reason: 'TargetChanged',
+    message: '1.1.0 is wanted, but the host offers 1.2.0',
+    version: '1.1.0',
+    time: '2026-01-01T00:00:02Z',
+  } as const;
+  await stage.report('a', { current_state: 'ErrorReset', target_version: '1.2.0', last_failure });
+  await stage.pass();
+  const { body } = await get('/metrics');
+  expect(body).toContain('brupop_controller_updates_total{result="cancelled"} 1');
+  expect(body).toContain('brupop_controller_updates_total{result="failed"} 0');
+  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
+    items: { type: string; reason: string; message: string }[];
+  };
+  expect(list.items.filter(({ type }) => type === 'Warning')).toEqual([]);
+  expect(list.items).toContainEqual(
+    expect.objectContaining({ reason: 'UpdateCancelled', message: `update to 1.1.0 ended: ${last_failure.message}` }),
+  );
+});
