@@ -23,6 +23,7 @@ import type { Command } from './plan/commands.ts';
 import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
+import { Refusals } from './refusals.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { capacityOn, slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
@@ -63,6 +64,7 @@ export class Controller {
   readonly #schedule: Schedule;
   readonly #world: World;
   readonly #ledger: SlotLedger;
+  readonly #refusals: Refusals;
   readonly #conditions: ConditionWriter;
   readonly #executor: Executor;
   readonly #news: News;
@@ -81,6 +83,7 @@ export class Controller {
     this.#policy = policyOf(config);
     this.#schedule = scheduleOf(config);
     this.#ledger = new SlotLedger({ leases, identity, clock });
+    this.#refusals = new Refusals({ clock, random });
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
     this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
     const { agentTimeoutMs } = this.#policy;
@@ -125,7 +128,12 @@ export class Controller {
     const now = this.#options.clock.now();
     const { leading, lease } = this.#election;
     const list = { slots: leading ? this.#ledger.slots : slotsOn(lease), slotCapacity: capacityOn(lease) };
-    const snapshot = { ...this.#world.view(), ...list, window: this.#schedule.at(now) };
+    const snapshot = {
+      ...this.#world.view(),
+      ...list,
+      window: this.#schedule.at(now),
+      refusals: this.#refusals.view(),
+    };
     const planned = plan(snapshot, { ...this.#policy, conditionWrites: this.#conditions.capacity }, now);
     this.metrics.show(snapshot, planned, leading);
     return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };

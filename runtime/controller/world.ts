@@ -23,8 +23,8 @@ export interface WorldOptions {
   readonly expectations: Expectations;
 }
 
-/** What the cluster says, of which a plan is made; slots and the schedule come from elsewhere. */
-export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window'>;
+/** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
+export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window' | 'refusals'>;
 
 /** The caches of everything that plans are made of. */
 export class World {

@@ -24,6 +24,14 @@ export class ApiStatusError extends Error {
   }
 }
 
+/**
+ * An answer without a `Status`: a proxy's own page, or the plain text of a filter that stands before the API server's handlers. What it
+ * says of an object is nothing that the API server knows, and whether a write took effect is unknown.
+ */
+export class UnexpectedAnswerError extends ApiStatusError {
+  override readonly name = 'UnexpectedAnswerError';
+}
+
 /** 404. */
 export class NotFoundError extends ApiStatusError {
   override readonly name = 'NotFoundError';
@@ -44,14 +52,9 @@ export class GoneError extends ApiStatusError {
   override readonly name = 'GoneError';
 }
 
-/** 422, and 413 for a body that is too large: the API server, or what stands before it, takes this in no case, and has not done so. */
+/** 422, and 413 for a body that is too large: the API server takes this in no case. */
 export class InvalidError extends ApiStatusError {
   override readonly name = 'InvalidError';
-}
-
-/** 429: for an eviction, a PodDisruptionBudget stands in the way. */
-export class TooManyRequestsError extends ApiStatusError {
-  override readonly name = 'TooManyRequestsError';
 }
 
 /** No answer: refused, reset, timed out, aborted half-way. Whether a write took effect is unknown. */
@@ -66,10 +69,19 @@ const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) =>
   410: GoneError,
   413: InvalidError,
   422: InvalidError,
-  429: TooManyRequestsError,
 };
 
 /** The error class for a refusal. */
 export function apiStatusError(call: string, status: KubeStatus): ApiStatusError {
   return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
+}
+
+/** Who gives up waiting says so with these: what was asked may be under way still. */
+const GIVEN_UP = new Set([408, 499]);
+
+/** Whether a write was refused: the API server itself said so with a 4xx, nothing was written and nothing will be. */
+export function isDefinite(error: unknown): error is ApiStatusError {
+  if (!(error instanceof ApiStatusError) || error instanceof UnexpectedAnswerError) return false;
+  const { code } = error.status;
+  return code >= 400 && code < 500 && !GIVEN_UP.has(code);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiStatusError, apiStatusError, type KubeStatus, UnreachableError } from './errors.ts';
+import { ApiStatusError, apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from './errors.ts';
 import type { WatchEvent } from './transport.ts';
 
 /** How bytes become answers and events. Nothing of a body ever gets into an error, save the message of a proper `Status`. */
@@ -16,18 +16,15 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The refusal that an answer of 400 or above stands for. A proxy's own page has no `Status` in it: then the code has to do. */
+/** The refusal that an answer of 400 or above stands for. */
 export function refusal(call: string, response: IncomingMessage, body: string): ApiStatusError {
   const code = response.statusCode ?? 0;
   const status = parseStatus(body);
   const seconds = Number(response.headers['retry-after']);
   const details = { ...(seconds > 0 && { retryAfterSeconds: seconds }), ...status?.details };
-  return apiStatusError(call, {
-    reason: response.statusMessage ?? '',
-    ...status,
-    code,
-    ...(Object.keys(details).length > 0 && { details }),
-  });
+  const said = { ...status, code, ...(Object.keys(details).length > 0 && { details }) };
+  if (status) return apiStatusError(call, said);
+  return new UnexpectedAnswerError(call, { ...said, reason: response.statusMessage ?? '' });
 }
 
 function parseStatus(body: string): KubeStatus | undefined {

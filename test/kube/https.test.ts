@@ -1,7 +1,14 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { ConflictError, GoneError, TooManyRequestsError, UnreachableError } from '../../runtime/kube/errors.ts';
+import {
+  ConflictError,
+  GoneError,
+  isDefinite,
+  UnexpectedAnswerError,
+  UnreachableError,
+} from '../../runtime/kube/errors.ts';
 import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
+import { nodePort } from '../../runtime/kube/nodes.ts';
 import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
 import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
 
@@ -113,8 +120,34 @@ describe('a refusal', () => {
       response.writeHead(429, { 'retry-after': '7' }).end('{}');
     });
     const error = await transport.request(get('/x')).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(TooManyRequestsError);
-    expect(error).toMatchObject({ status: { details: { retryAfterSeconds: 7 } } });
+    expect(error).toMatchObject({ status: { code: 429, details: { retryAfterSeconds: 7 } } });
+  });
+
+  const answer = (code: number, body: string): Promise<KubeTransport> =>
+    transportTo((_, response) => response.writeHead(code).end(body));
+  const status = (code: number): string => JSON.stringify({ kind: 'Status', code, reason: 'Said', message: 'no' });
+  const page = '<html>Not Found</html>';
+  test.each([
+    ['a 403 of the API server', 403, status(403), true],
+    ['its 422', 422, status(422), true],
+    ['its 429', 429, status(429), true],
+    ['its 500, as of a webhook that fails', 500, status(500), false],
+    ['its 504', 504, status(504), false],
+    ['its 408', 408, status(408), false],
+    ['a 499', 499, status(499), false],
+    ["a proxy's 403", 403, page, false],
+    ["a proxy's 404", 404, page, false],
+    ["a proxy's 409", 409, JSON.stringify({ error: 'conflict' }), false],
+  ])('%s: whether it says that nothing was written', async (_name, code, body, definite) => {
+    const transport = await answer(code, body);
+    const error = await transport.request({ method: 'PATCH', path: '/x', body: {} }).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ status: { code } });
+    expect(isDefinite(error)).toBe(definite);
+  });
+
+  test('of a proxy says nothing of an object: neither that it is gone nor that it has changed', async () => {
+    const nodes = nodePort(await answer(404, page));
+    await expect(nodes.get('n1')).rejects.toThrow(UnexpectedAnswerError);
   });
 
   test('of something that is no API server shows nothing of its body, nor of the query', async () => {
@@ -122,7 +155,7 @@ describe('a refusal', () => {
       response.writeHead(502).end('<html>secret page</html>');
     });
     const error = await transport.request({ ...get('/x'), query: { q: 'hidden' } }).catch((caught: unknown) => caught);
-    expect(String(error)).toBe('ApiStatusError: GET /x: 502 Bad Gateway: no message');
+    expect(String(error)).toBe('UnexpectedAnswerError: GET /x: 502 Bad Gateway: no message');
   });
 });
 

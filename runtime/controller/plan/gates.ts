@@ -5,6 +5,7 @@ import type { Releases } from './releases.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
 import type { Subject } from './subject.ts';
 import { atTime, type Finding, found } from './verdict.ts';
+import type { Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
@@ -12,6 +13,8 @@ export interface Gatekeeper {
   readonly policy: Policy;
   readonly releases: Releases;
   readonly alarm: Alarm;
+  /** A start that would be asked for in vain takes no place: another node gets it meanwhile. */
+  readonly withheld: Withheld;
 }
 
 /** What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time. */
@@ -22,7 +25,8 @@ export function gate(subject: Subject, version: string, keeper: Gatekeeper): Fin
   if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
   return (
     haltedOn(subject, version, keeper) ??
-    (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper) ?? tooLate(node.family, shadow, keeper)))
+    (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper) ?? tooLate(node.family, shadow, keeper))) ??
+    keeper.withheld.refused('start', node.shadowName)
   );
 }
 

@@ -14,8 +14,9 @@ import { settle } from './slots.ts';
 import type { Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { subjectsOf } from './subject.ts';
-import { found, type Verdict, verdictOn, WAITING } from './verdict.ts';
+import { type Finding, found, type Verdict, verdictOn, WAITING } from './verdict.ts';
 import { type Warning, warningsFor, withWarnings } from './warnings.ts';
+import { Withheld } from './withheld.ts';
 
 export interface Plan {
   /** At most one for each object. Conditions come last. */
@@ -37,12 +38,17 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const timestamp = rfc3339(now);
   const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
   const managed = fleet.filter(({ subject }) => subject.node.managed);
-  const keeper: Gatekeeper = { snapshot, policy, alarm, releases: new Releases(managed) };
+  const withheld = new Withheld(snapshot, alarm);
+  const keeper: Gatekeeper = { snapshot, policy, alarm, withheld, releases: new Releases(managed) };
   const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
-  const writes = [...upkeep(fleet, timestamp), ...starts.commands];
-  const commands = [...writes, ...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
+  const writes = [...withheld.due(upkeep(fleet, timestamp)), ...starts.commands];
+  const commands = [
+    ...writes,
+    ...withheld.due(slotCommands(fleet, snapshot, writes)),
+    ...withheld.due(adoptions(fleet, policy)),
+  ];
   const warnings = warningsFor(fleet, policy);
-  const verdicts = verdictsFor(managed, starts).map((verdict) => withWarnings(verdict, warnings));
+  const verdicts = verdictsFor(managed, starts, withheld).map((verdict) => withWarnings(verdict, warnings));
   const written = writtenShadows(commands);
   const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, timestamp });
   return {
@@ -98,17 +104,18 @@ function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: r
     });
 }
 
-function verdictsFor(managed: readonly Assessed[], { commands, findings }: Starts): Verdict[] {
+function verdictsFor(managed: readonly Assessed[], { commands, findings }: Starts, withheld: Withheld): Verdict[] {
   const newest = newestVersions(managed);
   const starting = new Map(commands.map(({ node, spec }) => [node, spec.version]));
   return managed.map((assessed, index) => {
-    const node = assessed.subject.node.name;
+    const { name: node, shadowName } = assessed.subject.node;
+    const say = (one: Finding): Verdict => verdictOn(node, withheld.explain(one, shadowName));
     const version = starting.get(node);
     if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
     const refusal = findings[index];
     const finding = findingFor(assessed, newest);
-    if (finding?.reason === 'Updating' && refusal) return verdictOn(node, { ...finding, newer: refusal });
-    return verdictOn(node, finding ?? refusal ?? WAITING);
+    if (finding?.reason === 'Updating' && refusal) return say({ ...finding, newer: refusal });
+    return say(finding ?? refusal ?? WAITING);
   });
 }
 

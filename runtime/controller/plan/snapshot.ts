@@ -1,5 +1,6 @@
 import type { Marks } from '../../marks/marks.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
+import type { Command } from './commands.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
 export interface Snapshot {
@@ -14,6 +15,17 @@ export interface Snapshot {
   /** The namespace bears the annotation `paused`. */
   readonly paused: boolean;
   readonly window: WindowState;
+  /** What the API server has not taken of late, by name of the shadow of the node that it was for; a command that it took is not in here. */
+  readonly refusals: ReadonlyMap<string, readonly Refusal[]>;
+}
+
+/** A command that the API server refused, or did not answer, when it was last asked. */
+export interface Refusal {
+  readonly kind: Command['kind'];
+  /** One sentence that stays the same for as long as the answer does. */
+  readonly message: string;
+  /** Not asked for again before: the pauses grow. */
+  readonly retryAt: number;
 }
 
 export interface NodeView {

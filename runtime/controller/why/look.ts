@@ -68,6 +68,8 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),
+    // Only the controller knows; what it made of them stands in the conditions.
+    refusals: new Map(),
   };
   return { snapshot, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
 }

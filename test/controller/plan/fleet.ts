@@ -77,6 +77,7 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
     silentSince: new Map(),
     paused: false,
     window: { open: true, triggeredAt: undefined, changesAt: undefined },
+    refusals: new Map(),
     ...more,
   };
 }

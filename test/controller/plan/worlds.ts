@@ -4,7 +4,7 @@ import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { nodeNameOf } from '../../../runtime/shadow/names.ts';
+import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
 import { STATES } from '../../../runtime/shadow/states.ts';
 import { MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
 
@@ -129,17 +129,32 @@ const windows = fc.oneof(
 /** Room for none of the slots, for some or for all of them. */
 const slotCapacity = fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 7 * slotBytes(slot('n0')) }));
 
+const KINDS = ['start', 'set-spec', 'bump', 'free', 'release', 'rescue', 'disown', 'adopt', 'delete-shadow'] as const;
+
+/** Commands that the API server has not taken: some are withheld, some may be asked for again. */
+const refused: fc.Arbitrary<Snapshot['refusals']> = fc
+  .uniqueArray(
+    fc.record({
+      shadow: fc.integer({ min: 0, max: 6 }).map((index) => shadowName(`n${index}`)),
+      kind: fc.constantFrom(...KINDS),
+      retryAt: fc.integer({ min: -5, max: 5 }).map(minutes),
+    }),
+    { maxLength: 3, selector: ({ shadow: name }) => name },
+  )
+  .map((refusals) => new Map(refusals.map(({ shadow: name, ...one }) => [name, [{ ...one, message: 'is refused' }]])));
+
 export const world: fc.Arbitrary<Snapshot> = fc
   .record({
     members: fc
       .integer({ min: 1, max: 7 })
       .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => member(`n${index}`)))),
     paused: rarely,
+    refusals: fc.oneof({ weight: 4, arbitrary: fc.constant(new Map()) }, refused),
     window: windows,
     ghost: rarely,
     slotCapacity,
   })
-  .map(({ members, paused, window, ghost, slotCapacity: bytes }) => ({
+  .map(({ members, paused, refusals, window, ghost, slotCapacity: bytes }) => ({
     nodes: members.map((one) => one.node),
     shadows: members.flatMap((one) => one.shadow ?? []),
     slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
@@ -148,6 +163,7 @@ export const world: fc.Arbitrary<Snapshot> = fc
       members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
     ),
     paused,
+    refusals,
     window,
   }));
 

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { plan } from '../../../runtime/controller/plan/plan.ts';
+import type { Refusal, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, slot, staging } from './fleet.ts';
+
+const MESSAGE = 'is refused: 403 Forbidden: not on Fridays';
+const refusal = (kind: Command['kind'], retryAt = minutes(1)): Refusal => ({ kind, message: MESSAGE, retryAt });
+const refusing = (snapshot: Snapshot, ...refusals: readonly Refusal[]): Snapshot => ({
+  ...snapshot,
+  refusals: new Map([['brs-a', refusals]]),
+});
+const asked = (snapshot: Snapshot, now = NOW): readonly string[] =>
+  plan(snapshot, POLICY, now).commands.map((command) => {
+    const { kind } = command;
+    return `${kind} ${'shadow' in command ? command.shadow : command.node}`;
+  });
+const verdictOn = (snapshot: Snapshot): object => plan(snapshot, POLICY, NOW).verdicts[0]!;
+
+test('a start that was not taken gives its slot back, and its place to the next', () => {
+  const snapshot = fleet({ a: {}, b: {} }, { slots: [slot('a')] });
+  expect(asked(refusing(snapshot, refusal('start')))).toEqual(['free brs-a']);
+  expect(asked({ ...refusing(snapshot, refusal('start')), slots: [] })).toEqual(['start brs-b']);
+});
+
+test('one whose outcome is unknown is settled first, and keeps its slot for as long as that is not taken either', () => {
+  const snapshot = fleet({ a: {}, b: {} }, { slots: [slot('a', 'unknown')] });
+  expect(asked(refusing(snapshot, refusal('start')))).toEqual(['bump brs-a']);
+  expect(asked(refusing(snapshot, refusal('start'), refusal('bump')))).toEqual([]);
+});
+
+test('a step of an update that was not taken leaves its slot where it is, and the others to go on', () => {
+  const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
+  const snapshot = fleet({ a: staged, b: staged }, { slots: [slot('a'), slot('b')] });
+  expect(asked(refusing(snapshot, refusal('set-spec')))).toEqual(['set-spec brs-b']);
+});
+
+test.each<[Command['kind'], Snapshot]>([
+  ['start', fleet({ a: {} })],
+  ['set-spec', fleet({ a: { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } })],
+  ['release', fleet({ a: {} }, { nodes: [node('a', { marks: MARKS })] })],
+  ['disown', fleet({ a: rebooting }, { nodes: [node('a', { marks: MARKS, unschedulable: false })] })],
+])('%s: said by the verdict, asked for again when its pause is over, and not before', (kind, snapshot) => {
+  const before = asked(snapshot);
+  expect(before.some((command) => command.startsWith(kind))).toBe(true);
+  const refused = refusing(snapshot, refusal(kind));
+  expect(asked(refused, minutes(1) - 1)).toEqual(before.filter((command) => !command.startsWith(kind)));
+  expect(verdictOn(refused)).toMatchObject({ reason: 'WriteRefused', message: MESSAGE });
+  expect(plan(refused, POLICY, NOW).wakeAt).toBe(minutes(1));
+  expect(asked(refused, minutes(1))).toEqual(before);
+});
+
+test('what was refused and is not wanted any more is not spoken of', () => {
+  const paused = { ...refusing(fleet({ a: {} }), refusal('start')), paused: true };
+  expect(verdictOn(paused)).toMatchObject({ reason: 'Paused' });
+  expect(plan(paused, POLICY, NOW).wakeAt).toBeUndefined();
+});
+
+test('a node in trouble keeps its verdict, and says besides what is refused', () => {
+  const silentSince = new Map([['a', minutes(-15)]]);
+  const lost = refusing(fleet({ a: staging }, { silentSince }), refusal('rescue'));
+  expect(verdictOn(lost)).toMatchObject({
+    reason: 'AgentSilent',
+    message: `no container of the agent runs on the node; ${MESSAGE}`,
+  });
+});
