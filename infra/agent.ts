@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { AGENT_NODE_FLAGS, agentEnv } from '../runtime/agent/config.ts';
+import { agentEnv } from '../runtime/agent/config.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE, TOKEN_AUDIENCE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { caSecret } from './certificates.ts';
@@ -59,7 +59,6 @@ function agentPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'agent',
     env: agentEnvironment(settings),
-    nodeFlags: AGENT_NODE_FLAGS,
     httpPort: agent.httpPort,
     // One process on every node of a fleet: its probes are its largest steady cost.
     probePeriod: 30,

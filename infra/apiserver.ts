@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS, apiserverEnv } from '../runtime/apiserver/config.ts';
+import { APISERVER_ALLOCATOR, apiserverEnv } from '../runtime/apiserver/config.ts';
 import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { serverSecret } from './certificates.ts';
@@ -83,7 +83,6 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
   const { apiserver, certificates } = settings;
   return podTemplate(settings, {
     component: 'apiserver',
-    nodeFlags: APISERVER_NODE_FLAGS,
     env: [...apiserverEnvironment(settings), ...environment(APISERVER_ALLOCATOR)],
     httpPort: apiserver.httpPort,
     ports: [{ name: API_PORT_NAME, containerPort: apiserver.internalPort, protocol: 'TCP' }],

@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { CONTROLLER_NODE_FLAGS, type controllerEnv } from '../runtime/controller/config.ts';
+import type { controllerEnv } from '../runtime/controller/config.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
@@ -49,7 +49,6 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'controller',
     env: controllerEnvironment(settings),
-    nodeFlags: CONTROLLER_NODE_FLAGS,
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {

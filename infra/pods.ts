@@ -1,4 +1,5 @@
 import { k8s } from 'cdk8s-plus-28';
+import { nodeCommand } from '../runtime/image/programs.ts';
 import { UPDATING_LABEL } from '../runtime/marks/names.ts';
 import { TERMINATION_LOG } from './environment.ts';
 import { type Component, componentLabels, selectorLabels } from './labels.ts';
@@ -17,8 +18,6 @@ const NOBODY = 65532;
 export interface PodParts {
   readonly component: Component;
   readonly env: k8s.EnvVar[];
-  /** Arguments of Node itself. @default none */
-  readonly nodeFlags?: readonly string[];
   readonly httpPort: number;
   readonly ports?: k8s.ContainerPort[];
   /** Seconds between two probes. */
@@ -74,12 +73,13 @@ export const RESTRICTED_CONTAINER: k8s.SecurityContext = {
 };
 
 function container(settings: Settings, parts: PodParts): k8s.Container {
-  const { component, env, nodeFlags = [], httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  const { component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
   return {
     name: 'brupop',
     image: imageReference(settings.image),
     imagePullPolicy: settings.image.pullPolicy,
-    command: ['node', '--enable-source-maps', ...nodeFlags, `/opt/brupop/${component}.mjs`],
+    // Not the image's entry, which would start Node twice for each container of a fleet.
+    command: [...nodeCommand(component)],
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),

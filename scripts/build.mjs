@@ -1,5 +1,5 @@
-// Bundles every program into build/: the three processes that the manifests deploy and `why` beside them, and what `npm start`,
-// `npm run synth` and `npm run bench` run.
+// Bundles every program into build/: the three processes that the manifests deploy and `why` beside them, the image's entry, and what
+// `npm start`, `npm run synth` and `npm run bench` run.
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named.
@@ -11,6 +11,7 @@ const PROCESSES = {
   agent: 'runtime/agent/main.ts',
   apiserver: 'runtime/apiserver/main.ts',
   why: 'runtime/controller/why/main.ts',
+  brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',
 };
 const TOOLS = {

@@ -46,6 +46,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@koa/router',
     'zod',
   ],
+  'runtime/image': [
+    'runtime/lib',
+    'runtime/controller/config.ts',
+    'runtime/agent/config.ts',
+    'runtime/apiserver/config.ts',
+    'node',
+  ],
   infra: [
     'runtime/shadow',
     'runtime/marks',
@@ -54,6 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/agent/config.ts',
     'runtime/apiserver/config.ts',
     'runtime/apiserver/protocol.ts',
+    'runtime/image/programs.ts',
     'imports',
     'node',
     'cdk8s',

@@ -1,4 +1,4 @@
-import { bool, type EnvValues, type EnvVar, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { bool, type EnvValues, type EnvVar, port, positiveSeconds, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 import { APISERVER_SERVICE } from '../shadow/names.ts';
@@ -38,8 +38,8 @@ export const agentEnv = {
     help: 'how long to wait after a node is excluded from load balancers and before its drain; 0 = do not exclude',
     default: '0',
   }),
-  UPDATE_CHECK_INTERVAL_IN_SEC: positiveInteger({
-    help: 'seconds between two looks for updates, jittered',
+  UPDATE_CHECK_INTERVAL_IN_SEC: positiveSeconds({
+    help: 'how long between two looks for updates, jittered',
     default: '120',
   }),
   APISERVER_SERVICE_PORT: port({ help: "port of the operator's own apiserver Service", default: '443' }),

@@ -49,14 +49,13 @@ export function readEnv<S extends EnvSchema>(
   return values as EnvValues<S>;
 }
 
-/** The `--help` text of a process: a line per variable with its default. */
+/** The variables as `--help` tells of them: what each means, what is expected, with its unit, and what it is when it is absent. */
 export function describeEnv(schema: EnvSchema): string {
-  const width = Math.max(...Object.keys(schema).map((name) => name.length));
   return Object.entries(schema)
-    .map(
-      ([name, { help, default: fallback }]) =>
-        `  ${name.padEnd(width)}  ${help}${fallback ? ` (default ${fallback})` : ''}`,
-    )
+    .map(([name, { help, expected, default: fallback }]) => {
+      const absent = fallback === undefined ? 'required' : fallback === '' ? 'none by default' : `default ${fallback}`;
+      return `  ${name}\n      ${help}\n      ${expected}; ${absent}`;
+    })
     .join('\n');
 }
 
@@ -81,6 +80,12 @@ export const seconds = (meta: Meta<number>): EnvVar<number> => ({
   expected: 'a whole number of seconds, 0 or more',
   parse: (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
   ...meta,
+});
+
+/** A whole number of seconds, zero not included. */
+export const positiveSeconds = (meta: Meta<number>): EnvVar<number> => ({
+  ...positiveInteger(meta),
+  expected: 'a whole number of seconds, 1 or more',
 });
 
 /** A TCP port; 0 lets the system choose one. */

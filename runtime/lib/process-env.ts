@@ -15,7 +15,7 @@ export const processEnv = {
     default: '/var/run/secrets/kubernetes.io/serviceaccount',
   }),
   KUBECONFIG: optionalText({
-    help: 'a kubeconfig to use instead of the service account (controller and apiserver only)',
+    help: 'a kubeconfig to use instead of the service account (not for agents)',
   }),
   TERMINATION_LOG: optionalText({ help: 'file for the reason of an exit, e.g. /dev/termination-log' }),
 } as const;

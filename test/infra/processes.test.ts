@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
 import { APISERVER_ALLOCATOR, apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
+import type { EnvVar } from '../../runtime/lib/env.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { anyProps } from './any-props.ts';
 import { container, find, literalEnv, manifests, type Process, PROCESSES } from './manifests.ts';
@@ -53,6 +54,12 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     const names = container(objects, process).ports.map(({ name }: { name: string }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
+});
+
+test('every variable that is a time in seconds says that it expects seconds', () => {
+  const variables: [string, EnvVar<unknown>][] = Object.values(SCHEMAS).flatMap((schema) => Object.entries(schema));
+  const silent = variables.filter(([name, { expected }]) => name.endsWith('_IN_SEC') && !expected.includes('seconds'));
+  expect(silent).toEqual([]);
 });
 
 test('whatever valid props lead to is understood by every process', () => {

@@ -1,9 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   bool,
   describeEnv,
   EnvError,
   oneOf,
+  optionalText,
   port,
   positiveInteger,
   readEnv,
@@ -48,9 +49,19 @@ test('every fault is reported together, with what was expected and what came', (
   );
 });
 
-describe('help', () => {
-  test('has a line per variable with its default', () => {
-    expect(describeEnv(schema)).toContain('  WAIT_IN_SEC  a wait (default 0)\n');
-    expect(describeEnv(schema).split('\n')).toHaveLength(6);
-  });
+test('help says of each variable what it means, what is expected, in which unit, and what it is by default', () => {
+  const optional = { NICKNAME: optionalText({ help: 'a nickname' }) };
+  expect(describeEnv({ NAME: schema.NAME, WAIT_IN_SEC: schema.WAIT_IN_SEC, ...optional })).toBe(
+    [
+      '  NAME',
+      '      a name',
+      '      some text; required',
+      '  WAIT_IN_SEC',
+      '      a wait',
+      '      a whole number of seconds, 0 or more; default 0',
+      '  NICKNAME',
+      '      a nickname',
+      '      some text; none by default',
+    ].join('\n'),
+  );
 });

@@ -46,7 +46,7 @@ const forever = ({ signal }: ProcessContext): Promise<never> =>
 describe('a process', () => {
   test('explains itself with --help and --version, without reading its settings', async () => {
     const help = await start(forever, { args: ['--help'] });
-    expect(help).toMatchObject({ exits: [0], out: expect.stringMatching(/Paints\.[^]*COLOUR +any colour/) });
+    expect(help).toMatchObject({ exits: [0], out: expect.stringMatching(/Paints\.[^]*COLOUR\n +any colour/) });
     expect(await start(forever, { args: ['--version'] })).toMatchObject({ exits: [0], out: `painter ${VERSION}\n` });
     expect(await start(forever, { args: ['--hlep'] })).toMatchObject({ exits: [2] });
   });

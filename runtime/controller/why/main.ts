@@ -5,20 +5,27 @@ import { parseArgs } from 'node:util';
 import { connect } from '../../kube/access.ts';
 import { userAgent } from '../../kube/https.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { readEnv } from '../../lib/env.ts';
+import { describeEnv, readEnv } from '../../lib/env.ts';
 import { processEnv } from '../../lib/process-env.ts';
+import { VERSION } from '../../lib/version.ts';
 import { NAMESPACE } from '../../shadow/names.ts';
 import { fleetLines, leftoverLines, nodeLine } from './lines.ts';
 import { look } from './look.ts';
 
+/** What of the environment says where the cluster is. */
+const { TERMINATION_LOG: _, ...access } = processEnv;
+
 const HELP = `Says why each node is, or is not, being updated: from the cluster alone, no controller need run.
 
-Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE]
+Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE] | --help | --version
 
   NODE               only this node
   --leftovers        what the operator has left on nodes where no update runs
   --namespace NAME   the operator's namespace; by default ${NAMESPACE}
   --kubeconfig FILE  by default $KUBECONFIG, else ~/.kube/config, else the pod's service account
+
+Environment:
+${describeEnv(access)}
 `;
 
 interface Answer {
@@ -29,12 +36,14 @@ interface Answer {
 async function answer(args: readonly string[]): Promise<Answer> {
   const text = { type: 'string', default: '' } as const;
   const flag = { type: 'boolean', default: false } as const;
+  const options = { help: flag, version: flag };
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { leftovers: flag, namespace: { type: 'string', default: NAMESPACE }, kubeconfig: text, help: flag },
+    options: { leftovers: flag, namespace: { type: 'string', default: NAMESPACE }, kubeconfig: text, ...options },
     allowPositionals: true,
   });
   if (values.help) return { lines: [HELP.trimEnd()], exitCode: 0 };
+  if (values.version) return { lines: [`brupop-why ${VERSION}`], exitCode: 0 };
   const [node, ...more] = positionals;
   if (more.length > 0) return { lines: ['expected one node at most, see --help'], exitCode: 2 };
   const { transport } = await connect(settings(values.kubeconfig), userAgent('why'));

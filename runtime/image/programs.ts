@@ -1,0 +1,48 @@
+import { AGENT_NODE_FLAGS } from '../agent/config.ts';
+import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS } from '../apiserver/config.ts';
+import { CONTROLLER_NODE_FLAGS } from '../controller/config.ts';
+
+/** A program of the image. */
+export interface ImageProgram {
+  /** A line for `--help`. */
+  readonly summary: string;
+  /** Arguments of Node itself. */
+  readonly nodeFlags: readonly string[];
+  /** Variables that must be there before Node starts. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What `IMAGE NAME` runs, by that name. */
+export const IMAGE_PROGRAMS = {
+  controller: {
+    summary: 'decides which node is updated when',
+    nodeFlags: CONTROLLER_NODE_FLAGS,
+    env: {},
+  },
+  agent: {
+    summary: 'updates the Bottlerocket host that it runs on',
+    nodeFlags: AGENT_NODE_FLAGS,
+    env: {},
+  },
+  apiserver: {
+    summary: 'acts on the cluster for the agents: shadows, cordons, drains',
+    nodeFlags: APISERVER_NODE_FLAGS,
+    env: APISERVER_ALLOCATOR,
+  },
+  why: {
+    summary: 'says why each node is, or is not, being updated',
+    nodeFlags: [],
+    env: {},
+  },
+} as const satisfies Readonly<Record<string, ImageProgram>>;
+
+export type ProgramName = keyof typeof IMAGE_PROGRAMS;
+
+/** Folder of the programs in the image. */
+export const PROGRAM_DIR = '/opt/brupop';
+
+/** The command of a program, by the manifests and by the image's entry alike. @param dir folder of the programs */
+export function nodeCommand(name: ProgramName, dir: string = PROGRAM_DIR): readonly [string, ...string[]] {
+  // So that the stack of what ends a process names the lines of the sources.
+  return ['node', '--enable-source-maps', ...IMAGE_PROGRAMS[name].nodeFlags, `${dir}/${name}.mjs`];
+}
