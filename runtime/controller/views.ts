@@ -1,6 +1,7 @@
 import type { Node, Pod } from '../kube/objects.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import { readMarks } from '../marks/marks.ts';
+import { UNRELEASED_ANNOTATION } from '../marks/names.ts';
 import {
   ADOPTED_ANNOTATION,
   HOLD_ANNOTATION,
@@ -27,6 +28,7 @@ export function viewOfNode(node: Node): NodeView {
     family: familyOf(node),
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
+    unreleased: annotations[UNRELEASED_ANNOTATION],
   };
 }
 

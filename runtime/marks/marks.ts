@@ -24,8 +24,12 @@ export interface Marks {
   readonly newestPod?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
   readonly drained?: string | undefined;
+  /** Another with each proof: one that changed nothing would leave others the node's version, and with it what they decided before. */
+  readonly proof?: string | undefined;
   /** What a release has to undo, exactly. */
   readonly owns: readonly Ownable[];
+  /** Entries of `owns` on the node that a newer version wrote and this one cannot undo; undefined where there are none. */
+  readonly unknown?: readonly string[] | undefined;
 }
 
 const schema = z.object({
@@ -34,7 +38,8 @@ const schema = z.object({
   boot: z.string().nullable(),
   newestPod: z.string().optional(),
   drained: z.string().optional(),
-  owns: z.array(z.enum(OWNABLE)),
+  proof: z.string().optional(),
+  owns: z.array(z.string()),
 });
 
 /** The part of a Node that marks are read from and written to. */
@@ -57,8 +62,19 @@ export function readMarks(node: MarkedNode): Marks | undefined {
   const text = node.metadata.annotations?.[MARKS_ANNOTATION];
   if (text === undefined) return undefined;
   try {
-    return schema.parse(JSON.parse(text));
+    const { owns, ...marks } = schema.parse(JSON.parse(text));
+    const unknown = owns.filter((entry) => !isOwnable(entry));
+    return { ...marks, owns: owns.filter(isOwnable), ...(unknown.length > 0 && { unknown }) };
   } catch {
     return UNREADABLE;
   }
+}
+
+function isOwnable(entry: string): entry is Ownable {
+  return OWNABLE.some((known) => known === entry);
+}
+
+/** The annotation's text. */
+export function writeMarks({ owns, unknown = [], ...marks }: Marks): string {
+  return JSON.stringify({ ...marks, owns: [...owns, ...unknown] });
 }

@@ -4,6 +4,11 @@ import { GROUP } from '../shadow/names.ts';
 export const MARKS_ANNOTATION = `${GROUP}/marks`;
 /** On the node: changed each time a slot is given back, so that an older view of the node can no longer be written. */
 export const RELEASED_ANNOTATION = `${GROUP}/released`;
+/**
+ * On the node: what a release could not undo, because a newer version put it there that was rolled back; names with commas between. It is no
+ * mark: the node is not busy for it.
+ */
+export const UNRELEASED_ANNOTATION = `${GROUP}/unreleased`;
 /** On the node, with the cordon: it is being updated. */
 export const UPDATING_LABEL = `${GROUP}/updating`;
 

@@ -1,13 +1,17 @@
 import { HOLD_ANNOTATION } from '../shadow/names.ts';
-import { type MarkedNode, type Marks, type Ownable, readMarks } from './marks.ts';
+import { type MarkedNode, type Marks, type Ownable, readMarks, writeMarks } from './marks.ts';
 import {
   CLUSTER_AUTOSCALER_ANNOTATION,
   KARPENTER_ANNOTATION,
   LB_LABEL,
   LB_VALUE,
   MARKS_ANNOTATION,
+  UNRELEASED_ANNOTATION,
   UPDATING_LABEL,
 } from './names.ts';
+
+/** Null removes. */
+type Annotations = Readonly<Record<string, string | null>>;
 
 /**
  * A JSON merge patch for a Node. It always carries the resourceVersion of the node that it was computed from: whoever changed the node
@@ -17,7 +21,7 @@ export interface NodePatch {
   readonly metadata: {
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string | null>>;
-    readonly annotations?: Readonly<Record<string, string | null>>;
+    readonly annotations?: Annotations;
   };
   readonly spec?: { readonly unschedulable: true | null };
 }
@@ -33,6 +37,9 @@ export interface Attempt {
   /** When the newest pod on the node was created (RFC 3339); undefined where nobody has looked. */
   readonly newestPod?: string | undefined;
 }
+
+/** One look at an empty node: its time, and an identity of its own. */
+export type Proof = Pick<Attempt, 'id' | 'now'>;
 
 const HINTS: readonly (readonly [Ownable, string])[] = [
   ['cluster-autoscaler', CLUSTER_AUTOSCALER_ANNOTATION],
@@ -58,13 +65,14 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
       labels: { [UPDATING_LABEL]: 'true' },
       annotations: {
         ...Object.fromEntries(hints.map(([, annotation]) => [annotation, HINT_VALUE])),
-        [MARKS_ANNOTATION]: JSON.stringify({
+        [MARKS_ANNOTATION]: writeMarks({
           id,
           since,
           boot,
           newestPod,
           owns: union(before?.owns, taken),
-        } satisfies Marks),
+          unknown: before?.unknown,
+        }),
       },
     },
     spec: { unschedulable: true },
@@ -92,10 +100,10 @@ function joins(marks: Marks, attempt: Attempt): boolean {
 }
 
 /** Proves, by its resourceVersion, that the node as read was cordoned by the drain `id`; undefined where it was not. */
-export function drainedPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
+export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: Proof): NodePatch | undefined {
   const marks = readMarks(node);
   if (marks?.id !== id || node.spec?.unschedulable !== true) return undefined;
-  return annotate(node, { ...marks, drained: now });
+  return annotate(node, { ...marks, drained: now, proof });
 }
 
 /** Excludes `node` from load balancers; undefined where the label is there already, whoever set it. */
@@ -111,13 +119,15 @@ export function removeExclusionPatch(node: MarkedNode): NodePatch | undefined {
   const marks = readMarks(node);
   if (!marks?.owns.includes('lb')) return undefined;
   const left = { ...marks, owns: marks.owns.filter((owned) => owned !== 'lb') };
-  const patch = marks.since === null && left.owns.length === 0 ? annotate(node, null) : annotate(node, left);
+  const patch =
+    marks.since === null && left.owns.length === 0 ? annotated(node, ended(node, marks)) : annotate(node, left);
   return isOurExclusion(node) ? { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: null } } } : patch;
 }
 
 /**
  * Undoes exactly what the marks own, and the marks. A node under the hold annotation keeps its cordon, which is the administrator's from
- * then on. Undefined where there are no marks.
+ * then on. What a newer version has to undo is remembered beside the marks, which would keep the node busy for ever. Undefined where there
+ * are no marks.
  */
 export function releasePatch(node: MarkedNode): NodePatch | undefined {
   const marks = readMarks(node);
@@ -133,7 +143,7 @@ export function releasePatch(node: MarkedNode): NodePatch | undefined {
       labels: { [UPDATING_LABEL]: null, ...(excluded && { [LB_LABEL]: null }) },
       annotations: {
         ...Object.fromEntries(owned.map(([, annotation]) => [annotation, null])),
-        [MARKS_ANNOTATION]: null,
+        ...ended(node, marks),
       },
     },
     ...(marks.owns.includes('cordon') && !held && { spec: { unschedulable: null } }),
@@ -152,9 +162,19 @@ export function disownCordonPatch(node: MarkedNode): NodePatch | undefined {
   return annotate(node, { ...marks, owns: marks.owns.filter((owned) => owned !== 'cordon') });
 }
 
-function annotate(node: MarkedNode, marks: Marks | null): NodePatch {
-  const { resourceVersion } = node.metadata;
-  return { metadata: { resourceVersion, annotations: { [MARKS_ANNOTATION]: marks && JSON.stringify(marks) } } };
+function annotate(node: MarkedNode, marks: Marks): NodePatch {
+  return annotated(node, { [MARKS_ANNOTATION]: writeMarks(marks) });
+}
+
+function annotated({ metadata: { resourceVersion } }: MarkedNode, annotations: Annotations): NodePatch {
+  return { metadata: { resourceVersion, annotations } };
+}
+
+/** The end of these marks. */
+function ended({ metadata }: MarkedNode, { unknown }: Marks): Annotations {
+  if (!unknown) return { [MARKS_ANNOTATION]: null };
+  const earlier = metadata.annotations?.[UNRELEASED_ANNOTATION]?.split(/, */) ?? [];
+  return { [MARKS_ANNOTATION]: null, [UNRELEASED_ANNOTATION]: [...new Set([...earlier, ...unknown])].join(', ') };
 }
 
 function union(before: readonly Ownable[] | undefined, added: readonly Ownable[]): Ownable[] {

@@ -64,7 +64,7 @@ async function play({ act, before = [], updated }: Scene, writes: number): Promi
 /** All that is left of it but for what each attempt makes anew: identities and versions. */
 async function stateOf(world: World): Promise<object> {
   const { metadata, spec } = await world.node();
-  const { id: _, ...marks } = (await world.marks()) ?? { id: '' };
+  const { id: _, proof: __, ...marks } = (await world.marks()) ?? { id: '' };
   const annotations = Object.keys(metadata.annotations ?? {}).toSorted();
   const pods = (await world.pods()).map((pod) => [pod.metadata.name, pod.metadata.deletionTimestamp]);
   const { spec: wanted, status } = await world.shadow();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { MARKS_ANNOTATION, UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
 import { NODE_STALLS } from './stalls.ts';
 import { hold, outcome, started, World } from './world.ts';
 
@@ -104,4 +105,15 @@ describe('7: an administrator’s cordon outlives', () => {
     await service.uncordon(await world.agent('n1', 'boot-2'));
     expect(await isCordoned()).toBe(true);
   });
+});
+
+test('28: a node that a newer version marked comes back into service, and is no longer marked', async () => {
+  const { service } = world.replica();
+  await service.cordonAndDrain(await world.agent());
+  const marks = { ...(await world.marks()), owns: ['cordon', 'shutdown-taint'] };
+  await world.patch('/api/v1/nodes/n1', { metadata: { annotations: { [MARKS_ANNOTATION]: JSON.stringify(marks) } } });
+  await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+  await service.uncordon(await world.agent('n1', 'boot-2'));
+  expect([await isCordoned(), await world.marks()]).toEqual([false, undefined]);
+  expect((await world.node()).metadata.annotations).toMatchObject({ [UNRELEASED_ANNOTATION]: 'shutdown-taint' });
 });

@@ -5,6 +5,7 @@ import {
   KARPENTER_ANNOTATION,
   LB_LABEL,
   MARKS_ANNOTATION,
+  UNRELEASED_ANNOTATION,
   UPDATING_LABEL,
 } from '../../runtime/marks/names.ts';
 import {
@@ -119,7 +120,7 @@ describe('a second drain', () => {
   });
 
   test('after somebody uncordoned cordons again under the same id and forgets that the node was empty', () => {
-    const drained = apply(cordoned(node()), drainedPatch(cordoned(node()), 'a1', 'then'));
+    const drained = apply(cordoned(node()), drainedPatch(cordoned(node()), 'a1', { id: 'p1', now: 'then' }));
     const opened: MarkedNode = { ...drained, spec: {} };
     const again = cordoned(opened, { id: 'a2' });
     expect(readMarks(again)).toMatchObject({ id: 'a1' });
@@ -131,13 +132,22 @@ describe('a second drain', () => {
 describe('the proof that a node is empty', () => {
   const after = cordoned(node());
   test('is written under its own id on a cordoned node', () => {
-    expect(readMarks(apply(after, drainedPatch(after, 'a1', 'then')))).toMatchObject({ id: 'a1', drained: 'then' });
+    expect(readMarks(apply(after, drainedPatch(after, 'a1', { id: 'p1', now: 'then' })))).toMatchObject({
+      id: 'a1',
+      drained: 'then',
+    });
+  });
+  test('changes the node each time, also within a second, so that what was decided before it cannot be written', () => {
+    const first = apply(after, drainedPatch(after, 'a1', { id: 'p1', now: 'then' }));
+    const again = apply(first, drainedPatch(first, 'a1', { id: 'p2', now: 'then' }));
+    const third = apply(again, drainedPatch(again, 'a1', { id: 'p3', now: 'then' }));
+    expect(new Set([first, again, third].map(({ metadata }) => JSON.stringify(metadata.annotations))).size).toBe(3);
   });
   test.each<[string, MarkedNode, string]>([
     ['under another id', after, 'a2'],
     ['without marks', node({ unschedulable: true }), 'a1'],
     ['without a cordon', { ...after, spec: {} }, 'a1'],
-  ])('is refused %s', (_, subject, id) => expect(drainedPatch(subject, id, 'then')).toBeUndefined());
+  ])('is refused %s', (_, subject, id) => expect(drainedPatch(subject, id, { id: 'p1', now: 'then' })).toBeUndefined());
 });
 
 describe('exclusion from load balancers', () => {
@@ -204,6 +214,58 @@ describe('release', () => {
     const before = node({ unschedulable: true, annotations: { [MARKS_ANNOTATION]: '{"owns":' } });
     expect(readMarks(before)).toMatchObject({ owns: [] });
     expect(bare(released(before))).toEqual({ labels: {}, annotations: {}, spec: { unschedulable: true } });
+  });
+});
+
+describe('28: marks with an entry that this version does not know, as a newer one that was rolled back left them', () => {
+  const ours = node({ labels: { zone: 'a' } });
+  const newer = (before: MarkedNode): MarkedNode => {
+    const marks = JSON.parse(before.metadata.annotations?.[MARKS_ANNOTATION] ?? '') as { owns: string[] };
+    const text = JSON.stringify({ ...marks, owns: ['shutdown-taint', ...marks.owns] });
+    return {
+      ...before,
+      metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, [MARKS_ANNOTATION]: text } },
+    };
+  };
+  const kept = { [UNRELEASED_ANNOTATION]: 'shutdown-taint' };
+
+  test('are undone as far as they are known, and the rest is kept where it is no mark', () => {
+    const after = released(newer(cordoned(ours)));
+    expect(readMarks(after)).toBeUndefined();
+    expect(bare(after)).toEqual({ labels: { zone: 'a' }, annotations: kept, spec: {} });
+  });
+
+  test('of an exclusion from load balancers alone, too', () => {
+    const excluded = newer(apply(ours, excludeFromLbPatch(ours, attempt)));
+    expect(bare(apply(excluded, removeExclusionPatch(excluded)))).toEqual({
+      labels: { zone: 'a' },
+      annotations: kept,
+      spec: {},
+    });
+  });
+
+  test('keep it through all that is written in between', () => {
+    const steps: readonly ((before: MarkedNode) => NodePatch | undefined)[] = [
+      (before) => excludeFromLbPatch(before, attempt),
+      (before) => cordonPatch(before, { ...attempt, id: 'a2', boot: 'boot-2' }),
+      (before) => drainedPatch(before, 'a2', { id: 'p1', now: 'then' }),
+      (before) => removeExclusionPatch(before),
+      (before) => disownCordonPatch({ ...before, spec: {} }),
+    ];
+    const marked = steps.reduce(
+      (before, step) => {
+        const patch = step(before);
+        expect(patch).toBeDefined();
+        return apply(before, patch);
+      },
+      newer(cordoned(ours)),
+    );
+    expect(released(marked).metadata.annotations).toEqual(kept);
+  });
+
+  test('add to what an earlier release has kept', () => {
+    const before = newer(cordoned(node({ annotations: { [UNRELEASED_ANNOTATION]: 'dns, shutdown-taint' } })));
+    expect(released(before).metadata.annotations).toEqual({ [UNRELEASED_ANNOTATION]: 'dns, shutdown-taint' });
   });
 });
 

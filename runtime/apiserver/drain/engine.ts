@@ -8,6 +8,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
 import type { Agent } from '../agent.ts';
 import type { Preflight } from '../config.ts';
+import { randomId } from '../ids.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { type Admitted, admit, superseded } from './admission.ts';
@@ -108,8 +109,8 @@ export class DrainEngine {
    * between, even for a moment, the write would fail.
    */
   async #proveEmpty(ports: Ports, { node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
-    const { nodes, events, metrics, clock, logger } = ports;
-    const patch = drainedPatch(node, id, rfc3339(clock.now()));
+    const { nodes, events, metrics, clock, random, logger } = ports;
+    const patch = drainedPatch(node, id, { id: randomId(random), now: rfc3339(clock.now()) });
     if (!patch) return false;
     try {
       await nodes.patch(node.metadata.name, { ...patch });

@@ -47,6 +47,8 @@ export interface NodeView {
   readonly family: string;
   readonly bootId: string | undefined;
   readonly marks: Marks | undefined;
+  /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
+  readonly unreleased?: string | undefined;
 }
 
 export interface ShadowView {

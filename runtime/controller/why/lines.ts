@@ -1,4 +1,5 @@
 import { durationText } from '../../lib/duration.ts';
+import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import { isActive } from '../plan/subject.ts';
 import type { NodeView, ShadowView } from '../plan/snapshot.ts';
@@ -52,12 +53,16 @@ function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean 
   return shadow !== undefined && shadow.ownerUid === uid && isActive(shadow);
 }
 
-function leftoverOn({ name, marks, managed, unschedulable }: NodeView): readonly (readonly string[])[] {
-  if (marks) {
-    const since = marks.since === null ? '' : `, since ${marks.since}`;
-    return [[name, 'ours', `${marks.owns.length > 0 ? marks.owns.join(', ') : 'nothing but the marks'}${since}`]];
-  }
+function leftoverOn(node: NodeView): readonly (readonly string[])[] {
+  const { name, marks, unreleased, managed, unschedulable } = node;
+  const newer = unreleased === undefined ? [] : [[name, 'ours', `${unreleased}: a newer version knows how to undo it`]];
+  if (marks) return [[name, 'ours', contentOf(marks)], ...newer];
   return managed && unschedulable
-    ? [[name, 'unknown', "cordoned without marks: an administrator's, or an older apiserver's"]]
-    : [];
+    ? [...newer, [name, 'unknown', "cordoned without marks: an administrator's, or an older apiserver's"]]
+    : newer;
+}
+
+function contentOf({ owns, unknown = [], since }: Marks): string {
+  const entries = [...owns, ...unknown];
+  return `${entries.length > 0 ? entries.join(', ') : 'nothing but the marks'}${since === null ? '' : `, since ${since}`}`;
 }

@@ -4,6 +4,7 @@ import { type Look, look, UnknownPolicyError } from '../../../runtime/controller
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { leaseWithRoomFor } from '../room.ts';
+import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { Stage } from '../stage.ts';
 
 let stage: Stage;
@@ -106,7 +107,9 @@ test('leftovers are marks and cordons where no update runs', async () => {
   // a is being updated; b's agent never came back, so nobody releases its marks yet; c was cordoned by somebody.
   await mark('a');
   await stage.report('b', { current_version: '1.1.0' });
-  await stage.patch('/api/v1/nodes/c', { spec: { unschedulable: true } });
+  // What a newer version, rolled back since, put on c cannot be undone by this one.
+  const annotations = { [UNRELEASED_ANNOTATION]: 'shutdown-taint' };
+  await stage.patch('/api/v1/nodes/c', { metadata: { annotations }, spec: { unschedulable: true } });
   await stage.pass();
   const idle = (await seen()).snapshot;
   const nodes = idle.nodes.map((node) =>
@@ -116,6 +119,7 @@ test('leftovers are marks and cordons where no update runs', async () => {
   );
   expect(leftoverLines({ ...(await seen()), snapshot: { ...idle, nodes } })).toEqual([
     'b  ours     cordon, lb, since 2026-01-01T00:00:00Z',
+    'c  ours     shutdown-taint: a newer version knows how to undo it',
     "c  unknown  cordoned without marks: an administrator's, or an older apiserver's",
   ]);
 });

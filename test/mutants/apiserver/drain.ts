@@ -97,6 +97,14 @@ export const drainMutants: readonly Mutant[] = [
   },
   {
     rule: 'M3',
+    without: 'the change that each proof is',
+    file: PATCHES,
+    find: 'drained: now, proof }',
+    replace: 'drained: now }',
+    tests: [MARKS, 'test/apiserver/uncordon-traces.test.ts'],
+  },
+  {
+    rule: 'M3',
     without: 'the cordon in the proof',
     file: PATCHES,
     find: 'marks?.id !== id || node.spec?.unschedulable !== true',

@@ -125,7 +125,7 @@ export const releaseMutants: readonly Mutant[] = [
     without: 'the administrator’s hints: ours are put over them',
     file: PATCHES,
     find: 'HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined)',
-    replace: 'node.metadata',
+    replace: 'HINTS',
     tests: [MARKS],
   },
   {
@@ -160,6 +160,24 @@ export const releaseMutants: readonly Mutant[] = [
     find: "annotate(node, { ...marks, owns: marks.owns.filter((owned) => owned !== 'cordon') })",
     replace: 'annotate(node, marks)',
     tests: [MARKS],
+  },
+  {
+    rule: 'M6',
+    without: 'what this version knows, where a newer one has added to it: nothing is owned any more',
+    file: 'runtime/marks/marks.ts',
+    find: '  owns: z.array(z.string()),',
+    replace: '  owns: z.array(z.enum(OWNABLE)),',
+    tests: [MARKS, TRACES],
+    name: '28:',
+  },
+  {
+    rule: 'M6',
+    without: 'what only a newer version can undo: it is forgotten',
+    file: PATCHES,
+    find: '  if (!unknown) return { [MARKS_ANNOTATION]: null };',
+    replace: '  if (!unknown || unknown.length > 0) return { [MARKS_ANNOTATION]: null };',
+    tests: [MARKS],
+    name: '28:',
   },
   {
     rule: 'M7',
