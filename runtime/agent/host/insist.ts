@@ -9,7 +9,7 @@ export const TROUBLE_MS = 60_000;
 export interface Insistence {
   readonly clock: Clock;
   readonly random: Random;
-  /** On the clock's monotonic scale, milliseconds: no attempt begins later. */
+  /** On the clock's monotonic scale, milliseconds: no attempt begins later, unless the host is in trouble, which has its own minute. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,19 +23,23 @@ export function isTrouble(error: unknown): error is Trouble {
 }
 
 /**
- * Asks until there is an answer. A busy host is asked again until the deadline, one in trouble for a minute at most.
+ * Asks until there is an answer. A busy host is asked again until the deadline; one in trouble for a minute, counted from the request
+ * that met it first. A busy host is alive, so it ends the trouble: a socket that was away for a moment must not be taken for a dead mount.
  * @throws what `ask` threw last, or at once where asking again is of no use
  */
 export async function insist<T>(ask: () => Promise<T>, options: Insistence): Promise<T> {
   const { clock, random, deadline, signal } = options;
-  const troubleEnds = Math.min(deadline, clock.monotonic() + TROUBLE_MS);
+  let troubleSince: number | undefined;
   for (let attempt = 0; ; attempt++) {
+    const asked = clock.monotonic();
     try {
       return await ask();
     } catch (error) {
       if (signal?.aborted || !(error instanceof HostBusyError || isTrouble(error))) throw error;
+      troubleSince = isTrouble(error) ? (troubleSince ?? asked) : undefined;
+      const end = troubleSince === undefined ? deadline : troubleSince + TROUBLE_MS;
       const pause = backoff(attempt, { firstMs: 50, maxMs: 1000, random });
-      if (clock.monotonic() + pause > (isTrouble(error) ? troubleEnds : deadline)) throw error;
+      if (clock.monotonic() + pause > end) throw error;
       await clock.sleep(pause, signal);
     }
   }

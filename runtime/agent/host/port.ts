@@ -4,8 +4,8 @@
  *
  * - reject with the signal's reason as soon as it aborts; the host's own work goes on regardless;
  * - retry a busy host, a host that does not answer or cannot begin and answers that make no sense, and reject with `HostBusyError`,
- *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` only when that has lasted for 60 seconds or to the call's
- *   deadline.
+ *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` only when it was busy to the call's deadline, or when the other
+ *   trouble has lasted for 60 seconds without a break, beyond the deadline if need be.
  */
 export interface HostUpdater {
   /** What the host runs. Changes only at a reboot. */

@@ -36,7 +36,8 @@ export async function awaitResult(awaited: Awaited): Promise<Finished> {
   const { action, clock, deadline, signal, firstLookMs } = awaited;
   const start = clock.monotonic();
   const outlook = new Outlook();
-  for (let pause = firstLookMs; clock.monotonic() + pause <= deadline; pause = nextLookMs(clock.monotonic() - start)) {
+  for (let pause = firstLookMs; ; pause = nextLookMs(clock.monotonic() - start)) {
+    if (!outlook.isTroubled && clock.monotonic() + pause > deadline) break;
     await clock.sleep(pause, signal);
     const seen = await lookOnce(awaited);
     if (seen.kind === 'finished') return seen.status;
@@ -50,6 +51,11 @@ class Outlook {
   #freeSince: number | undefined;
   #troubleSince: number | undefined;
   #trouble: Trouble | undefined;
+
+  /** The last look failed. A host in trouble has its minute even at the deadline: its socket may only be away for a moment. */
+  get isTroubled(): boolean {
+    return this.#trouble !== undefined;
+  }
 
   /** Takes note of what was seen `now`; true when it is of no use to look on. */
   isHopeless(seen: Unfinished, now: number): boolean {

@@ -207,6 +207,33 @@ describe('a host that stays in trouble', () => {
     expect(clock.monotonic() - start).toBeLessThanOrEqual(60_000);
   });
 
+  test('90 seconds of a busy host are no part of the minute in which its socket may be away', async () => {
+    const { driver, host, finish, clock } = rig();
+    await finish(driver.refresh());
+    host.inject('busy', { forMs: 90_000 });
+    const prepared = driver.prepare('1.39.0');
+    await clock.advance(89_500);
+    host.restartApi(10_000);
+    expect((await finish(prepared)).state).toBe('Staged');
+  });
+
+  test.each([
+    ['before an action', 'busy'],
+    ['in an action', 'hang'],
+  ] as const)('a socket that goes away at the deadline, %s, is no dead mount: it has its minute', async (_, fault) => {
+    const { driver, host, finish, clock } = rig();
+    await finish(driver.refresh());
+    host.inject(fault);
+    if (fault === 'busy') host.inject(fault, { forMs: 59_000 });
+    const refreshed = driver.refresh().then(
+      () => 'done',
+      (error: Error & { socketDead?: boolean }) => (error.socketDead ? 'dead mount' : error.name),
+    );
+    await clock.advance(58_000);
+    host.restartApi(10_000);
+    expect(await finish(refreshed)).not.toBe('dead mount');
+  });
+
   test('an action is never repeated when only its answer was lost', async () => {
     const { driver, host, finish, transport } = rig();
     const plain = transport.request.bind(transport);
