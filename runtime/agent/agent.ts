@@ -16,6 +16,8 @@ export interface AgentOptions {
   readonly nodeName: string;
   /** The UID of the Node of this name, live; undefined where there is none. */
   readonly nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
+  /** Whether the Node, live, bears the proof of a drain that has not been undone. */
+  readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
   /** The node's shadow as it changes; undefined while there is none. Waits outages of the API out. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;

@@ -1,7 +1,9 @@
 import { nodePort } from '../kube/nodes.ts';
+import type { Node } from '../kube/objects.ts';
 import { watchOne } from '../kube/one.ts';
 import { type ShadowObject, shadowsPath } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
+import { MARKS_ANNOTATION } from '../marks/names.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -17,13 +19,16 @@ export interface ClusterViewOptions {
   readonly logger: Logger;
 }
 
+type ClusterView = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'watchShadow'>;
+
 /** All that an agent reads of the Kubernetes API: one watch, and now and then its Node. */
-export function clusterView(options: ClusterViewOptions): Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'watchShadow'> {
+export function clusterView(options: ClusterViewOptions): ClusterView {
   const { transport, namespace, nodeName, clock, random, logger } = options;
   const nodes = nodePort(transport);
   return {
     nodeName,
     nodeUid: async (signal) => (await nodes.get(nodeName, signal))?.metadata.uid,
+    isDrained: async (signal) => isDrained(await nodes.get(nodeName, signal)),
     watchShadow: (signal) =>
       watchOne<ShadowObject>(transport, {
         path: shadowsPath(namespace),
@@ -34,4 +39,14 @@ export function clusterView(options: ClusterViewOptions): Pick<AgentOptions, 'no
         onInterrupted: (error, retryMs) => logger.warn('the watch of the shadow was interrupted', { error, retryMs }),
       }),
   };
+}
+
+/** Read by hand: the schema of all marks would be most of an agent's code. */
+function isDrained(node: Node | undefined): boolean {
+  try {
+    const marks = JSON.parse(node?.metadata.annotations?.[MARKS_ANNOTATION] ?? 'null') as { drained?: unknown } | null;
+    return node?.spec?.unschedulable === true && typeof marks?.drained === 'string';
+  } catch {
+    return false;
+  }
 }

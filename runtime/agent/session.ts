@@ -29,6 +29,8 @@ export interface SessionPorts {
   readonly times: AgentTimes;
   /** Everything that is known; each step reads it afresh. */
   readonly view: Latest<View>;
+  /** @see AgentOptions.isDrained */
+  isDrained(signal: AbortSignal): Promise<boolean>;
   /** Reads the Node again, whose UID the apiserver did not accept. */
   identify(signal: AbortSignal): Promise<void>;
 }

@@ -46,6 +46,28 @@ test('an agent and the real apiserver take a node of the embedded cluster throug
   end();
 });
 
+test('a step that begins anew on a drained node does not wait for load balancers again', async () => {
+  const world = await atRest();
+  await world.addPod('web-1');
+  const { host, end } = join(world, ['1.39.0']);
+  const BUSY_MS = 150_000;
+  let busyUntil: number | undefined;
+  host.observe({
+    onCall: ({ path }) => {
+      // The node is drained by now.
+      if (path !== '/actions/activate-update' || busyUntil !== undefined) return;
+      busyUntil = world.clock.monotonic() + BUSY_MS;
+      host.inject('busy', { forMs: BUSY_MS });
+    },
+  });
+  let rebootedAt = Infinity;
+  host.observe({ onDown: () => (rebootedAt = Math.min(rebootedAt, world.clock.monotonic())) });
+  await rollOut(world);
+  expect(rebootedAt).toBeGreaterThan(busyUntil!);
+  expect(rebootedAt).toBeLessThan(busyUntil! + 25_000);
+  end();
+});
+
 test('a node at rest costs the cluster less than five requests an hour, and its host less than 130', async () => {
   const world = await atRest();
   const { host, end } = join(world, []);

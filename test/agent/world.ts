@@ -109,6 +109,7 @@ export class World {
     const agent = createAgent({
       nodeName: 'n1',
       nodeUid: (signal) => this.#asking(life, signal, async () => operator.node.uid),
+      isDrained: (signal) => this.#asking(life, signal, async () => operator.node.drained),
       watchShadow: (signal) => this.#watch(life, signal),
       host: this.#driver(life, clock),
       api: this.#api(life),

@@ -196,6 +196,15 @@ export const agentHostMutants: readonly Mutant[] = [
     name: 'goes away at the deadline, in',
   },
   {
+    rule: 'one wait for load balancers',
+    without: 'a node that is drained waits no more',
+    file: 'runtime/agent/steps/reboot.ts',
+    find: 'if (!(await isDrained(session, signal))) await clock.sleep',
+    replace: 'await clock.sleep',
+    tests: ['test/agent/real-apiserver.test.ts'],
+    name: 'begins anew',
+  },
+  {
     rule: 'jitter of the first look',
     without: 'agents that start together ask the update repository together',
     file: 'runtime/agent/steps/offer.ts',

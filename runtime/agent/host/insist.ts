@@ -35,7 +35,7 @@ export async function insist<T>(ask: () => Promise<T>, options: Insistence): Pro
     try {
       return await ask();
     } catch (error) {
-      if (signal?.aborted || !(error instanceof HostBusyError || isTrouble(error))) throw error;
+      if (signal?.aborted || !mayPass(error)) throw error;
       troubleSince = isTrouble(error) ? (troubleSince ?? asked) : undefined;
       const end = troubleSince === undefined ? deadline : troubleSince + TROUBLE_MS;
       const pause = backoff(attempt, { firstMs: 50, maxMs: 1000, random });
@@ -43,4 +43,8 @@ export async function insist<T>(ask: () => Promise<T>, options: Insistence): Pro
       await clock.sleep(pause, signal);
     }
   }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof HostBusyError || isTrouble(error);
 }
