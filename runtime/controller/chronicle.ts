@@ -70,11 +70,12 @@ export class Chronicle {
 }
 
 /** What there is something to tell of. */
-type Telling = Extract<Command, { kind: 'start' | 'set-spec' | 'rescue' }>;
+type Telling = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
+const TELLING: ReadonlySet<Command['kind']> = new Set<Telling['kind']>(['start', 'set-spec', 'call-off', 'rescue']);
 type Rescue = Extract<Command, { kind: 'rescue' }>;
 
 function isTelling(command: Command): command is Telling {
-  return command.kind === 'start' || command.kind === 'set-spec' || command.kind === 'rescue';
+  return TELLING.has(command.kind);
 }
 
 /** It is planned still, so something of it is left to do. */

@@ -26,6 +26,10 @@ export function eventOf({ command, shadow, namespace, now }: Occasion): EventRec
     const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
   }
+  if (command.kind === 'call-off') {
+    const message = `update to ${command.spec.version} called off before the node was drained: ${command.because.message}`;
+    return { regarding, type: 'Normal', reason: 'UpdateCalledOff', message };
+  }
   if (command.kind === 'rescue') return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
   return undefined;
 }

@@ -2,7 +2,8 @@ import { ConflictError, InvalidError, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
-import { type ActionPorts, type Outcome, writeSpec } from './actions/ports.ts';
+import { callOff } from './actions/call-off.ts';
+import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './actions/ports.ts';
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
 import type { Chronicle } from './chronicle.ts';
@@ -113,6 +114,10 @@ export class Executor {
   async #single(command: Single, signal: AbortSignal): Promise<Outcome> {
     const ports = this.#ports;
     if (command.kind === 'set-spec') return this.#write(command, signal);
+    if (command.kind === 'call-off') {
+      const write = await callOff(ports, command, signal);
+      return write ? this.#write(write, signal) : 'moved';
+    }
     if (command.kind === 'bump') return bump(ports, command, signal);
     if (command.kind === 'release') return release(ports, command.node, signal);
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
@@ -124,7 +129,7 @@ export class Executor {
   }
 
   /** A write of unknown outcome may land later, so the slot of its shadow is in doubt until a bump. */
-  async #write(command: Extract<Command, { spec: unknown }>, signal: AbortSignal): Promise<'done'> {
+  async #write(command: SpecWrite, signal: AbortSignal): Promise<'done'> {
     try {
       await writeSpec(this.#ports, command, signal);
       return 'done';

@@ -6,7 +6,7 @@ import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { REASONS, type Setback } from './plan/verdict.ts';
 
 /** How an update can end. */
-const RESULTS = ['succeeded', 'failed', 'cancelled', 'rescued'] as const;
+const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
 const SETBACKS: readonly Setback['reason'][] = ['NotReturned', 'SoakFailed'];
 
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
@@ -106,6 +106,7 @@ export class ControllerMetrics {
   /** @param shadow as the command was decided on; `now` in milliseconds since the Unix epoch */
   carriedOut(command: Command, { spec, status }: ShadowView, now: number): void {
     if (command.kind === 'rescue') this.#updates.inc({ result: 'rescued' });
+    if (command.kind === 'call-off') this.#updates.inc({ result: 'called_off' });
     if (command.kind !== 'set-spec' || spec.state === 'Idle') return;
     if (status?.current_state === 'ErrorReset') {
       this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });

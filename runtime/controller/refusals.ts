@@ -73,6 +73,7 @@ export class Refusals {
 /** What a person misses while a command is not carried out. */
 const WANTED: Readonly<Record<Command['kind'], string>> = {
   'set-spec': 'the next step of its update',
+  'call-off': 'the end of its update',
   start: 'the start of its update',
   bump: 'the write that settles an earlier one',
   free: 'the return of its slot',

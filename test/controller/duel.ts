@@ -1,7 +1,16 @@
 import { expect } from '@jest/globals';
 import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import { CONTROLLER_LEASE, GROUP, MANAGED_LABEL, nodeNameOf, shadowName } from '../../runtime/shadow/names.ts';
+import {
+  CONTROLLER_LEASE,
+  GROUP,
+  HOLD_ANNOTATION,
+  MANAGED_LABEL,
+  NAMESPACE,
+  nodeNameOf,
+  PAUSED_ANNOTATION,
+  shadowName,
+} from '../../runtime/shadow/names.ts';
 import { Scheduler } from './scheduler.ts';
 import { Stage } from './stage.ts';
 
@@ -24,6 +33,7 @@ export class Duel {
   /** UIDs of nodes whose agents act on a spec that they have read, wherever their shadows are by now. */
   readonly #atWork = new Set<string>();
   #hasTwin = false;
+  #isPaused = false;
 
   private constructor(stage: Stage, concurrency: number) {
     this.stage = stage;
@@ -61,6 +71,8 @@ export class Duel {
     () => this.#onFirstSlot((name) => this.#remove(name)),
     () => this.#onFirstSlot((name) => this.#unlabel(name)),
     () => this.#moveTwin(),
+    () => this.#onFirstSlot((name) => this.#hold(name)),
+    () => this.#pause(),
   ];
 
   /** Each agent takes the next step that it is told to, as the cluster stands. One without a shadow registers its node anew. */
@@ -96,8 +108,10 @@ export class Duel {
     expect(slots.map(({ nodeUid }) => nodeUid)).toEqual(expect.arrayContaining([...busy, ...this.#atWork]));
   }
 
-  /** Everything comes through from here on; the fleet must still get there. */
+  /** Everything comes through from here on, and nobody keeps anything back; the fleet must still get there. */
   async finish(): Promise<void> {
+    for (const { metadata } of await this.#nodes()) if (isHeld(metadata)) await this.#hold(metadata.name);
+    if (this.#isPaused) await this.#pause();
     for (let round = 0; round < 60; round++) {
       while (this.scheduler.waiting() > 0) await this.scheduler.release(0);
       await this.moveAgents();
@@ -137,6 +151,20 @@ export class Duel {
     await this.stage.patch(`/api/v1/nodes/${name}`, { metadata: { labels: { [MANAGED_LABEL]: null } } });
   }
 
+  /** Keeps the node back, or lets it go again. */
+  async #hold(name: string): Promise<void> {
+    const node = (await this.stage.nodes.get(name))!;
+    const annotations = { [HOLD_ANNOTATION]: isHeld(node.metadata) ? null : '' };
+    await this.stage.patch(`/api/v1/nodes/${name}`, { metadata: { annotations } });
+  }
+
+  /** Pauses everything, or lets it go on. */
+  async #pause(): Promise<void> {
+    this.#isPaused = !this.#isPaused;
+    const annotations = { [PAUSED_ANNOTATION]: this.#isPaused ? '' : null };
+    await this.stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations } });
+  }
+
   async #end({ metadata: { name, uid } }: Node): Promise<void> {
     this.#atWork.delete(uid);
     await this.stage.loseAgent(name).catch(() => undefined);
@@ -161,6 +189,10 @@ export class Duel {
 }
 
 const AT_REST = { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0 } as const;
+
+function isHeld({ annotations }: Node['metadata']): boolean {
+  return annotations?.[HOLD_ANNOTATION] !== undefined;
+}
 
 function isManaged({ metadata }: Node): boolean {
   return metadata.labels?.[MANAGED_LABEL] !== undefined;

@@ -45,7 +45,7 @@ describe.each<[string, DuelOptions]>([
     expect.hasAssertions();
   }, 600_000);
 
-  test(`nor of ${DEPTH - 1} with deleted shadows, nodes and labels, and a process of the same name, among them`, async () => {
+  test(`nor of ${DEPTH - 1} with deleted shadows, nodes and labels, holds, pauses, and a process of the same name, among them`, async () => {
     await everyOrder(options, (duel) => [...duel.moves, ...duel.upheavals], DEPTH - 1);
     expect.hasAssertions();
   }, 600_000);

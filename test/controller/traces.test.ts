@@ -178,3 +178,34 @@ test('19: a label that is taken away between the drain and the reboot leaves the
   expect(await nodeOfA()).toEqual(UNTOUCHED);
   expect(await stage.slots()).toEqual(['brs-b']);
 });
+
+test('26: a release that is halted while nodes are staged drains none of them, and they start again once it is not', async () => {
+  const nodes = Array.from({ length: 10 }, (_, index) => `n${index}`);
+  const [bad, worse, ...staged] = nodes as [string, string, ...string[]];
+  const fleet = await Stage.withoutConditions('done', ...nodes);
+  await fleet.report('done', { current_version: '1.1.0' });
+  fleet.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: '2' } });
+  await fleet.pass();
+  for (const name of [bad, worse]) {
+    const failed = {
+      state: 'RebootedIntoUpdate',
+      reason: 'BootFailed',
+      message: '',
+      time: '2026-01-01T00:00:01Z',
+    } as const;
+    const failure = { last_failure: failed, state_transition_failure_timestamp: failed.time };
+    await fleet.report(name, { ...failure, current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] });
+  }
+  await fleet.pass();
+  for (const name of staged) await fleet.report(name, { current_state: 'StagedAndPerformedUpdate' });
+  await fleet.pass();
+  expect(new Set(await fleet.specs(...staged))).toEqual(new Set(['Idle 1.1.0']));
+  for (const name of nodes) await fleet.report(name, { current_state: 'Idle' });
+  await fleet.pass(5000);
+  expect(await fleet.slots()).toEqual([]);
+  expect(await fleet.events()).toContain('UpdateCalledOff');
+  await fleet.report(bad, { current_version: '1.1.0' });
+  await fleet.pass(5000);
+  expect(new Set(await fleet.specs(...staged))).toEqual(new Set(['StagedAndPerformedUpdate 1.1.0']));
+  await fleet.end();
+});

@@ -3,12 +3,13 @@ import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
 
-const OF_UPDATES = new Set(['UpdateStarted', 'UpdateFinished', 'UpdateFailed', 'UpdateRescued']);
+const OF_UPDATES = new Set(['UpdateStarted', 'UpdateFinished', 'UpdateFailed', 'UpdateRescued', 'UpdateCalledOff']);
 const told = async (): Promise<readonly string[]> => (await stage.events()).filter((reason) => OF_UPDATES.has(reason));
 
 const writesSpec =
@@ -47,6 +48,20 @@ describe.each(['answer', 'request'] as const)('where the %s is lost', (what) => 
     expect(await told()).toEqual(['UpdateStarted', 'UpdateFinished', 'UpdateStarted']);
     const { body } = await routesOf(controller)['/metrics']!();
     expect(body).toContain('brupop_controller_updates_total{result="succeeded"} 1');
+  });
+
+  test('an update that is called off is told and counted once', async () => {
+    stage = await Stage.with('a', 'b');
+    const controller = stage.start({ transport: losing(what, writesSpec('Idle')) });
+    await stage.pass();
+    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass(5000);
+    expect([await stage.spec('a'), await stage.slots()]).toEqual(['Idle 1.1.0', ['brs-a']]);
+    expect(await told()).toEqual(['UpdateStarted', 'UpdateCalledOff']);
+    const { body } = await routesOf(controller)['/metrics']!();
+    expect(body).toContain('brupop_controller_updates_total{result="called_off"} 1');
+    expect(body).toContain('brupop_controller_updates_total{result="failed"} 0');
   });
 
   test.each([

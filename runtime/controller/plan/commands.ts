@@ -1,4 +1,5 @@
 import type { ShadowCondition, Spec } from '../../shadow/model.ts';
+import type { Finding } from './verdict.ts';
 
 /**
  * A write to make. Each names the state of the world that it was decided on, so that a world that has moved on answers 409 and the plan is
@@ -8,6 +9,7 @@ export type Command =
   | SetSpec
   /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
   | Start
+  | CallOff
   /** Makes sure that no write of anybody can land on the shadow any more (rule L4). */
   | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
   | Free
@@ -45,6 +47,16 @@ export interface Start {
   readonly nodeUid: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
+}
+
+/** Ends an update whose node has not been disturbed for it yet: no start, and no failure. */
+export interface CallOff {
+  readonly kind: 'call-off';
+  readonly node: string;
+  readonly shadow: string;
+  readonly spec: Spec;
+  /** The verdict that it may not go on by. */
+  readonly because: Finding;
 }
 
 /** Gives a slot back, in the order of rule L3. */

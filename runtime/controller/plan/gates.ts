@@ -1,10 +1,11 @@
 import { retryAt } from './backoff.ts';
 import type { Alarm } from './alarm.ts';
+import { isCalledOff, isStaged } from './machine.ts';
 import type { Policy } from './policy.ts';
 import type { Releases } from './releases.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
 import type { Subject } from './subject.ts';
-import { atTime, type Finding, found } from './verdict.ts';
+import { atTime, type Finding, found, type Stop } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
@@ -20,14 +21,38 @@ export interface Gatekeeper {
 /** What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time. */
 export function gate(subject: Subject, version: string, keeper: Gatekeeper): Finding | undefined {
   const { node, shadow } = subject;
-  if (node.held) return found('Held', 'the node bears the hold annotation');
-  if (keeper.snapshot.paused) return found('Paused', 'the namespace bears the paused annotation');
+  if (node.held) return HELD;
+  if (keeper.snapshot.paused) return PAUSED;
   if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
   return (
     haltedOn(subject, version, keeper) ??
     (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper) ?? tooLate(node.family, shadow, keeper))) ??
     keeper.withheld.refused('start', node.shadowName)
   );
+}
+
+const HELD = found('Held', 'the node bears the hold annotation');
+const PAUSED = found('Paused', 'the namespace bears the paused annotation');
+
+/**
+ * The second gate, before a node is disturbed for the version that it has staged (rule L8); undefined where it may be. What the first gate
+ * would refuse by now, for a person's sake or the release's, is called off: a pause is over some day, so under one it waits. A window that
+ * has closed stops nothing that has begun.
+ */
+export function secondGate(subject: Subject, keeper: Gatekeeper): Stop | undefined {
+  const { node, shadow } = subject;
+  if (!shadow || !isStaged(shadow)) return undefined;
+  if (node.held) return { kind: 'call-off', because: HELD };
+  const refusal = shadow.spec.version == null ? undefined : haltedOn(subject, shadow.spec.version, keeper);
+  if (refusal?.reason === 'RolloutHalted') return { kind: 'call-off', because: refusal };
+  return keeper.snapshot.paused ? { kind: 'wait', because: PAUSED } : undefined;
+}
+
+/** Of a node whose update was called off and whose agent is on its way to rest: what keeps it from starting again is why. */
+export function stillRefused(subject: Subject, keeper: Gatekeeper): Finding | undefined {
+  const { status } = subject.shadow ?? {};
+  if (!subject.shadow || !status || !isCalledOff(subject.shadow)) return undefined;
+  return status.current_version === status.target_version ? undefined : gate(subject, status.target_version, keeper);
 }
 
 /** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */

@@ -1,3 +1,4 @@
+import type { Marks } from '../../marks/marks.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import { nextState } from '../../shadow/states.ts';
 import type { Health } from './health.ts';
@@ -23,6 +24,26 @@ const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: n
 function isSpent(spec: Spec, status: Status): boolean {
   const named = spec.version != null || spec.state_transition_timestamp != null;
   return named && status.current_state === 'Idle' && status.current_version === status.target_version;
+}
+
+/** The node has its version in the inactive slot, and is in service: nobody has been told to disturb it. */
+export function isStaged({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
+  return spec.state === 'StagedAndPerformedUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
+}
+
+/** Whether its update can be called off as if it had never begun. @param marks of its Node */
+export function isUndisturbed(shadow: Pick<ShadowView, 'spec' | 'status'>, _marks: Marks | undefined): boolean {
+  return isStaged(shadow);
+}
+
+/** Its update was ended before its node was rebooted, and its agent has not come to rest yet. */
+export function isCalledOff({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
+  return spec.state === 'Idle' && status?.current_state === 'StagedAndPerformedUpdate';
+}
+
+/** The spec of an update that is over before it has led anywhere. It keeps the version, and so is no start. @param now RFC 3339 */
+export function calledOff({ spec }: Pick<ShadowView, 'spec'>, now: string): Spec {
+  return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now };
 }
 
 function onwards({ state, version }: Spec, now: string): Spec {

@@ -1,20 +1,20 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { Alarm } from './alarm.ts';
-import type { Command, SetSpec } from './commands.ts';
+import type { CallOff, Command, SetSpec } from './commands.ts';
 import { conditionFor } from './condition.ts';
 import { findingFor, newestVersions } from './findings.ts';
-import type { Gatekeeper } from './gates.ts';
+import { type Gatekeeper, secondGate, stillRefused } from './gates.ts';
 import { healthOf } from './health.ts';
-import { progress } from './machine.ts';
+import { calledOff, progress } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { Places } from './places.ts';
 import { recover } from './recovery.ts';
 import { type Assessed, type Halted, type ReleaseName, Releases } from './releases.ts';
 import { settle } from './slots.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { ShadowView, Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { subjectsOf } from './subject.ts';
-import { type Finding, found, type Verdict, verdictOn, WAITING } from './verdict.ts';
+import { type Finding, found, type Stop, type Verdict, verdictOn, WAITING } from './verdict.ts';
 import { type Warning, warningsFor, withWarnings } from './warnings.ts';
 import { Withheld } from './withheld.ts';
 
@@ -41,14 +41,15 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const withheld = new Withheld(snapshot, alarm);
   const keeper: Gatekeeper = { snapshot, policy, alarm, withheld, releases: new Releases(managed) };
   const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
-  const writes = [...withheld.due(upkeep(fleet, timestamp)), ...starts.commands];
+  const stops = stopsOf(managed, keeper);
+  const writes = [...withheld.due(upkeep(fleet, stops, timestamp)), ...starts.commands];
   const commands = [
     ...writes,
     ...withheld.due(slotCommands(fleet, snapshot, writes)),
     ...withheld.due(adoptions(fleet, policy)),
   ];
   const warnings = warningsFor(fleet, policy);
-  const verdicts = verdictsFor(managed, starts, withheld).map((verdict) => withWarnings(verdict, warnings));
+  const verdicts = verdictsFor(managed, starts, { stops, keeper }).map((verdict) => withWarnings(verdict, warnings));
   const written = writtenShadows(commands);
   const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, timestamp });
   return {
@@ -61,26 +62,50 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   };
 }
 
-/** Writes that need no slot: an update goes on, or is cleaned up after. */
-function upkeep(fleet: readonly Assessed[], timestamp: string): Command[] {
+/** By node UID. */
+type Stops = ReadonlyMap<string, Stop>;
+
+function stopsOf(managed: readonly Assessed[], keeper: Gatekeeper): Stops {
+  const stops = new Map<string, Stop>();
+  for (const { subject } of managed) {
+    const stop = secondGate(subject, keeper);
+    if (stop) stops.set(subject.node.uid, stop);
+  }
+  return stops;
+}
+
+/** Writes that need no slot: an update goes on, is called off, or is cleaned up after. */
+function upkeep(fleet: readonly Assessed[], stops: Stops, timestamp: string): Command[] {
   const commands: Command[] = [];
   for (const { subject, health } of fleet) {
     const recovery = recover(subject, health);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep({ subject, health }, timestamp) : undefined;
+    const step = goesOn ? nextStep({ subject, health }, stops, timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-function nextStep({ subject, health }: Assessed, timestamp: string): SetSpec | undefined {
+function nextStep({ subject, health }: Assessed, stops: Stops, timestamp: string): SetSpec | CallOff | undefined {
   const { node, shadow, slot } = subject;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
+  const stop = stops.get(node.uid);
+  if (stop) return ending(node.name, shadow, { stop, timestamp });
   const spec = progress(shadow, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && slot?.since !== undefined && { beganAt: slot.since };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
+}
+
+interface Ending {
+  readonly stop: Stop;
+  readonly timestamp: string;
+}
+
+function ending(node: string, shadow: ShadowView, { stop: { kind, because }, timestamp }: Ending): CallOff | undefined {
+  if (kind === 'wait') return undefined;
+  return { kind, node, shadow: shadow.name, spec: calledOff(shadow, timestamp), because };
 }
 
 /** Labels are given a few at a time, so that what moves updates on never waits for them. */
@@ -104,18 +129,28 @@ function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: r
     });
 }
 
-function verdictsFor(managed: readonly Assessed[], { commands, findings }: Starts, withheld: Withheld): Verdict[] {
+interface Gated {
+  readonly stops: Stops;
+  readonly keeper: Gatekeeper;
+}
+
+function verdictsFor(
+  managed: readonly Assessed[],
+  { commands, findings }: Starts,
+  { stops, keeper }: Gated,
+): Verdict[] {
   const newest = newestVersions(managed);
   const starting = new Map(commands.map(({ node, spec }) => [node, spec.version]));
   return managed.map((assessed, index) => {
     const { name: node, shadowName } = assessed.subject.node;
-    const say = (one: Finding): Verdict => verdictOn(node, withheld.explain(one, shadowName));
+    const say = (one: Finding): Verdict => verdictOn(node, keeper.withheld.explain(one, shadowName));
     const version = starting.get(node);
     if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
     const refusal = findings[index];
     const finding = findingFor(assessed, newest);
-    if (finding?.reason === 'Updating' && refusal) return say({ ...finding, newer: refusal });
-    return say(finding ?? refusal ?? WAITING);
+    if (finding?.reason !== 'Updating') return say(finding ?? refusal ?? WAITING);
+    const gated = stops.get(assessed.subject.node.uid)?.because ?? stillRefused(assessed.subject, keeper);
+    return say(gated ?? (refusal ? { ...finding, newer: refusal } : finding));
   });
 }
 

@@ -49,6 +49,12 @@ export type Finding = Omit<Verdict, 'node'>;
 /** The finding comes first: a copy that begins with it is several times as fast, and a plan makes one for each node. */
 export const verdictOn = (node: string, finding: Finding): Verdict => ({ ...finding, node });
 
+/** What becomes of an update that does not go on: it is called off, or its node waits where it is, slot and all. */
+export interface Stop {
+  readonly kind: 'call-off' | 'wait';
+  readonly because: Finding;
+}
+
 export const found = (reason: Reason, message: string, until?: number): Finding => ({
   reason,
   message,

@@ -182,17 +182,51 @@ test('in any world, starts on a version stay within what may still fail of it, u
   );
 });
 
+test('in any world, a node is called off as long as it is only staged, and sent on where neither people nor its release forbid it', () => {
+  fc.assert(
+    fc.property(world, policy, (snapshot, rules) => {
+      const { commands, verdicts } = plan(snapshot, rules, NOW);
+      const staged = snapshot.shadows.filter(
+        ({ spec, status }) => status?.current_state === spec.state && isStaging(spec),
+      );
+      const calledOff = commands.flatMap((command) => (command.kind === 'call-off' ? [command.shadow] : []));
+      expect(staged.map(({ name }) => name)).toEqual(expect.arrayContaining(calledOff));
+      for (const command of commands) {
+        if (command.kind !== 'set-spec' || command.spec.state !== 'RebootedIntoUpdate') continue;
+        const shadow = staged.find(({ name }) => name === command.shadow)!;
+        const { name, held } = snapshot.nodes.find(({ shadowName }) => shadowName === command.shadow)!;
+        // It counts as one that failed on the version itself, and those may always try again.
+        const isBlamed = verdicts.some(({ node, reason }) => node === name && reason === 'NotReturned');
+        const halted = !isBlamed && isHaltedFor(shadow, snapshot, rules);
+        expect({ held, paused: snapshot.paused, halted }).toEqual({
+          held: false,
+          paused: false,
+          halted: false,
+        });
+      }
+    }),
+    RUNS,
+  );
+});
+
+const isStaging = ({ state }: ShadowView['spec']): boolean => state === 'StagedAndPerformedUpdate';
+
+/** Whether too many of its kind failed on its version, and it is none of them. */
+function isHaltedFor(shadow: ShadowView, { nodes, shadows }: Snapshot, { maxFailed }: Policy): boolean {
+  const { family } = nodes.find(({ shadowName }) => shadowName === shadow.name)!;
+  const kin = nodes.filter((one) => one.managed && one.family === family);
+  const own = shadows.filter((one) => one.status && kin.some(({ uid }) => uid === one.ownerUid));
+  const version = shadow.spec.version!;
+  return !hasFailed(shadow, version) && standing(own, version, []).failed >= failureBudget(maxFailed, kin.length);
+}
+
 /** How a version does on the nodes of these shadows, as the statuses record it. A node is fresh that is not known to have failed on it. */
 function standing(
   own: readonly ShadowView[],
   version: string,
   starts: readonly Start[],
 ): { failed: number; fresh: { starting: number; underWay: number }; proven: boolean } {
-  const hasFailed = ({ spec, status }: ShadowView): boolean =>
-    status!.failed_versions
-      ? status!.failed_versions.includes(version) && status!.current_version !== version
-      : status!.crash_count > 0 && spec.version === version && status!.current_version !== version;
-  const fresh = own.filter((one) => !hasFailed(one));
+  const fresh = own.filter((one) => !hasFailed(one, version));
   const startsNow = ({ name }: ShadowView): boolean =>
     starts.some(({ shadow, spec }) => shadow === name && spec.version === version);
   const isMoving = ({ spec, status }: ShadowView): boolean => spec.state !== 'Idle' || status!.current_state !== 'Idle';
@@ -202,6 +236,13 @@ function standing(
     fresh: { starting: fresh.filter(startsNow).length, underWay: fresh.filter(isUnderWay).length },
     proven: own.some((one) => !isMoving(one) && one.status!.current_version === version),
   };
+}
+
+function hasFailed({ spec, status }: ShadowView, version: string): boolean {
+  if (status!.current_version === version) return false;
+  return status!.failed_versions
+    ? status!.failed_versions.includes(version)
+    : status!.crash_count > 0 && spec.version === version;
 }
 
 /** A host on which the new release never boots. */

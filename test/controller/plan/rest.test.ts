@@ -105,7 +105,7 @@ const LONGEST_CLEANUP = [['delete-shadow'], ['release', 'bump'], ['free'], ['sta
 
 /** What has to be seen done to an object before a command on it: a slot settles only on a shadow, and on a node, that is left alone. */
 const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][]>>> = {
-  bump: ['delete-shadow', 'rescue', 'set-spec'],
+  bump: ['call-off', 'delete-shadow', 'rescue', 'set-spec'],
   free: ['bump', 'delete-shadow', 'release', 'rescue', 'set-spec'],
   release: ['delete-shadow'],
   'set-spec': ['release'],

@@ -2,7 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, moment, node, NOW, type Parts, POLICY, slot, staging, updated } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  slot,
+  staging,
+  updated,
+} from './fleet.ts';
 
 const started = (snapshot: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
   plan(snapshot, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
@@ -88,10 +101,13 @@ describe('gates', () => {
   test.each<[string, Partial<Snapshot>]>([
     ['a pause', { paused: true }],
     ['a closed window', { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } }],
-  ])('%s lets updates finish, and starts no newer version for them', (_name, more) => {
-    const staged = fleet({ a: { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } }, more);
-    expect(plan(staged, POLICY, NOW).commands).toMatchObject([
-      { kind: 'set-spec', spec: { state: 'RebootedIntoUpdate' } },
+  ])('%s lets reboots finish, and starts no newer version for what is staged', (_name, more) => {
+    const rebooted = {
+      ...rebooting,
+      status: { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' },
+    } as const;
+    expect(plan(fleet({ a: rebooted }, more), POLICY, NOW).commands).toMatchObject([
+      { kind: 'set-spec', spec: { state: 'MonitoringUpdate' } },
     ]);
     expect(started(fleet({ a: { ...staging, status: { target_version: '1.2.0' } } }, more))).toEqual([]);
   });

@@ -196,6 +196,7 @@ type Effects = {
 
 const EFFECTS: Effects = {
   'set-spec': (draft, { shadow: name, spec }) => change(draft.shadows, name, (one) => ({ ...one, spec })),
+  'call-off': (draft, { shadow: name, spec }) => change(draft.shadows, name, (one) => ({ ...one, spec })),
   start(draft, command) {
     change(draft.shadows, command.shadow, (one) => ({ ...one, spec: command.spec }));
     take(draft, command);

@@ -84,6 +84,49 @@ export const placeMutants = [
     ],
   ),
   ...rowsOf(
+    'plan/gates.ts',
+    ['plan/second-gate', 'plan/properties', 'traces'],
+    [
+      ['L8', 'drains a staged node that is held', "if (node.held) return { kind: 'call-off', because: HELD };", ''],
+      [
+        'L8',
+        'drains staged nodes for a release that was halted',
+        "if (refusal?.reason === 'RolloutHalted') return { kind: 'call-off', because: refusal };",
+        '',
+      ],
+      [
+        'L8',
+        'drains staged nodes under a pause',
+        "keeper.snapshot.paused ? { kind: 'wait', because: PAUSED } : undefined",
+        'undefined',
+      ],
+      [
+        'L8',
+        'calls off under a pause what may go on after it',
+        "{ kind: 'wait', because: PAUSED }",
+        "{ kind: 'call-off', because: PAUSED }",
+      ],
+      [
+        'L8',
+        'stops nodes that are on their way into their reboot',
+        'if (!shadow || !isStaged(shadow)) return undefined;',
+        "if (!shadow || shadow.status?.current_state !== 'StagedAndPerformedUpdate') return undefined;",
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'plan/machine.ts',
+    ['plan/second-gate', 'plan/properties'],
+    [
+      [
+        'L8',
+        'forgets the version of what it calls off',
+        "return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now };",
+        "return { ...spec, state: 'Idle', version: null, state_transition_timestamp: now };",
+      ],
+    ],
+  ),
+  ...rowsOf(
     'expectations.ts',
     ['expectations'],
     [

@@ -6,18 +6,8 @@ export const timeMutants = [
     'plan/gates.ts',
     ['plan/starts', 'plan/wake', 'plan/alarms'],
     [
-      [
-        'hold',
-        'starts a node that a person holds',
-        "if (node.held) return found('Held', 'the node bears the hold annotation');",
-        '',
-      ],
-      [
-        'pause',
-        'starts nodes while the fleet is paused',
-        "if (keeper.snapshot.paused) return found('Paused', 'the namespace bears the paused annotation');",
-        '',
-      ],
+      ['hold', 'starts a node that a person holds', 'if (node.held) return HELD;', ''],
+      ['pause', 'starts nodes while the fleet is paused', 'if (keeper.snapshot.paused) return PAUSED;', ''],
       [
         'readiness',
         'starts a node that is not Ready',
