@@ -6,7 +6,9 @@ import { AUTH_DELEGATOR_BINDING, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 import { rules } from './rules.ts';
+import { ServiceAccount } from './service-account.ts';
 
+/** @internal */
 export interface AccessProps {
   readonly settings: Settings;
   readonly component: Component;
@@ -16,19 +18,20 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /** The identity of one process and all that it may do. */
 export class Access extends Construct {
-  readonly serviceAccount: ApiObject;
+  readonly serviceAccount: ServiceAccount;
   readonly clusterRole: ApiObject;
   readonly clusterRoleBinding: ApiObject;
   readonly role: ApiObject;
   readonly roleBinding: ApiObject;
   readonly #props: AccessProps;
 
+  /** @internal */
   constructor(scope: Construct, id: string, props: AccessProps) {
     super(scope, id);
     this.#props = props;
     const { settings, component } = props;
     const name = roleName(component);
-    this.serviceAccount = addObject(
+    this.serviceAccount = new ServiceAccount(
       this,
       'ServiceAccount',
       k8s.KubeServiceAccount.manifest({

@@ -30,6 +30,7 @@ export class Agent extends Construct {
   readonly access: Access;
   readonly daemonSet: ApiObject;
 
+  /** @internal */
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.access = new Access(this, 'Access', { settings, component: 'agent' });

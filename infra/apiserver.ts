@@ -13,6 +13,7 @@ import { apart, DRAIN_SURVIVAL, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { addService } from './service.ts';
 
+/** @internal */
 export const API_PORT_NAME = 'api';
 
 const TLS_VOLUME = 'bottlerocket-tls-keys';
@@ -26,6 +27,7 @@ export class Apiserver extends Construct {
   readonly deployment: ApiObject;
   readonly disruptionBudget: ApiObject;
 
+  /** @internal */
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.access = new Access(this, 'Access', { settings, component: 'apiserver' });

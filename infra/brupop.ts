@@ -1,5 +1,5 @@
-import type { ApiObject } from 'cdk8s';
-import { Construct } from 'constructs';
+import { type ApiObject, Chart } from 'cdk8s';
+import { Construct, type IConstruct } from 'constructs';
 import { Agent } from './agent.ts';
 import { Apiserver } from './apiserver.ts';
 import { Certificates } from './certificates.ts';
@@ -23,10 +23,30 @@ export class DuplicateOperatorError extends Error {
   }
 }
 
+/**
+ * Checks what a construct is asked to be before it exists, so that an app which survives the refusal is left as it was.
+ * @param id of the operator in `scope`
+ * @throws InvalidPropsError, DuplicateOperatorError
+ * @internal
+ */
+export function admitted(scope: Construct, id: string, props: BrupopProps): Settings {
+  const settings = settingsOf(props);
+  const { cluster } = settings;
+  const isFor = (node: IConstruct) => node instanceof Brupop && node.settings.cluster === cluster;
+  const other = scope.node.root.node.findAll().find(isFor);
+  if (other)
+    throw new DuplicateOperatorError(cluster, [other.node.path, [scope.node.path, id].filter(Boolean).join('/')]);
+  return settings;
+}
+
+function inNamespaceOf({ namespace }: Chart, props: BrupopProps): BrupopProps {
+  return namespace === undefined || props?.namespace !== undefined ? props : { ...props, namespace };
+}
+
 /** The whole operator. Its parts are public, so that patches reach every object. */
 export class Brupop extends Construct {
   readonly settings: Settings;
-  /** Combinations of props that can hurt; also metadata `brupop/warning` of this construct. */
+  /** Combinations of props that can hurt; also metadata `brupop/warning` of this construct, and warnings of the process. */
   readonly warnings: readonly string[];
   /** Undefined where the namespace is somebody else's. */
   readonly namespace: ApiObject | undefined;
@@ -45,12 +65,14 @@ export class Brupop extends Construct {
    * @throws DuplicateOperatorError where the app has another operator for the same cluster
    */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
+    const settings = admitted(scope, id, inNamespaceOf(Chart.of(scope), props));
     super(scope, id);
-    const settings = settingsOf(props);
     this.settings = settings;
     this.warnings = warningsOf(settings);
-    for (const warning of this.warnings) this.node.addMetadata('brupop/warning', warning);
-    this.#refuseDuplicate();
+    for (const warning of this.warnings) {
+      this.node.addMetadata('brupop/warning', warning);
+      process.emitWarning(`${this.node.path}: ${warning}`, 'BrupopWarning');
+    }
 
     this.namespace = settings.createNamespace ? addNamespace(this, 'Namespace', settings) : undefined;
     this.priorityClasses = new PriorityClasses(this, 'PriorityClasses', settings);
@@ -64,13 +86,5 @@ export class Brupop extends Construct {
     this.networkPolicies = settings.networkPolicies.enabled
       ? new NetworkPolicies(this, 'NetworkPolicies', settings)
       : undefined;
-  }
-
-  #refuseDuplicate(): void {
-    const { cluster } = this.settings;
-    const other = this.node.root.node
-      .findAll()
-      .find((node) => node instanceof Brupop && node !== this && node.settings.cluster === cluster);
-    if (other) throw new DuplicateOperatorError(cluster, [other.node.path, this.node.path]);
   }
 }

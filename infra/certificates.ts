@@ -23,12 +23,13 @@ import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 import type { CertificateSettings, ManagedCertificateSettings } from './props/certificates.ts';
 
+/** @internal */
 export interface CertificatesProps {
   readonly settings: Settings;
   readonly source: ManagedCertificateSettings;
 }
 
-interface Authority {
+export interface Authority {
   readonly selfSignedIssuer: ApiObject;
   readonly ca: ApiObject;
   readonly caIssuer: ApiObject;
@@ -51,6 +52,7 @@ export class Certificates extends Construct {
   readonly client: ApiObject;
   readonly #props: CertificatesProps;
 
+  /** @internal */
   constructor(scope: Construct, id: string, props: CertificatesProps) {
     super(scope, id);
     this.#props = props;
@@ -103,12 +105,12 @@ export class Certificates extends Construct {
   }
 }
 
-/** Secret with the certificate and key that the apiserver serves. */
+/** Secret with the certificate and key that the apiserver serves. @internal */
 export function serverSecret(source: CertificateSettings): string {
   return source.kind === 'secret' ? source.serverSecret : SERVER_CERTIFICATE;
 }
 
-/** Secret with the ca.crt that agents trust. */
+/** Secret with the ca.crt that agents trust. @internal */
 export function caSecret(source: CertificateSettings): string {
   return source.kind === 'secret' ? (source.caSecret ?? source.serverSecret) : CLIENT_CERTIFICATE;
 }

@@ -1,7 +1,9 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { Brupop } from './brupop.ts';
+import { admitted, Brupop } from './brupop.ts';
 import type { BrupopProps } from './props/brupop.ts';
+
+const OPERATOR = 'Operator';
 
 /** A chart that holds the operator and nothing else. */
 export class BrupopChart extends Chart {
@@ -9,7 +11,8 @@ export class BrupopChart extends Chart {
 
   /** @throws InvalidPropsError, DuplicateOperatorError */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
+    admitted(scope, `${id}/${OPERATOR}`, props);
     super(scope, id);
-    this.brupop = new Brupop(this, 'Operator', props);
+    this.brupop = new Brupop(this, OPERATOR, props);
   }
 }

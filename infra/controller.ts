@@ -19,6 +19,7 @@ export class Controller extends Construct {
   readonly service: ApiObject;
   readonly deployment: ApiObject;
 
+  /** @internal */
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.access = new Access(this, 'Access', { settings, component: 'controller' });

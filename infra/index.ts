@@ -1,24 +1,36 @@
-/** What the package offers to cdk8s apps. */
-export { Access } from './access.ts';
-export { Agent } from './agent.ts';
-export { Apiserver } from './apiserver.ts';
+/**
+ * What the package offers to cdk8s apps. Whatever is declared in a file that is named here, or that such a file leads to, is exported here
+ * or marked `@internal`; the parts of an operator are types alone, since none of them is of any use without the others.
+ */
+export type { Access } from './access.ts';
+export type { Agent } from './agent.ts';
+export type { Apiserver } from './apiserver.ts';
 export { Brupop, DuplicateOperatorError } from './brupop.ts';
-export { Certificates } from './certificates.ts';
+export type { Authority, Certificates } from './certificates.ts';
 export { BrupopChart } from './chart.ts';
-export { Controller } from './controller.ts';
+export type { Controller } from './controller.ts';
 export { Alerts, type AlertsProps } from './monitoring/alerts.ts';
 export { Dashboard, type DashboardProps } from './monitoring/dashboard.ts';
 export { Monitors, type MonitorsProps } from './monitoring/monitors.ts';
 export { PrometheusSample, type PrometheusSampleProps } from './monitoring/prometheus-sample.ts';
-export { NetworkPolicies } from './network-policies.ts';
-export { PriorityClasses } from './priority.ts';
+export type { NetworkPolicies } from './network-policies.ts';
+export type { PriorityClasses } from './priority.ts';
 export type { AgentProps } from './props/agent.ts';
 export type { ApiserverProps } from './props/apiserver.ts';
 export type { BrupopProps, LoggingProps, NetworkPolicyProps, Settings } from './props/brupop.ts';
-export type { CertificateProps, IssuerProps, SecretProps, SelfSignedProps } from './props/certificates.ts';
+export type {
+  CertificateProps,
+  CertificateSettings,
+  IssuerProps,
+  ManagedCertificateSettings,
+  RotationProps,
+  SecretProps,
+  SelfSignedProps,
+} from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
-export type { ImageProps } from './props/image.ts';
-export type { CronProps, ScheduleProps, WindowProps } from './props/schedule.ts';
-export { InvalidPropsError } from './props/settings.ts';
+export type { ImageProps, ImageSettings } from './props/image.ts';
 export type { Amounts, Resources } from './props/resources.ts';
-export type { Toleration, WorkloadProps } from './props/workload.ts';
+export type { CronProps, ScheduleProps, ScheduleSettings, WindowProps } from './props/schedule.ts';
+export { InvalidPropsError } from './props/settings.ts';
+export type { Toleration, WorkloadProps, WorkloadSettings } from './props/workload.ts';
+export type { ServiceAccount, ServiceAccountSubject } from './service-account.ts';

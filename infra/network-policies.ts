@@ -15,6 +15,7 @@ export class NetworkPolicies extends Construct {
   readonly controller: ApiObject;
   readonly #settings: Settings;
 
+  /** @internal */
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.#settings = settings;

@@ -14,6 +14,7 @@ export class PriorityClasses extends Construct {
   /** Agents: one small pod a node, which has nowhere else to go, so it may take the place of a lesser one. */
   readonly agent: ApiObject;
 
+  /** @internal */
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.high = addObject(

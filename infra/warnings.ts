@@ -1,4 +1,5 @@
 import type { Settings } from './props/brupop.ts';
+import type { ScheduleSettings } from './props/schedule.ts';
 
 /** Combinations of props that work as they were meant to and can hurt all the same. */
 export function warningsOf({ agent, apiserver, controller }: Settings): readonly string[] {
@@ -17,9 +18,18 @@ export function warningsOf({ agent, apiserver, controller }: Settings): readonly
       apiserver.drainTimeoutInSec === 0,
       'apiserver.drainTimeoutInSec 0: a disruption budget that never allows an eviction stops the rollout for ever',
     ],
+    [
+      isWithoutYear(controller.schedule),
+      'controller.schedule.expression has six fields, second to day of week, without the year: every year is meant; ' +
+        'add the seventh, "*"',
+    ],
     [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
   ];
   return found.flatMap(([applies, text]) => (applies ? [text] : []));
+}
+
+function isWithoutYear(schedule: ScheduleSettings): boolean {
+  return schedule.kind === 'cron' && schedule.expression.trim().split(/\s+/).length === 6;
 }
 
 function isWord(value: number | string, word: string): boolean {

@@ -2,8 +2,9 @@
 // `npm start`, `npm run synth` and `npm run bench` run.
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
-// `lib` is what the package exports, and is only built where it is named.
-import { writeFile } from 'node:fs/promises';
+// `lib` is what the package exports, and is only built where it is named, after the compiler (`npm run build:lib`).
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 const PROCESSES = {
@@ -61,6 +62,7 @@ const REQUIRE =
  * however it is loaded.
  */
 async function buildLib() {
+  await rm('build/lib', { recursive: true, force: true });
   await build({
     ...common,
     entryPoints: { index: 'infra/index.ts' },
@@ -72,6 +74,17 @@ async function buildLib() {
     sourcemap: false,
   });
   await writeFile('build/lib/package.json', '{ "type": "commonjs" }\n');
+  await copyDeclarations('infra/index.d.ts');
+}
+
+/** Those that the public ones lead to, out of all that the compiler has written: the rest is nobody's, and would pull in packages' own. */
+async function copyDeclarations(file, copied = new Set()) {
+  if (copied.has(file)) return;
+  copied.add(file);
+  await cp(join('build/types', file), join('build/lib', file));
+  const text = await readFile(join('build/types', file), 'utf8');
+  for (const [, path] of text.matchAll(/from '(\.[^']+)\.ts'/g))
+    await copyDeclarations(join(dirname(file), `${path}.d.ts`), copied);
 }
 
 await Promise.all([

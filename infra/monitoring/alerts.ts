@@ -26,8 +26,8 @@ export class Alerts extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: AlertsProps) {
-    super(scope, id);
     const { brupop, labels } = checkProps(alertsProps, props);
+    super(scope, id);
     this.rule = addObject(
       this,
       'Rule',

@@ -26,8 +26,8 @@ export class Dashboard extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: DashboardProps) {
-    super(scope, id);
     const { brupop, labels } = checkProps(dashboardProps, props);
+    super(scope, id);
     this.configMap = addObject(
       this,
       'ConfigMap',

@@ -35,8 +35,8 @@ export class Monitors extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: MonitorsProps) {
-    super(scope, id);
     const { brupop, interval, labels } = checkProps(monitorsProps, props);
+    super(scope, id);
     const { settings } = brupop;
     const endpoint = { port: HTTP_PORT_NAME, path: PATHS.metrics, interval };
     this.serviceMonitor = addObject(

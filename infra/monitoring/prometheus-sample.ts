@@ -9,6 +9,7 @@ import { HTTP_PORT_NAME, httpProbe, RESTRICTED_CONTAINER, RESTRICTED_POD } from 
 import type { Settings } from '../props/brupop.ts';
 import { scrapeInterval, someText } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
+import { ServiceAccount } from '../service-account.ts';
 import { watchedOperator } from './operator.ts';
 
 export interface PrometheusSampleProps {
@@ -47,7 +48,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /** A small Prometheus that scrapes controller and apiservers: to look at the metrics, not to keep them. */
 export class PrometheusSample extends Construct {
-  readonly serviceAccount: ApiObject;
+  readonly serviceAccount: ServiceAccount;
   readonly role: ApiObject;
   readonly roleBinding: ApiObject;
   readonly config: ApiObject;
@@ -57,12 +58,12 @@ export class PrometheusSample extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: PrometheusSampleProps) {
-    super(scope, id);
     const sample = checkProps(sampleProps, props);
+    super(scope, id);
     const { settings } = sample.brupop;
     this.#metadata = namespacedMeta(settings, { name: NAME, labels: SELECTOR });
     const metadata = this.#metadata;
-    this.serviceAccount = addObject(
+    this.serviceAccount = new ServiceAccount(
       this,
       'ServiceAccount',
       k8s.KubeServiceAccount.manifest({ metadata, automountServiceAccountToken: false }),

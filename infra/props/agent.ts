@@ -18,6 +18,7 @@ export interface AgentProps extends WorkloadProps {
 
 const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } };
 
+/** @internal */
 export const agentProps = z.strictObject({
   ...workloadFields(RESOURCES),
   excludeFromLbWaitTimeInSec: tunable(agentEnv.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
-import { count, flag, listenPort, portFrom, textOf, tunable } from './fields.ts';
+import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
@@ -25,13 +25,14 @@ export interface ApiserverProps extends WorkloadProps {
    * one pod): `warn` drains and says so, `refuse` leaves a node that bears no marks yet in service until that has
    * changed. @default warn
    */
-  readonly drainPreflight?: string;
+  readonly drainPreflight?: 'warn' | 'refuse';
   /** Eviction requests in flight for one drain. @default 5 */
   readonly maxConcurrentEvictions?: number;
 }
 
 const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '256Mi' } };
 
+/** @internal */
 export const apiserverProps = z
   .strictObject({
     ...workloadFields(RESOURCES),
@@ -41,10 +42,11 @@ export const apiserverProps = z
     httpPort: listenPort(apiserverEnv.HTTP_PORT),
     requireClientCertificate: flag.default(false),
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
-    drainPreflight: textOf(apiserverEnv.DRAIN_PREFLIGHT),
+    drainPreflight: choiceOf(apiserverEnv.DRAIN_PREFLIGHT),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),
   } satisfies Record<keyof ApiserverProps, z.ZodType>)
   .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {
     path: ['httpPort'],
     message: 'expected another port than internalPort',
+    ...onceWell('internalPort', 'httpPort'),
   });

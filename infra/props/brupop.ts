@@ -5,9 +5,10 @@ import { type AgentProps, agentProps } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
 import { type CertificateProps, certificateProps, type CertificateSettings } from './certificates.ts';
 import { type ControllerProps, controllerProps } from './controller.ts';
-import { annotationMap, flag, namespaceName, portFrom, someText, textOf } from './fields.ts';
-import { type ImageProps, imageProps } from './image.ts';
-import { freeLabels } from './workload.ts';
+import { annotationMap, choiceOf, flag, namespaceName, onceWell, portFrom, someText, textOf } from './fields.ts';
+import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
+import type { ScheduleSettings } from './schedule.ts';
+import { freeLabels, type WorkloadSettings } from './workload.ts';
 
 /**
  * What a user of the constructs may say. The schemas check it and fill in the defaults; a tunable has its limits and its default from the
@@ -19,7 +20,7 @@ export interface BrupopProps {
    * one cluster takes one operator. @default default
    */
   readonly cluster?: string;
-  /** @default brupop-bottlerocket-aws */
+  /** One of the operator's own. @default that of the chart it is in, else brupop-bottlerocket-aws */
   readonly namespace?: string;
   /** False where the namespace exists already; it then needs the label pod-security.kubernetes.io/enforce=privileged. @default true */
   readonly createNamespace?: boolean;
@@ -39,8 +40,8 @@ export interface BrupopProps {
 }
 
 export interface LoggingProps {
-  /** Shape of log lines: full, compact, pretty or json. @default full */
-  readonly format?: string;
+  /** Shape of log lines. @default full */
+  readonly format?: 'full' | 'compact' | 'pretty' | 'json';
   /** Whether log lines are coloured. @default false */
   readonly ansi?: boolean;
   /** Least level that is logged, or directives like `brupop=debug,info`. @default info */
@@ -55,10 +56,20 @@ export interface NetworkPolicyProps {
 }
 
 /** The props, complete: every value stated. */
-export type Settings = z.output<typeof brupopProps>;
+export interface Settings extends Required<
+  Omit<BrupopProps, 'image' | 'logging' | 'agent' | 'apiserver' | 'controller' | 'certificates' | 'networkPolicies'>
+> {
+  readonly image: ImageSettings;
+  readonly logging: Required<LoggingProps>;
+  readonly agent: WorkloadSettings<AgentProps>;
+  readonly apiserver: WorkloadSettings<ApiserverProps>;
+  readonly controller: WorkloadSettings<Omit<ControllerProps, 'schedule'>> & { readonly schedule: ScheduleSettings };
+  readonly certificates: CertificateSettings;
+  readonly networkPolicies: Required<NetworkPolicyProps>;
+}
 
 const loggingProps = z.strictObject({
-  format: textOf(agentEnv.LOGGING_FORMATTER),
+  format: choiceOf(agentEnv.LOGGING_FORMATTER),
   ansi: flag.default(agentEnv.LOGGING_ANSI_ENABLED.default === 'true'),
   filter: textOf(agentEnv.TRACING_FILTER_DIRECTIVE),
 } satisfies Record<keyof LoggingProps, z.ZodType>);
@@ -79,6 +90,7 @@ interface CertificateUse {
   readonly certificates: CertificateSettings;
 }
 
+/** @internal */
 export const brupopProps = z
   .strictObject({
     cluster: someText.default('default'),
@@ -97,4 +109,5 @@ export const brupopProps = z
   .refine(agentsHaveTheirOwn, {
     path: ['certificates', 'caSecret'],
     message: "expected a Secret other than the server's, with a certificate for agents",
+    ...onceWell('apiserver', 'certificates'),
   });

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { goHours, objectName } from './fields.ts';
-
-const PEM = /^-----BEGIN CERTIFICATE-----\s[\s\S]+-----END CERTIFICATE-----\s*$/;
+import { caBundle } from './ca-bundle.ts';
+import { goHours, objectName, onceWell } from './fields.ts';
 
 /** Where the apiserver's certificate comes from: a CA of the operator's own, an issuer of yours, or Secrets that exist. */
 export type CertificateProps = SelfSignedProps | IssuerProps | SecretProps;
+
+/** The same with every default. */
+export type CertificateSettings = ManagedCertificateSettings | SecretProps;
+/** Those that cert-manager makes. */
+export type ManagedCertificateSettings = Required<SelfSignedProps> | Required<IssuerProps>;
 
 export interface RotationProps {
   /** Lifetime of the certificates, in hours. @default 2160h (90 days) */
@@ -15,7 +19,7 @@ export interface RotationProps {
 
 export interface SelfSignedProps extends RotationProps {
   readonly kind: 'self-signed';
-  /** Lifetime of the CA, in hours. @default 87600h (10 years) */
+  /** Lifetime of the CA, in hours: no less than that of the certificates. @default 87600h (10 years) */
   readonly caDuration?: string;
 }
 
@@ -32,8 +36,8 @@ export interface SecretProps {
   /** Secret with tls.crt, tls.key and ca.crt for `*.<namespace>.svc` and `*.<namespace>.svc.cluster.local`. */
   readonly serverSecret: string;
   /** Secret whose ca.crt the agents trust. @default serverSecret */
-  readonly caSecret?: string;
-  /** The CA in PEM: the API server trusts it when it calls the conversion webhook. */
+  readonly caSecret?: string | undefined;
+  /** Certificates of the CA in PEM: the API server trusts them when it calls the conversion webhook. */
   readonly caBundle: string;
 }
 
@@ -42,10 +46,15 @@ const rotation = {
   renewBefore: goHours.default('720h'),
 } satisfies Record<keyof RotationProps, z.ZodType>;
 
-const renewedInTime = (props: { readonly duration: string; readonly renewBefore: string }): boolean =>
-  Number.parseInt(props.renewBefore, 10) < Number.parseInt(props.duration, 10);
+const hours = (lifetime: string): number => Number.parseInt(lifetime, 10);
 
-const RENEWAL = { path: ['renewBefore'], message: 'expected less than duration' };
+const renewedInTime = (props: Required<RotationProps>): boolean => hours(props.renewBefore) < hours(props.duration);
+
+const RENEWAL = {
+  path: ['renewBefore'],
+  message: 'expected less than duration',
+  ...onceWell('renewBefore', 'duration'),
+};
 
 const selfSigned = z
   .strictObject({
@@ -53,7 +62,12 @@ const selfSigned = z
     ...rotation,
     caDuration: goHours.default('87600h'),
   } satisfies Record<keyof SelfSignedProps, z.ZodType>)
-  .refine(renewedInTime, RENEWAL);
+  .refine(renewedInTime, RENEWAL)
+  .refine(({ caDuration, duration }) => hours(caDuration) >= hours(duration), {
+    path: ['caDuration'],
+    message: 'expected no less than duration',
+    ...onceWell('caDuration', 'duration'),
+  });
 
 const issuer = z
   .strictObject({
@@ -68,13 +82,10 @@ const secret = z.strictObject({
   kind: z.literal('secret'),
   serverSecret: objectName,
   caSecret: objectName.optional(),
-  caBundle: z.string('expected a certificate in PEM').regex(PEM, 'expected a certificate in PEM'),
+  caBundle,
 } satisfies Record<keyof SecretProps, z.ZodType>);
 
+/** @internal */
 export const certificateProps = z
   .discriminatedUnion('kind', [selfSigned, issuer, secret], 'expected self-signed, issuer or secret')
   .prefault({ kind: 'self-signed' });
-
-export type CertificateSettings = z.output<typeof certificateProps>;
-/** Those that cert-manager makes. */
-export type ManagedCertificateSettings = Exclude<CertificateSettings, { kind: 'secret' }>;

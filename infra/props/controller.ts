@@ -31,6 +31,7 @@ export interface ControllerProps extends WorkloadProps {
 
 const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } };
 
+/** @internal */
 export const controllerProps = z.strictObject({
   ...workloadFields(RESOURCES),
   replicas: count(1).default(1),

@@ -25,6 +25,13 @@ export function flagOf(variable: EnvVar<boolean>) {
   return z.boolean(`expected ${variable.expected}`).default(variable.default === 'true');
 }
 
+/** One of the words that an environment variable takes. */
+export function choiceOf<V extends string>(variable: EnvVar<V>) {
+  return z
+    .custom<V>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
+    .default(variable.default as V);
+}
+
 /** Text in the syntax of an environment variable. */
 export function textIn(variable: EnvVar<unknown>) {
   return z.custom<string>(
@@ -48,16 +55,28 @@ export function listenPort(variable: EnvVar<number>) {
 }
 
 export function portFrom(least: number) {
-  const message = `expected a port number from ${least} to 65535`;
-  return z.int(message).min(least, message).max(65535, message);
+  return wholeNumber({ least, most: 65_535 }, `a port number from ${least} to 65535`);
 }
 
 export const flag = z.boolean('expected true or false');
 
-export const count = (least: number) => {
-  const message = `expected a whole number, ${least} or more`;
-  return z.int(message).min(least, message);
-};
+export const count = (least: number) => wholeNumber({ least }, `a whole number, ${least} or more`);
+
+interface Bounds {
+  readonly least: number;
+  readonly most?: number;
+}
+
+function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: Bounds, expected: string) {
+  const isOne = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+  return z.custom<number>(isOne, `expected ${expected}`);
+}
+
+/** Props are compared only once each of them is well by itself, so that one mistake is reported once. */
+export const onceWell = (...compared: readonly string[]) => ({
+  when: ({ issues }: z.core.ParsePayload) =>
+    issues.every(({ path = [] }) => path.length > 0 && !compared.includes(String(path[0]))),
+});
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -67,7 +86,16 @@ const matching = (pattern: RegExp, expected: string) => {
   return z.string(message).regex(pattern, message);
 };
 
-export const namespaceName = matching(DNS_LABEL, 'a namespace name (lower case letters, digits and "-", at most 63)');
+/** Namespaces that every cluster has. */
+const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+
+export const namespaceName = matching(
+  DNS_LABEL,
+  'a namespace name (lower case letters, digits and "-", at most 63)',
+).refine(
+  (name) => !SYSTEM_NAMESPACES.has(name),
+  'expected a namespace of its own (its pods may be privileged, and it is deleted with the operator)',
+);
 export const objectName = matching(DNS_NAME, 'an object name (lower case letters, digits, "-" and ".", at most 253)');
 export const someText = matching(/\S/, 'some text');
 export const quantity = matching(/^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/, 'a quantity such as 10m, 0.5 or 128Mi');

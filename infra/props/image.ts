@@ -20,13 +20,17 @@ export interface ImageProps {
   /** @default the version of this package */
   readonly tag?: string;
   /** `sha256:...`; the image is then named by it and not by its tag. @default none */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   /** @default IfNotPresent */
   readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   /** Names of Secrets with the registry's credentials, in the operator's namespace. @default none */
   readonly pullSecrets?: readonly string[];
 }
 
+/** The same with every default; where there is a digest, it names the image. */
+export type ImageSettings = Required<Omit<ImageProps, 'digest'>> & Pick<ImageProps, 'digest'>;
+
+/** @internal */
 export const imageProps = z
   .strictObject({
     registry: text(HOST, 'a registry such as ghcr.io or mirror.example.com:5000').default('ghcr.io'),
@@ -40,8 +44,8 @@ export const imageProps = z
   } satisfies Record<keyof ImageProps, z.ZodType>)
   .prefault({});
 
-/** The reference that a container states. */
-export function imageReference(image: z.output<typeof imageProps>): string {
+/** The reference that a container states. @internal */
+export function imageReference(image: ImageSettings): string {
   const name = `${image.registry}/${image.repository}`;
   return image.digest === undefined ? `${name}:${image.tag}` : `${name}@${image.digest}`;
 }

@@ -3,14 +3,15 @@ import { quantity } from './fields.ts';
 
 export interface Amounts {
   /** Processor time, e.g. `10m`. */
-  readonly cpu?: string;
+  readonly cpu?: string | undefined;
   /** e.g. `128Mi` */
-  readonly memory?: string;
+  readonly memory?: string | undefined;
 }
 
+/** What is not given keeps its defaults; what is given replaces them, so that `limits: {}` means none. */
 export interface Resources {
-  readonly requests: Amounts;
-  readonly limits: Amounts;
+  readonly requests?: Amounts;
+  readonly limits?: Amounts;
 }
 
 /** Quantity suffixes of Kubernetes, as factors. */
@@ -37,17 +38,26 @@ const amounts = z.strictObject({
   memory: quantity.optional(),
 } satisfies Record<keyof Amounts, z.ZodType>);
 
-/** Requests and limits; a request above its limit is refused, as the API server would. */
-export const resourceProps = z
-  .strictObject({ requests: amounts, limits: amounts } satisfies Record<keyof Resources, z.ZodType>)
-  .superRefine(({ requests, limits }, context) => {
-    for (const name of NAMES) {
-      const limit = limits[name];
-      if (limit === undefined || valueOf(requests[name] ?? '0') <= valueOf(limit)) continue;
-      const message = `expected no more than the limit of ${limit}`;
-      context.addIssue({ code: 'custom', path: ['requests', name], message });
-    }
-  });
+/** Requests and limits; a request above its limit is refused, as the API server would, and whichever is no default is named. @internal */
+export const resourceProps = (defaults: Required<Resources>) =>
+  z
+    .strictObject({
+      requests: amounts.default(defaults.requests),
+      limits: amounts.default(defaults.limits),
+    } satisfies Record<keyof Resources, z.ZodType>)
+    .superRefine(({ requests, limits }, context) => {
+      for (const name of NAMES) {
+        const { [name]: request } = requests;
+        const { [name]: limit } = limits;
+        if (request === undefined || limit === undefined || !(valueOf(request) > valueOf(limit))) continue;
+        const [part, message] =
+          request === defaults.requests[name]
+            ? ['limits', `expected no less than the request of ${request}`]
+            : ['requests', `expected no more than the limit of ${limit}`];
+        context.addIssue({ code: 'custom', path: [part, name], message });
+      }
+    })
+    .prefault({});
 
 function valueOf(text: string): number {
   const suffix = /[A-Za-z]i?$/.exec(text)?.[0] ?? '';

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { textIn, textOf } from './fields.ts';
+import { choiceOf, onceWell, textIn, textOf } from './fields.ts';
 
 /** When updates may start: by cron, or a daily window. Nodes that are already updating finish outside of it. */
 export type ScheduleProps = CronProps | WindowProps;
 
+/** The same with every default. */
+export type ScheduleSettings = Required<CronProps> | Required<WindowProps>;
+
 export interface CronProps {
   readonly kind: 'cron';
-  /** Seven cron fields, seconds to year. Consecutive seconds are a window; a lone one starts a rollout that then runs to its end. */
+  /** Seven cron fields, second to year; without the year, every one is meant. Consecutive seconds are a window; a lone one starts a rollout that then runs to its end. */
   readonly expression: string;
   /** IANA time zone of the expression, e.g. `Europe/Berlin`. @default UTC */
   readonly timeZone?: string;
@@ -25,7 +28,7 @@ export interface WindowProps {
   readonly windowFit?: 'off' | 'strict';
 }
 
-const windowFit = z.enum(['off', 'strict'], `expected ${controllerEnv.WINDOW_FIT.expected}`).default('off');
+const windowFit = choiceOf(controllerEnv.WINDOW_FIT);
 
 const cron = z.strictObject({
   kind: z.literal('cron'),
@@ -41,16 +44,19 @@ const window = z
     stop: textIn(controllerEnv.UPDATE_WINDOW_STOP),
     windowFit,
   } satisfies Record<keyof WindowProps, z.ZodType>)
-  .refine((props) => props.start !== props.stop, { path: ['stop'], message: 'expected another time than start' });
+  .refine((props) => props.start !== props.stop, {
+    path: ['stop'],
+    message: 'expected another time than start',
+    ...onceWell('start', 'stop'),
+  });
 
+/** @internal */
 export const scheduleProps = z
   .discriminatedUnion('kind', [cron, window], 'expected cron or window')
   .prefault({ kind: 'cron', expression: controllerEnv.SCHEDULER_CRON_EXPRESSION.default });
 
-export type Schedule = z.output<typeof scheduleProps>;
-
-/** The controller's variables for it: cron and window exclude each other. */
-export function scheduleEnv(schedule: Schedule) {
+/** The controller's variables for it: cron and window exclude each other. @internal */
+export function scheduleEnv(schedule: ScheduleSettings) {
   const isCron = schedule.kind === 'cron';
   return {
     SCHEDULER_CRON_EXPRESSION: isCron ? schedule.expression : undefined,

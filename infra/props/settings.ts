@@ -14,12 +14,13 @@ export class InvalidPropsError extends Error {
 /**
  * Checks `props` and completes them with the defaults.
  * @throws InvalidPropsError naming every fault
+ * @internal
  */
 export function settingsOf(props: BrupopProps): Settings {
   return checkProps(brupopProps, props);
 }
 
-/** @throws InvalidPropsError naming every fault */
+/** @throws InvalidPropsError naming every fault @internal */
 export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z.output<T> {
   const result = schema.safeParse(props);
   if (result.success) return result.data;
@@ -27,25 +28,39 @@ export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z
 }
 
 function faultsOf(issue: z.core.$ZodIssue, props: unknown): string[] {
+  const path = pathText(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => fault([...issue.path, key], 'expected no such prop', props));
+    // Not what came: nobody knows what it was meant for.
+    return issue.keys.map((key) => `${pathText([...issue.path, key])}: expected no such prop`);
   }
-  if (issue.code === 'invalid_key') return [`${pathText(issue.path)}: ${issue.issues[0]?.message ?? issue.message}`];
-  return [fault(issue.path, issue.message.replace(/^Invalid input: /, ''), props)];
+  if (issue.code === 'invalid_key') return [`${path}: ${issue.issues[0]?.message ?? issue.message}`];
+  const expected = issue.message.replace(/^Invalid input: /, '').replace(/, received .*$/, '');
+  const value = valueAt(props, issue.path);
+  const isSecret = issue.code === 'custom' && issue.params?.['secret'] === true && value !== undefined;
+  return [
+    `${path}: ${expected}, got ${isSecret ? 'something that is not shown: it may be a private key' : shown(value)}`,
+  ];
 }
 
-function fault(path: readonly PropertyKey[], expected: string, props: unknown): string {
-  const value = path.reduce<unknown>(
-    (inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    props,
-  );
-  return `${pathText(path)}: ${expected.replace(/, received .*$/, '')}, got ${shown(value)}`;
+function valueAt(props: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key], props);
 }
 
 function pathText(path: readonly PropertyKey[]): string {
-  return path.map(String).join('.') || '(props)';
+  return path.map((key) => (typeof key === 'string' && isLong(key) ? shown(key) : String(key))).join('.') || '(props)';
 }
 
+/** The longest text that a fault repeats, in characters. Names and numbers are shorter; keys and tokens are not. */
+const LONGEST_SHOWN = 100;
+
+const isLong = (text: string): boolean => text.length > LONGEST_SHOWN || text.includes('\n');
+
+/** Never more than a line, whatever came: objects may contain themselves and much that is nobody's business. */
 function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? typeof value).slice(0, 100);
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return isLong(value) ? `a text of ${value.length} characters` : JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
-import { annotationMap, count, labelMap, labelValue, qualifiedName } from './fields.ts';
+import { annotationMap, count, labelMap, labelValue, onceWell, qualifiedName } from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
 
 /** A taint that pods bear. */
 export interface Toleration {
-  readonly key?: string;
-  readonly operator?: 'Exists' | 'Equal';
-  readonly value?: string;
-  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  readonly key?: string | undefined;
+  readonly operator?: 'Exists' | 'Equal' | undefined;
+  readonly value?: string | undefined;
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | undefined;
   /** Seconds that a NoExecute taint is borne. */
-  readonly tolerationSeconds?: number;
+  readonly tolerationSeconds?: number | undefined;
 }
 
 /** What each of the three processes lets a user say about its pods. */
 export interface WorkloadProps {
-  /** Requests and limits of the container; replaces the default as a whole. No default has a CPU limit. */
+  /** Requests and limits of the container. No default has a CPU limit. */
   readonly resources?: Resources;
   /** Labels that a node must have, besides what the workload needs by itself. @default none */
   readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -26,6 +26,11 @@ export interface WorkloadProps {
   /** Annotations for the pods alone. @default none */
   readonly podAnnotations?: Readonly<Record<string, string>>;
 }
+
+/** The same with every default. */
+export type WorkloadSettings<P extends WorkloadProps> = Required<Omit<P, 'resources'>> & {
+  readonly resources: Required<Resources>;
+};
 
 // What Kubernetes refuses beyond the fields themselves is refused here too, before anything is applied.
 const toleration = z
@@ -41,24 +46,28 @@ const toleration = z
   .refine(({ key, operator }) => key !== undefined || operator === 'Exists', {
     path: ['operator'],
     message: 'expected Exists, since there is no key',
+    ...onceWell('key', 'operator'),
   })
   .refine(({ operator, value }) => operator !== 'Exists' || !value, {
     path: ['value'],
     message: 'expected none with operator Exists',
+    ...onceWell('operator', 'value'),
   })
   .refine(({ effect, tolerationSeconds }) => tolerationSeconds === undefined || effect === 'NoExecute', {
     path: ['effect'],
     message: 'expected NoExecute, since there are tolerationSeconds',
+    ...onceWell('effect', 'tolerationSeconds'),
   });
 
-/** Labels that leave the operator's own alone: others select by those. */
+/** Labels that leave the operator's own alone: others select by those. @internal */
 export const freeLabels = labelMap
   .refine((labels) => OWN_LABEL_KEYS.every((key) => !(key in labels)), 'expected keys that are not the operator’s own')
   .default({});
 
-export const workloadFields = (defaults: Resources) =>
+/** @internal */
+export const workloadFields = (defaults: Required<Resources>) =>
   ({
-    resources: resourceProps.default(defaults),
+    resources: resourceProps(defaults),
     nodeSelector: labelMap.default({}),
     tolerations: z.array(toleration).readonly().default([]),
     podLabels: freeLabels,

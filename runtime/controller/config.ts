@@ -64,8 +64,8 @@ export const controllerEnv = {
     default: '10%',
   }),
   SCHEDULER_CRON_EXPRESSION: {
-    expected: 'seven cron fields, seconds to year',
-    help: 'when updates may start: seven cron fields, seconds to year, by SCHEDULER_TIME_ZONE',
+    expected: 'seven cron fields, second to year (the five of crontab lack the second)',
+    help: 'when updates may start: seven cron fields, second to year, by SCHEDULER_TIME_ZONE',
     default: '* * * * * * *',
     parse: cronExpression,
   } satisfies EnvVar<InZone>,

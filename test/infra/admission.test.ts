@@ -13,6 +13,7 @@ import { VirtualClock } from '../../sim/clock.ts';
 import { applyAll, type Manifest } from '../../sim/world/manifests.ts';
 import { anyProps } from './any-props.ts';
 import { chartOf } from './manifests.ts';
+import { CA } from './pem.ts';
 
 const CRDS = new URL('../../imports/crds/', import.meta.url);
 
@@ -28,8 +29,6 @@ function newCluster() {
   return { transport: cluster.transport(ADMIN), refusals };
 }
 
-const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-
 test.each<[string, BrupopProps]>([
   ['the defaults', {}],
   [
@@ -40,10 +39,7 @@ test.each<[string, BrupopProps]>([
     },
   ],
   ["a user's issuer", { certificates: { kind: 'issuer', name: 'company' } }],
-  [
-    'ready-made secrets',
-    { namespace: 'updates', certificates: { kind: 'secret', serverSecret: 'tls', caBundle: PEM } },
-  ],
+  ['ready-made secrets', { namespace: 'updates', certificates: { kind: 'secret', serverSecret: 'tls', caBundle: CA } }],
 ])('a cluster takes the manifests of %s, and takes them again', async (_, props) => {
   const { transport, refusals } = newCluster();
   const chart = chartOf(props);

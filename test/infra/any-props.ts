@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { CA } from './pem.ts';
 
 const seconds = fc.nat({ max: 999_999_999 });
 const port = fc.integer({ min: 1024, max: 65535 });
@@ -26,19 +27,6 @@ const schedule = fc.oneof(
     .uniqueArray(time, { minLength: 2, maxLength: 2 })
     .map(([start = '', stop = '']) => ({ kind: 'window' as const, start, stop })),
 );
-/** A certificate that is one: the API server reads it. Nobody has its key any more. */
-const CA = `-----BEGIN CERTIFICATE-----
-MIIBcTCCARegAwIBAgIUez6H+XjCMpHq2otg6iy39zmIRG8wCgYIKoZIzj0EAwIw
-DTELMAkGA1UEAwwCY2EwIBcNMjYxMTIxMTU1NDU2WhgPMjEyNjEwMjgxNTU0NTZa
-MA0xCzAJBgNVBAMMAmNhMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE5Shjtd2J
-A2vQ5sj6YxIC2Qcp4s532U+L3N48AKfExqjhw7Q9FwoE91ggq8ryI2WcMbAURgyW
-C6FVRLxjPYBOmKNTMFEwHQYDVR0OBBYEFPyL/d80oGvK1Va6Iw6YYIm07pHTMB8G
-A1UdIwQYMBaAFPyL/d80oGvK1Va6Iw6YYIm07pHTMA8GA1UdEwEB/wQFMAMBAf8w
-CgYIKoZIzj0EAwIDSAAwRQIhAIO9KJqy2kVTcj9qHPy6k15O+55DFGtHmHVZyS77
-qTyRAiBjOe4zyzPRARTGQ4LtEcSR9o7vSWOV7vk9IFqjgTFN3w==
------END CERTIFICATE-----
-`;
-
 const certificates = fc.oneof(
   fc.constant({ kind: 'self-signed' as const }),
   word.map((name) => ({ kind: 'issuer' as const, name })),

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { find, manifests, type Manifest, podSpec } from './manifests.ts';
+import { CA } from './pem.ts';
 
 const CRD = ['CustomResourceDefinition', 'bottlerocketshadows.brupop.bottlerocket.aws'] as const;
-const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-
 const kinds = (objects: readonly Manifest[]) => new Set(objects.map(({ kind }) => kind));
 
 const secretOf = (objects: readonly Manifest[], process: 'agent' | 'apiserver'): string =>
@@ -58,16 +57,16 @@ test("an issuer of the user's signs the leaves, and there is no CA of ours", () 
 });
 
 test('ready-made secrets need no cert-manager at all', () => {
-  const objects = manifests({ certificates: { kind: 'secret', serverSecret: 'tls', caSecret: 'ca', caBundle: PEM } });
+  const objects = manifests({ certificates: { kind: 'secret', serverSecret: 'tls', caSecret: 'ca', caBundle: CA } });
   expect(JSON.stringify(objects)).not.toContain('cert-manager');
   const { clientConfig } = find(objects, ...CRD).spec.conversion.webhook;
-  expect(Buffer.from(clientConfig.caBundle, 'base64').toString()).toBe(PEM);
+  expect(Buffer.from(clientConfig.caBundle, 'base64').toString()).toBe(CA);
   expect([secretOf(objects, 'apiserver'), secretOf(objects, 'agent')]).toEqual(['tls', 'ca']);
 });
 
 test('without a CA bundle the API server could not trust them, so it is required', () => {
   const certificates = { kind: 'secret', serverSecret: 'tls' } as never;
   expect(() => manifests({ certificates })).toThrow(
-    'certificates.caBundle: expected a certificate in PEM, got nothing',
+    'certificates.caBundle: expected certificates in PEM, and nothing else in PEM, got nothing',
   );
 });

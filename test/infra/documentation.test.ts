@@ -5,15 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { parseAllDocuments } from 'yaml';
 import { examples, ROOT } from '../documents.ts';
-
-const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+import { CA } from './pem.ts';
 
 let folder = '';
 beforeAll(() => {
   // Inside of the repository, so that a program finds the packages that it imports.
   mkdirSync(join(ROOT, 'build'), { recursive: true });
   folder = mkdtempSync(join(ROOT, 'build', 'documented-'));
-  writeFileSync(join(folder, 'ca.crt'), PEM);
+  writeFileSync(join(folder, 'ca.crt'), CA);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

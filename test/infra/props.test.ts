@@ -1,19 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { BrupopProps } from '../../infra/props/brupop.ts';
-import { InvalidPropsError, settingsOf } from '../../infra/props/settings.ts';
 import { anyProps } from './any-props.ts';
-import { chartOf } from './manifests.ts';
-
-function faults(props: unknown): readonly string[] {
-  try {
-    settingsOf(props as BrupopProps);
-  } catch (error) {
-    if (error instanceof InvalidPropsError) return error.faults;
-    throw error;
-  }
-  return [];
-}
+import { faults } from './faults.ts';
+import { readControllerConfig, scheduleOf } from '../../runtime/controller/config.ts';
+import type { Resources } from '../../infra/props/resources.ts';
+import { chartOf, container, manifests } from './manifests.ts';
 
 describe('faults of the props', () => {
   test('are reported all together, each with its path, what was expected and what came', () => {
@@ -38,7 +29,9 @@ describe('faults of the props', () => {
   });
 
   test.each([
-    [{ controler: {} }, 'controler: expected no such prop, got {}'],
+    [{ controler: {} }, 'controler: expected no such prop'],
+    [{ namespace: 'default' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
+    [{ namespace: 'kube-system' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
     [{ labels: { 'brupop.bottlerocket.aws/component': 'x' } }, 'labels: expected keys that are not the operator’s own'],
     [{ agent: { podLabels: { 'app.kubernetes.io/part-of': 'x' } } }, 'agent.podLabels: expected keys'],
     [{ labels: { 'a b': 'x' } }, 'labels.a b: expected a label or annotation key'],
@@ -49,8 +42,9 @@ describe('faults of the props', () => {
       'apiserver.httpPort: expected another port than internalPort',
     ],
     [
-      { controller: { schedule: { kind: 'cron', expression: '* * *' } } },
-      'controller.schedule.expression: expected seven',
+      { controller: { schedule: { kind: 'cron', expression: '0 2 * * *' } } },
+      'controller.schedule.expression: expected seven cron fields, second to year (the five of crontab lack the second), ' +
+        'got "0 2 * * *"',
     ],
     [
       { controller: { schedule: { kind: 'window', start: '24:00:00', stop: '01:00:00' } } },
@@ -68,6 +62,18 @@ describe('faults of the props', () => {
     [
       { certificates: { kind: 'self-signed', renewBefore: '2160h' } },
       'certificates.renewBefore: expected less than duration',
+    ],
+    [
+      { certificates: { kind: 'self-signed', duration: '2160h', caDuration: '2159h' } },
+      'certificates.caDuration: expected no less than duration, got "2159h"',
+    ],
+    [
+      { agent: { resources: { limits: { memory: '32Mi' } } } },
+      'agent.resources.limits.memory: expected no less than the request of 64Mi, got "32Mi"',
+    ],
+    [
+      { agent: { resources: { requests: { memory: '1Gi' } } } },
+      'agent.resources.requests.memory: expected no more than the limit of 128Mi, got "1Gi"',
     ],
     [
       { agent: { resources: { requests: { memory: '64 MB' }, limits: {} } } },
@@ -92,6 +98,72 @@ describe('faults of the props', () => {
   ])('%j is refused with its path', (props, fault) => {
     expect(faults(props)).toEqual([expect.stringContaining(fault)]);
   });
+
+  test.each([
+    [{ apiserver: { replicas: -1.5 } }, ['apiserver.replicas']],
+    [{ apiserver: { internalPort: 80, httpPort: 80 } }, ['apiserver.internalPort', 'apiserver.httpPort']],
+    [{ certificates: { kind: 'self-signed', duration: 'a year' } }, ['certificates.duration']],
+    [{ certificates: { kind: 'issuer', name: 'x', renewBefore: '0h' } }, ['certificates.renewBefore']],
+    [
+      { controller: { schedule: { kind: 'window', start: 'noon', stop: 'noon' } } },
+      ['controller.schedule.start', 'controller.schedule.stop'],
+    ],
+    [{ agent: { resources: { requests: { cpu: 'much' }, limits: { cpu: '1m' } } } }, ['agent.resources.requests.cpu']],
+    [
+      { agent: { tolerations: [{ key: 'a b', value: '-' }] } },
+      ['agent.tolerations.0.key', 'agent.tolerations.0.value'],
+    ],
+  ])('%j: each prop is found fault with once, and what is wrong is compared with nothing', (props, paths) => {
+    expect(faults(props).map((fault) => fault.slice(0, fault.indexOf(':')))).toEqual(paths);
+  });
+
+  test('name what came also where it cannot be written down', () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const props = {
+      cluster: circular,
+      namespace: 1n,
+      agent: { apiSocket: ['/run'], httpPort: NaN, seLinuxType: () => 'super_t' },
+      apiserver: null,
+      labels: { team: Symbol('us') },
+      annotations: { note: circular },
+    };
+    expect(faults(props).map((fault) => fault.replace(/expected .*, got/, 'got'))).toEqual([
+      'cluster: got an object',
+      'namespace: got 1n',
+      'labels.team: got a symbol',
+      'annotations.note: got an object',
+      'agent.httpPort: got NaN',
+      'agent.apiSocket: got a list',
+      'agent.seLinuxType: got a function',
+      'apiserver: got null',
+    ]);
+  });
+});
+
+test('of resources, the part that is not given keeps its defaults, and one that is given is all that there is', () => {
+  const resources = (given: Resources) => container(manifests({ agent: { resources: given } }), 'agent').resources;
+  expect(resources({ limits: { memory: '1Gi' } })).toEqual({
+    requests: { cpu: '10m', memory: '64Mi' },
+    limits: { memory: '1Gi' },
+  });
+  expect(resources({ requests: { memory: '32Mi' } })).toEqual({
+    requests: { memory: '32Mi' },
+    limits: { memory: '128Mi' },
+  });
+  expect(resources({ limits: {} })).toEqual({ requests: { cpu: '10m', memory: '64Mi' }, limits: {} });
+});
+
+test('six cron fields are those without the year: to the controller as in the warning', () => {
+  const open = (expression: string, moment: string) =>
+    scheduleOf(readControllerConfig({ MY_NODE_NAME: 'n', SCHEDULER_CRON_EXPRESSION: expression })).at(
+      Date.parse(moment),
+    ).open;
+  const expression = '* * 2 * * Sun';
+  const { warnings } = chartOf({ controller: { schedule: { kind: 'cron', expression } } }).brupop;
+  expect(warnings).toEqual([expect.stringContaining('six fields, second to day of week, without the year')]);
+  for (const moment of ['2026-01-04T02:30:00Z', '2027-01-03T02:30:00Z']) expect(open(expression, moment)).toBe(true);
+  expect(open(expression, '2026-01-05T02:30:00Z')).toBe(false);
 });
 
 test.each([

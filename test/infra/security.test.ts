@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { container, find, literalEnv, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
+import { CA } from './pem.ts';
 
 const objects = manifests();
 
@@ -55,7 +56,7 @@ describe('pod security', () => {
     });
     expect(literalEnv(strict, 'apiserver')).toMatchObject({ REQUIRE_CLIENT_CERTIFICATE: 'true' });
     expect(literalEnv(strict, 'agent')).toMatchObject({ PRESENT_CLIENT_CERTIFICATE: 'true' });
-    const caBundle = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+    const caBundle = CA;
     const own = { kind: 'secret', serverSecret: 'server', caBundle } as const;
     const apiserver = { requireClientCertificate: true };
     expect(() => manifests({ apiserver, certificates: own })).toThrow(

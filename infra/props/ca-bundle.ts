@@ -1,0 +1,26 @@
+import { X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/**
+ * The certificates of a bundle, encoded anew: what else stands in the text, blanks and comments, is left out. Undefined where there is none,
+ * where one cannot be read, and where anything else is in PEM: whoever hands over a private key has taken the wrong file.
+ */
+function certificatesIn(text: string): string | undefined {
+  const blocks = text.match(BLOCK) ?? [];
+  if (blocks.length === 0 || text.replace(BLOCK, '').includes('-----BEGIN')) return undefined;
+  try {
+    return blocks.map((block) => new X509Certificate(block).toString()).join('');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Becomes part of a manifest, so certificates are all that it yields; what is refused is never shown. */
+export const caBundle = z
+  .custom<string>((value) => typeof value === 'string' && certificatesIn(value) !== undefined, {
+    message: 'expected certificates in PEM, and nothing else in PEM',
+    params: { secret: true },
+  })
+  .transform((text) => certificatesIn(text) ?? '');
