@@ -9,7 +9,7 @@ import type { AgentStatus } from '../shadow/model.ts';
 import type { View } from './decide.ts';
 import type { HostUpdater } from './host/port.ts';
 import { StepFailedError } from './failure.ts';
-import { alreadySaid } from './status.ts';
+import { alreadySaid, inOlderContract } from './status.ts';
 
 /** Times of the agent, milliseconds. */
 export interface AgentTimes {
@@ -37,6 +37,8 @@ export interface SessionPorts {
 
 /** For how long, without a break, the apiserver may fail to act for reasons of its own before the attempt has failed. */
 const DRAIN_REFUSED_MS = 120_000;
+/** For how long, without a break, the cluster may refuse a status before less is said. */
+const REJECTED_MS = 120_000;
 /** After this time without news of it a write has changed nothing, or the watch lags. */
 const SEEN_BACK_MS = 30_000;
 /** What may fail the attempt. A release is never given up: nobody else would uncordon the node. */
@@ -64,13 +66,16 @@ export class Session {
 
   /**
    * Sends the status that `make` makes of the newest view, until it is accepted, and waits until the watch shows news. Nothing is sent
-   * where it is there already. What is not in the shadow after this is something that the cluster does not keep.
+   * where it is there already. What is not in the shadow after this is something that the cluster does not keep, or refuses: of a status
+   * that it takes in no case, the fields of the older contract are sent.
+   * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot: without it nothing may reboot
    */
   async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
+    const rejection = new Rejection(this.ports);
     let unseen: string | undefined;
     for (let attempt = 0; ; attempt++) {
       const before = this.view;
-      const status = make(before);
+      const status = rejection.isFinal ? inOlderContract(make(before), before) : make(before);
       const shadowVersion = before.shadow?.metadata.resourceVersion ?? '';
       if (alreadySaid(status, before)) return;
       const answer = await this.ports.api.putStatus(this.#caller(), { status, shadowVersion }, signal);
@@ -80,6 +85,7 @@ export class Session {
         if (await this.#changed(shadowVersion, SEEN_BACK_MS, signal)) return;
         unseen = shadowVersion;
       } else await this.#pause('status not accepted', { answer, attempt, shadowVersion }, signal);
+      rejection.note(answer, status);
     }
   }
 
@@ -150,6 +156,29 @@ export class Session {
       if (!(error instanceof DeadlineError)) throw error;
       return false;
     }
+  }
+}
+
+/** What the cluster has said of one status, again and again. */
+class Rejection {
+  /** It is refused for good: less has to be said. */
+  isFinal = false;
+  readonly #ports: SessionPorts;
+  #since: number | undefined;
+
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+  }
+
+  /** @throws StepFailedError (RebootFailed) */
+  note(answer: OperatorAnswer, { reboot }: AgentStatus): void {
+    const { clock, logger } = this.#ports;
+    if (answer.kind !== 'rejected') return void (this.#since = undefined);
+    this.#since ??= clock.monotonic();
+    if (this.isFinal || clock.monotonic() - this.#since < REJECTED_MS) return;
+    if (reboot) throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
+    logger.warn('the cluster refuses the status: only what the older contract has is said', { error: answer.message });
+    this.isFinal = true;
   }
 }
 

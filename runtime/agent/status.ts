@@ -82,6 +82,27 @@ function blame(failed: readonly string[], { reason, version }: Failure): string[
   return all.length > 0 ? all.slice(-MAX_FAILED_VERSIONS) : null;
 }
 
+/**
+ * What is left of a status that the cluster refuses: the fields of the older contract. The record of a failure is taken back rather than
+ * left to stand for another one. A version that cannot be added to those that failed has the list taken back as well, because a failure
+ * without a record is put down to the release.
+ */
+export function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
+  const { current_version, target_version, current_state, crash_count, state_transition_failure_timestamp } = status;
+  const recorded = shadow?.status?.failed_versions ?? [];
+  const isRecorded = status.failed_versions?.every((version) => recorded.includes(version)) ?? false;
+  return {
+    current_version,
+    target_version,
+    current_state,
+    crash_count,
+    state_transition_failure_timestamp,
+    reboot: null,
+    last_failure: null,
+    ...(!isRecorded && { failed_versions: null }),
+  };
+}
+
 /** Whether sending `status` would change what is there. */
 export function alreadySaid(status: AgentStatus, view: View): boolean {
   if (!view.shadow?.status) return false;

@@ -5,7 +5,7 @@ import { withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
-import { HEADERS, PATHS } from './protocol.ts';
+import { HEADERS, PATHS, type Refusal } from './protocol.ts';
 
 /** Who asks: every request says it, and the apiserver compares it with the token. */
 export interface Caller {
@@ -28,6 +28,8 @@ export type OperatorAnswer =
   | { readonly kind: 'again'; readonly message: string }
   /** 504: the drain's deadline has passed; the message names every pod left, and why. */
   | { readonly kind: 'deadline'; readonly message: string }
+  /** This status is taken in no case: a schema, or an admission policy, is against it. Nothing was written. */
+  | { readonly kind: 'rejected'; readonly message: string }
   /** Any other refusal: it will not work soon. */
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -164,34 +166,36 @@ function headers({ caller, shadowVersion, body }: Ask, token: string): Record<st
   };
 }
 
+/** Reasons that speak of the status itself: the Kubernetes API's, and those of an apiserver that knows an older model. */
+const REJECTIONS: ReadonlySet<string> = new Set(['StatusRefused', 'InvalidStatus']);
+
+const KINDS: Readonly<Record<number, Exclude<OperatorAnswer['kind'], 'ok'>>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  409: 'refused',
+  429: 'again',
+  503: 'again',
+  504: 'deadline',
+};
+
 /** What an answer means. The older implementation's apiserver answers in plain text and with a bare 500: both are read as well. */
 export function classify({ status, body }: Reply): OperatorAnswer {
   if (status >= 200 && status < 300) return { kind: 'ok' };
-  const message = `${status}: ${refusalText(body)}`;
-  switch (status) {
-    case 409:
-      return { kind: 'refused', message };
-    case 401:
-    case 403:
-      return { kind: 'unauthorized', message };
-    case 429:
-    case 503:
-      return { kind: 'again', message };
-    case 504:
-      return { kind: 'deadline', message };
-    default:
-      return { kind: 'failed', message };
-  }
+  const { error, reason } = readRefusal(body);
+  const message = `${status}: ${error}`;
+  if (reason !== undefined && REJECTIONS.has(reason)) return { kind: 'rejected', message };
+  return { kind: KINDS[status] ?? 'failed', message };
 }
 
-function refusalText(body: string): string {
+function readRefusal(body: string): Partial<Refusal> & Pick<Refusal, 'error'> {
+  const text = { error: shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given' };
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
-    if (typeof error === 'string') return error;
+    const { error, reason } = JSON.parse(body) as Partial<Record<keyof Refusal, unknown>>;
+    return typeof error === 'string' ? { error, ...(typeof reason === 'string' && { reason }) } : text;
   } catch {
     // Not JSON: the text itself is the reason.
+    return text;
   }
-  return shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given';
 }
 
 /** The system's word for a failed connection, e.g. `ECONNREFUSED`: its messages hold addresses and paths as well. */

@@ -39,6 +39,8 @@ export const REFUSAL_REASONS = [
   'KubernetesUnavailable',
   /** The Kubernetes API refuses what the apiserver wants, e.g. for a missing permission. */
   'KubernetesRefused',
+  /** The Kubernetes API takes the status in no case: its schema, or an admission policy, is against it. */
+  'StatusRefused',
   /** Others have sent more than can be kept in memory, or reviewed, at once. */
   'Busy',
   /** TLS failed, or its handshake did not end in time. */

@@ -1,4 +1,4 @@
-import { ConflictError } from '../kube/errors.ts';
+import { ApiStatusError, ConflictError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
@@ -48,7 +48,8 @@ export interface StatusReport {
 /**
  * Merges a status into the agent's shadow. One that was made from an older shadow must not be merged, so its version goes into the patch.
  * @returns the whole status
- * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node
+ * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node, 502 (StatusRefused) where
+ *   the Kubernetes API takes such a status in no case
  */
 export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
   const sent = parseAgentStatus(status);
@@ -59,7 +60,7 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
       metadata: { resourceVersion: version ?? resourceVersion },
       status: statusPatch(sent, shadow.status),
     };
-    return (await ports.shadows.patchStatus(shadow.metadata.name, patch)).status as Status;
+    return (await written(ports.shadows.patchStatus(shadow.metadata.name, patch))).status as Status;
   };
   if (version === undefined) return fromTheStart(put);
   try {
@@ -68,5 +69,18 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
     if (error instanceof ConflictError)
       throw new RefusedError(409, 'Conflict', 'the BottlerocketShadow has changed since; look again');
     throw error;
+  }
+}
+
+/** Codes of schemas and admission policies. A webhook that gives no code is answered for with 400. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
+
+/** The agent must know what is refused of its status for good from what may pass, and from what is wrong with its own token. */
+async function written(write: Promise<ShadowObject>): Promise<ShadowObject> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof ApiStatusError) || !REFUSALS.has(error.status.code)) throw error;
+    throw new RefusedError(502, 'StatusRefused', error.message);
   }
 }

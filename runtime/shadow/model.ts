@@ -52,6 +52,7 @@ export const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
+/** What our agents say. The schema is open: a status with a newer word must not be refused as a whole. */
 export const FAILURE_REASONS = [
   'PrepareFailed',
   'DrainFailed',
@@ -66,7 +67,7 @@ export const FAILURE_REASONS = [
 export const lastFailure = z
   .object({
     state: state.describe('The state that was wanted.'),
-    reason: z.enum(FAILURE_REASONS).describe('What went wrong, in one word.'),
+    reason: z.string().describe(`What went wrong, in one word: ${FAILURE_REASONS.join(', ')}, or a newer one.`),
     message: z.string().describe('What went wrong, with what the host or the cluster said.'),
     version: semver.nullish().describe('The version that was being installed.'),
     time: timestamp.describe('When it went wrong.'),

@@ -3,7 +3,7 @@ import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
 import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/apiserver/client.ts';
-import { RefusedError } from '../../runtime/apiserver/refusal.ts';
+import { refusalOf } from '../../runtime/apiserver/http/errors.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
@@ -13,7 +13,7 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { SimulatedHost } from '../../sim/hosts/host.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
-import type { World } from '../apiserver/world.ts';
+import type { Replica, World } from '../apiserver/world.ts';
 
 const LONGEST_REQUEST_MS = 60_000;
 
@@ -25,8 +25,8 @@ function inProcess(service: Service, clock: Clock): OperatorApi {
       return { kind: 'ok' };
     } catch (error) {
       if (error instanceof DeadlineError) return { kind: 'again', message: error.message };
-      if (!(error instanceof RefusedError)) throw error;
-      return classify({ status: error.status, body: JSON.stringify({ error: error.message, reason: error.reason }) });
+      const { status, message, reason } = refusalOf(error);
+      return classify({ status, body: JSON.stringify({ error: message, reason }) });
     }
   };
   return {
@@ -40,6 +40,8 @@ function inProcess(service: Service, clock: Clock): OperatorApi {
 
 export interface Joined {
   readonly host: SimulatedHost;
+  /** The apiserver that the agent talks to. */
+  readonly replica: Replica;
   readonly end: () => void;
 }
 
@@ -49,7 +51,8 @@ export interface Joined {
  */
 export function join(world: World, offered: readonly string[], transport: KubeTransport = world.admin): Joined {
   const { clock, random } = world;
-  const { service } = world.replica();
+  const replica = world.replica();
+  const { service } = replica;
   const host = new SimulatedHost({ clock, random, version: '1.38.0', releases: new Releases(['1.38.0', ...offered]) });
   const life = new AbortController();
   let agentLife = new AbortController();
@@ -70,6 +73,7 @@ export function join(world: World, offered: readonly string[], transport: KubeTr
   host.start(life.signal);
   return {
     host,
+    replica,
     end: () => {
       agentLife.abort();
       life.abort();

@@ -141,7 +141,7 @@ function disturbed(step: StepName, fault: FaultName, befall: (world: World) => E
   return world;
 }
 
-function outcome(world: World): Outcome | 'under way' {
+function outcome(world: World): string {
   if (!world.host.boot) return 'gone';
   if (world.updated) return 'updated';
   if (world.restored) return world.operator.status.last_failure?.reason ?? 'under way';

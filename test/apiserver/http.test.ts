@@ -106,6 +106,28 @@ describe('a refusal', () => {
     ]);
   });
 
+  test("of a status by the Kubernetes API is told from a token that is not the node's, and from what is refused before the write", async () => {
+    const refuse = (method: string, code: number): void => {
+      replica.tap.before = (request) => {
+        if (request.method === method && request.path.includes('brs-n1')) throw apiStatusError(method, { code });
+      };
+    };
+    const status = { current_version: '1.38.0', target_version: '1.39.0', current_state: 'Idle', crash_count: 0 };
+    const put = (): Promise<string> =>
+      refusal(send('PUT', RESOURCE, { headers: identity(), body: JSON.stringify(status) }));
+    for (const [method, code, answer] of [
+      ['PATCH', 403, '502 StatusRefused'],
+      ['PATCH', 422, '502 StatusRefused'],
+      ['GET', 403, '502 KubernetesRefused'],
+      ['PATCH', 404, '503 Conflict'],
+      ['PATCH', 429, '503 KubernetesUnavailable'],
+      ['PATCH', 500, '503 KubernetesUnavailable'],
+    ] as const) {
+      refuse(method, code);
+      expect([method, code, await put()]).toEqual([method, code, answer]);
+    }
+  });
+
   test('for an error that nobody expected says nothing of the inside', async () => {
     replica.tap.before = () => {
       throw new TypeError('secret');

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { GROUP, PLURAL } from '../../runtime/shadow/names.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
@@ -6,22 +7,37 @@ import { eventually } from './eventually.ts';
 /** What an administrator can put between a drain and its evictions. */
 
 /** An admission policy that denies every eviction in the namespace: `Forbidden` is 403, `Invalid` 422. */
-export async function deniesEvictions(
-  { admin }: Contract,
-  namespace: string,
-  reason: 'Forbidden' | 'Invalid',
-): Promise<void> {
-  const policies = '/apis/admissionregistration.k8s.io/v1';
-  await admin.create(`${policies}/validatingadmissionpolicies`, {
-    metadata: { name: namespace },
-    spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: {
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/eviction'] }],
-      },
-      validations: [{ expression: 'false', message: 'no pod is evicted here', reason }],
-    },
+export function deniesEvictions(cluster: Contract, namespace: string, reason: Denial['reason']): Promise<void> {
+  return deny(cluster, namespace, {
+    rule: { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/eviction'] },
+    expression: 'false',
+    message: 'no pod is evicted here',
+    reason,
   });
+}
+
+/** An admission policy that denies every status in the namespace that bears the record of a failure. */
+export function deniesFailures(cluster: Contract, namespace: string, reason: Denial['reason']): Promise<void> {
+  return deny(cluster, namespace, {
+    rule: { apiGroups: [GROUP], apiVersions: ['*'], operations: ['UPDATE'], resources: [`${PLURAL}/status`] },
+    expression: '!has(object.status.last_failure)',
+    message: 'no failure is told here',
+    reason,
+  });
+}
+
+interface Denial {
+  readonly rule: object;
+  /** True for what is let through. */
+  readonly expression: string;
+  readonly message: string;
+  readonly reason: 'Forbidden' | 'Invalid';
+}
+
+async function deny({ admin }: Contract, namespace: string, { rule, ...validation }: Denial): Promise<void> {
+  const policies = '/apis/admissionregistration.k8s.io/v1';
+  const spec = { failurePolicy: 'Fail', matchConstraints: { resourceRules: [rule] }, validations: [validation] };
+  await admin.create(`${policies}/validatingadmissionpolicies`, { metadata: { name: namespace }, spec });
   await admin.create(`${policies}/validatingadmissionpolicybindings`, {
     metadata: { name: namespace },
     spec: {

@@ -15,4 +15,5 @@ export const FAILURES = ['test/agent/failures.test.ts'];
 export const DECISIONS = ['test/agent/decide.test.ts'];
 export const STATUSES = ['test/agent/status.test.ts'];
 export const REQUESTS = ['test/agent/client.test.ts'];
+export const REFUSED = ['test/agent/refused-status.test.ts'];
 export const LATE = ['test/agent/late-status.test.ts'];

@@ -102,7 +102,7 @@ const marks: readonly Mutant[] = [
     rule: 'M2',
     without: 'a drain that was superseded is asked for again',
     file: CLIENT,
-    find: '    case 503:\n',
+    find: "  503: 'again',\n",
     replace: '',
     tests: REQUESTS,
   },

@@ -1,5 +1,4 @@
 import { aborted } from '../../lib/abort.ts';
-import type { FailureReason } from '../../shadow/model.ts';
 import type { Step, View } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../host/port.ts';
@@ -59,7 +58,7 @@ async function prepare(session: Session, version: string, signal: AbortSignal): 
 }
 
 /** After these the slot may be broken or wiped, although the host still says that it holds the version. */
-const SPOILING: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'HostFailed']);
+const SPOILING: ReadonlySet<string> = new Set(['PrepareFailed', 'ActivateFailed', 'HostFailed']);
 
 /** Whether what the host calls staged is not to be relied on, because of how the last attempt ended. */
 function isSlotDoubtful({ shadow }: View, version: string): boolean {

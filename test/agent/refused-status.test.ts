@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { OperatorAnswer } from '../../runtime/apiserver/client.ts';
+import { apiStatusError } from '../../runtime/kube/errors.ts';
+import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import type { Status } from '../../runtime/shadow/model.ts';
+import type { FaultName } from '../../sim/hosts/faults.ts';
+import { World } from '../apiserver/world.ts';
+import { reports } from './hand.ts';
+import { join, type Joined } from './joined.ts';
+import { World as AgentWorld } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+
+interface Crd {
+  readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: object } }[] };
+}
+
+/** A CRD of another release, which knows other reasons. */
+async function closeReasons(world: World): Promise<void> {
+  const { spec } = (await world.get(CRD)) as Crd;
+  const versions = JSON.parse(JSON.stringify(spec.versions)) as never[];
+  for (const { schema } of versions as { schema: { openAPIV3Schema: never } }[]) {
+    const { properties } = schema.openAPIV3Schema as { properties: { status: { properties: Record<string, never> } } };
+    const failure = properties.status.properties['last_failure'] as { properties: Record<string, object> } | undefined;
+    if (failure) failure.properties['reason'] = { type: 'string', enum: ['OutOfCheese'] };
+  }
+  await world.patch(CRD, { spec: { versions } });
+}
+
+const writesStatus = ({ method, path }: KubeRequest): boolean => method === 'PATCH' && path.endsWith('/status');
+const statusOf = ({ body }: KubeRequest): Partial<Status> => (body as { status?: Partial<Status> }).status ?? {};
+
+/** An admission policy that denies what it does not know. */
+function deny(code: number, denies: (status: Partial<Status>) => boolean) {
+  return ({ replica: { tap } }: Joined): void => {
+    tap.before = (request) => {
+      if (!writesStatus(request) || !denies(statusOf(request))) return;
+      throw apiStatusError('PATCH', { code, reason: 'Forbidden', message: 'denied by policy' });
+    };
+  };
+}
+
+const CLUSTERS: Readonly<Record<string, (world: World, joined: Joined) => void | Promise<void>>> = {
+  'a CRD with a closed list of reasons': closeReasons,
+  'an admission policy that answers 403': (_, joined) => deny(403, (status) => status.last_failure != null)(joined),
+  'an admission webhook that gives no code, which is 400': (_, joined) =>
+    deny(400, (status) => status.last_failure != null)(joined),
+};
+
+let joined: Joined | undefined;
+afterEach(() => joined?.end());
+
+const status = async (world: World): Promise<Partial<Status>> => (await world.shadow()).status ?? {};
+const statusWrites = ({ cluster }: World, from: number): number =>
+  cluster.audit.slice(from).filter(({ verb, subresource }) => verb === 'patch' && subresource === 'status').length;
+
+/** The node `n1`, wanted at 1.39.0, whose update fails; resolves when the agent has begun to say so. */
+async function failing(refuse: (typeof CLUSTERS)[string], fault: FaultName): Promise<World> {
+  const world = await World.create();
+  await world.setStatus('n1', { failed_versions: ['1.30.0'] });
+  joined = join(world, ['1.39.0']);
+  await refuse(world, joined);
+  joined.host.inject(fault, { uses: Infinity });
+  const stuck = ({ body }: KubeRequest): boolean =>
+    (body as { status?: Partial<Status> } | undefined)?.status?.current_state === 'ErrorReset';
+  for (let second = 0; second < 3600 && !joined.replica.tap.requests.some(stuck); second++)
+    await world.clock.advance(1000);
+  return world;
+}
+
+describe.each(Object.entries(CLUSTERS))('a status that is refused for good, by %s,', (_, refuse) => {
+  test.each<[FaultName, Partial<Status>]>([
+    // No record of it: an older agent's failures are put down to the release as well.
+    ['activate', { crash_count: 1 }],
+    // Not the release's: what is known of others stays.
+    ['reboot-ignored', { crash_count: 1, failed_versions: ['1.30.0'] }],
+  ])(
+    'is said in the older contract after two minutes (%s), so that the node goes back into service',
+    async (fault, said) => {
+      const world = await failing(refuse, fault);
+      await world.clock.advance(115_000);
+      expect(await status(world)).not.toMatchObject({ current_state: 'ErrorReset' });
+      await world.clock.advance(45_000);
+      const { drain: __, ...after } = await status(world);
+      expect(after).toEqual({
+        current_state: 'ErrorReset',
+        current_version: '1.38.0',
+        target_version: '1.39.0',
+        state_transition_failure_timestamp: expect.any(String),
+        ...said,
+      });
+      const from = world.cluster.audit.length;
+      await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+      await world.clock.advance(30 * MINUTE_MS);
+      expect(await status(world)).toMatchObject({ current_state: 'Idle', crash_count: 1 });
+      expect([(await world.node()).spec?.unschedulable ?? false, await world.marks()]).toEqual([false, undefined]);
+      expect(statusWrites(world, from)).toBeLessThan(5);
+    },
+  );
+});
+
+test('the record of a reboot is never left out: a cluster that refuses it has the attempt fail, and no reboot', async () => {
+  const world = await World.create();
+  joined = join(world, ['1.39.0']);
+  deny(403, (sent) => sent.reboot != null)(joined);
+  await world.clock.advance(20 * MINUTE_MS);
+  expect(joined.host.requests.get('POST /actions/reboot')).toBeUndefined();
+  expect(await status(world)).toMatchObject({
+    current_state: 'ErrorReset',
+    last_failure: { reason: 'RebootFailed', message: expect.stringContaining('denied by policy') },
+  });
+  expect((await status(world)).failed_versions ?? null).toBeNull();
+});
+
+describe('nothing is left out of a status', () => {
+  let world: AgentWorld;
+  afterEach(() => world.end());
+
+  test.each<OperatorAnswer>([
+    { kind: 'refused', message: '409' },
+    { kind: 'again', message: '503' },
+    { kind: 'failed', message: '500' },
+    { kind: 'unauthorized', message: '403' },
+  ])('for an answer that says nothing of the status itself, however long it stands: %j', async (answer) => {
+    world = new AgentWorld();
+    world.host.inject('prepare');
+    await world.until(() => world.asked('prepare-update') > 2);
+    world.operator.answer = (ask) => (ask === 'putStatus' ? answer : undefined);
+    await world.advance(2 * 60 * MINUTE_MS);
+    world.operator.answer = () => undefined;
+    await world.until(() => reports(world).length > 0);
+    expect(world.operator.status).toMatchObject({
+      last_failure: { reason: 'PrepareFailed' },
+      failed_versions: ['1.39.0'],
+    });
+  });
+
+  test('for refusals that others break', async () => {
+    world = new AgentWorld();
+    world.host.inject('prepare');
+    await world.until(() => world.asked('prepare-update') > 2);
+    const rejected: OperatorAnswer = { kind: 'rejected', message: '502: denied' };
+    let since = Infinity;
+    world.operator.answer = (ask) => {
+      if (ask !== 'putStatus') return undefined;
+      since = Math.min(since, world.clock.monotonic());
+      const minute = Math.floor((world.clock.monotonic() - since) / MINUTE_MS);
+      return minute % 2 === 0 ? rejected : { kind: 'again', message: '503' };
+    };
+    await world.until(() => since < Infinity);
+    await world.advance(10 * MINUTE_MS);
+    world.operator.answer = () => undefined;
+    await world.until(() => reports(world).length > 0);
+    expect(world.operator.status.last_failure?.reason).toBe('PrepareFailed');
+  });
+});
