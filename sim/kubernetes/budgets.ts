@@ -7,7 +7,9 @@ import type { Budget, SimPod, World } from './types.ts';
 /** The requests that bring the status of every PodDisruptionBudget up to date: it is what evictions are judged by. */
 export function budgets(world: World): readonly KubeRequest[] {
   return world.budgets.flatMap((budget) => {
-    const status = budgetStatus(budget, world);
+    const pods = world.pods.filter((pod) => covers(budget, pod) && !isFinished(pod));
+    if (!isCountable(budget, pods)) return [];
+    const status = budgetStatus(budget, pods, world);
     if (isDeepStrictEqual({ ...budget.status, ...status }, budget.status)) return [];
     const body = {
       ...budget,
@@ -23,8 +25,19 @@ function budgetPath({ metadata }: Budget): string {
   return `/apis/policy/v1/namespaces/${metadata.namespace}/poddisruptionbudgets/${metadata.name}`;
 }
 
-function budgetStatus(budget: Budget, world: World): object {
-  const pods = world.pods.filter((pod) => covers(budget, pod) && !isFinished(pod));
+/** Kinds that say how many pods there should be. */
+const SCALED: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet']);
+
+/** A number of pods needs no counting; for all else the pods' controllers are asked, and where one cannot say, nothing is. */
+function isCountable({ spec }: Budget, pods: readonly SimPod[]): boolean {
+  if (typeof spec.minAvailable === 'number') return true;
+  const controllers = pods.flatMap(
+    ({ metadata }) => metadata.ownerReferences?.filter(({ controller }) => controller) ?? [],
+  );
+  return controllers.every(({ kind }) => SCALED.has(kind));
+}
+
+function budgetStatus(budget: Budget, pods: readonly SimPod[], world: World): object {
   const disruptedPods = stillDisrupted(budget, pods);
   const currentHealthy = pods.filter(
     (pod) => isActive(pod) && isReady(pod) && !(pod.metadata.name in disruptedPods),

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Agent } from '../../runtime/apiserver/agent.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import type { Preflight } from '../../runtime/apiserver/config.ts';
 import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
 import { type ShadowObject, shadowsPath } from '../../runtime/kube/shadows.ts';
@@ -19,14 +18,7 @@ import { CRDS } from '../sim/cluster/gadget.ts';
 import { type Account, apiserverAccount, noting } from './account.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
-import type { Replica } from './replica.ts';
-
-export interface ReplicaOptions {
-  readonly timeoutSec?: number;
-  readonly preflight?: Preflight;
-  /** Default: the world's, with the apiserver's own roles. */
-  readonly transport?: KubeTransport;
-}
+import type { Replica, ReplicaOptions } from './replica.ts';
 
 export interface PodOptions {
   /** @default the world's */
@@ -84,7 +76,8 @@ export class DrainWorld {
     return world;
   }
 
-  replica({ timeoutSec = 60, preflight = 'warn', transport = this.transport }: ReplicaOptions = {}): Replica {
+  replica(options: ReplicaOptions = {}): Replica {
+    const { timeoutSec = 60, preflight = 'warn', transport = this.transport, clock = systemClock } = options;
     const tap = new Tapped(transport);
     const { service } = createApiserver({
       transport: tap,
@@ -95,7 +88,7 @@ export class DrainWorld {
         MAX_CONCURRENT_EVICTIONS: 5,
         REQUIRE_CLIENT_CERTIFICATE: false,
       },
-      clock: systemClock,
+      clock,
       random: Math.random,
       logger: silentLogger,
       instance: 'contract',

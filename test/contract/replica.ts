@@ -1,6 +1,8 @@
+import type { Preflight } from '../../runtime/apiserver/config.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { NODES_PATH } from '../../runtime/kube/nodes.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Tapped } from '../kube/world.ts';
 
 /** A replica of the apiserver in this process, with a hand on its wire to the cluster. */
@@ -9,6 +11,15 @@ export interface Replica {
   readonly tap: Tapped;
   /** A request for the world's agent. @param gone aborts when its client is gone */
   readonly drain: (gone?: AbortSignal) => Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly timeoutSec?: number;
+  readonly preflight?: Preflight;
+  /** Default: the world's, with the apiserver's own roles. */
+  readonly transport?: KubeTransport;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 type Matches = (request: KubeRequest) => boolean;

@@ -98,6 +98,12 @@ describe('a node that goes down at 100 ms', () => {
   };
   const under = (...pods: readonly Sighting[]): readonly string[] => breaches(pods, [{ node: 'n1', atMs: 100 }], {});
 
+  const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' };
+
+  test('must be empty of pods that a DaemonSet owns but does not control', () => {
+    expect(under(pod(10, { metadata: { ownerReferences: [DAEMON_SET] } }))).toHaveLength(1);
+  });
+
   test('must be empty', () => {
     expect(under(pod(10))).toEqual(['n1 went down under shop/p']);
     expect(under(pod(10), pod(101, { gone: true }))).toHaveLength(1);
@@ -111,8 +117,7 @@ describe('a node that goes down at 100 ms', () => {
   });
 
   test('keeps what no drain moves, and what was said to stay', () => {
-    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }];
-    expect(under(pod(10, { metadata: { ownerReferences } }))).toEqual([]);
+    expect(under(pod(10, { metadata: { ownerReferences: [{ ...DAEMON_SET, controller: true }] } }))).toEqual([]);
     expect(under(pod(10, { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }))).toEqual([]);
     expect(breaches([pod(10)], [{ node: 'n1', atMs: 100 }], { stays: () => true })).toEqual([]);
   });

@@ -114,6 +114,7 @@ function notEmpty({ node, atMs }: Reboot, lives: readonly Life[]): readonly stri
 
 /** Pods of DaemonSets and static pods stay where they are. */
 function isDrained({ metadata }: Pod): boolean {
-  const ofDaemonSet = metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') ?? false;
+  const ofDaemonSet =
+    metadata.ownerReferences?.some(({ kind, controller }) => kind === 'DaemonSet' && controller) ?? false;
   return !ofDaemonSet && metadata.annotations?.['kubernetes.io/config.mirror'] === undefined;
 }

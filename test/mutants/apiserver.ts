@@ -1,5 +1,6 @@
 import { admissionMutants } from './apiserver/admission.ts';
 import { drainMutants } from './apiserver/drain.ts';
+import { drainSetMutants } from './apiserver/drain-set.ts';
 import { drainWordMutants } from './apiserver/drain-words.ts';
 import { endingMutants } from './apiserver/ending.ts';
 import { releaseMutants } from './apiserver/release.ts';
@@ -9,6 +10,7 @@ import type { Mutant } from './mutant.ts';
 export const apiserverMutants: readonly Mutant[] = [
   ...admissionMutants,
   ...drainMutants,
+  ...drainSetMutants,
   ...drainWordMutants,
   ...endingMutants,
   ...releaseMutants,

@@ -6,12 +6,21 @@ import { fileURLToPath } from 'node:url';
 
 const MODULE = fileURLToPath(new URL('stopping.ts', import.meta.url));
 const OPTIONS = ['--input-type=module', '--eval'];
-/** Says when it runs, and what it ends of. */
-const PROGRAM = `import { stopRequested } from '${MODULE}';
+/**
+ * Says when it runs, and what it ends of. That it outlives its parent it says once it has seen it gone, and then had the time in which it
+ * looks twice: by timers of its own, which fire in their order however busy the machine is. In the end it is over whatever happens.
+ */
+const PROGRAM = `import { LOOK_MS, stopRequested } from '${MODULE}';
   const stop = stopRequested(process.env);
+  const { ppid } = process;
   const end = (why) => process.exit(console.log(why));
   stop.addEventListener('abort', () => end('asked to'));
-  setTimeout(() => end('by itself'), 2000);
+  setTimeout(() => end('too late'), 60_000);
+  const look = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(look);
+    setTimeout(() => end('by itself'), 2 * LOOK_MS);
+  }, 10);
   console.log('runs');`;
 const PARENT = `import { spawn } from 'node:child_process';
   spawn(process.execPath, ${JSON.stringify([...OPTIONS, PROGRAM])}, { stdio: 'inherit' });`;

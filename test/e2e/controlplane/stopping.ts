@@ -1,4 +1,5 @@
-const LOOK_MS = 500;
+/** How often a process looks whether its parent is there. */
+export const LOOK_MS = 500;
 
 /**
  * Aborts when this process is asked to end, or right after the npm that started it was killed. Another parent may well go and leave
