@@ -31,6 +31,8 @@ export interface LeaderElectionOptions {
 const LEASE_SECONDS = 15;
 /** A leader that could not renew for this long stops: well before anybody else may take over. */
 const RENEW_DEADLINE_MS = 10_000;
+/** Part of the time that is left which one request may take, so that an unanswered one leaves room for another. */
+const ATTEMPT_SHARE = 0.5;
 const RETRY_MS = 2_000;
 const RELEASE_DEADLINE_MS = 3_000;
 
@@ -81,7 +83,7 @@ export class LeaderElection {
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     while (!signal.aborted) {
       const began = this.#options.clock.monotonic();
-      const outcome = await this.#attempt(RENEW_DEADLINE_MS, signal);
+      const outcome = await this.#attempt(RENEW_DEADLINE_MS * ATTEMPT_SHARE, signal);
       if (outcome === 'held') return began;
       await this.#pause(RETRY_MS, signal);
     }
@@ -122,7 +124,7 @@ export class LeaderElection {
     while (!term.signal.aborted) {
       if (outcome !== 'conflict') await this.#pause(Math.min(RETRY_MS, Math.max(0, left())), term.signal);
       const began = clock.monotonic();
-      outcome = left() > 0 ? await this.#attempt(left(), term.signal) : 'other';
+      outcome = left() > 0 ? await this.#attempt(left() * ATTEMPT_SHARE, term.signal) : 'other';
       if (outcome === 'held') renewed = began;
       if (outcome !== 'other' || term.signal.aborted) continue;
       logger.warn('leadership lost', { unrenewedMs: Math.round(clock.monotonic() - renewed) });

@@ -10,8 +10,8 @@ export class Tapped implements KubeTransport {
   readonly watches: KubeWatch[] = [];
   /** Throws, or returns to let the request through. */
   before: (request: KubeRequest) => void | Promise<void> = () => undefined;
-  /** Throws for an answer that got lost: what was asked has been done. */
-  after: (request: KubeRequest) => void = () => undefined;
+  /** Throws for an answer that got lost, waits for one that is late: what was asked has been done. */
+  after: (request: KubeRequest) => void | Promise<void> = () => undefined;
   beforeWatch: (watch: KubeWatch) => void = () => undefined;
   readonly #inner: KubeTransport;
   #cut = new AbortController();
@@ -24,7 +24,7 @@ export class Tapped implements KubeTransport {
     this.requests.push(request);
     await this.before(request);
     const answer = await this.#inner.request(request);
-    this.after(request);
+    await this.after(request);
     return answer;
   }
 

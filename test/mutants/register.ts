@@ -5,6 +5,7 @@ import { clusterMutants } from './cluster.ts';
 import { controllerMutants } from './controller.ts';
 import { e2eMutants } from './e2e.ts';
 import { refusalMutants } from './e2e-refusals.ts';
+import { leaseMutants } from './lease.ts';
 import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -17,5 +18,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...controllerMutants,
   ...e2eMutants,
   ...refusalMutants,
+  ...leaseMutants,
   ...limitMutants,
 ];
