@@ -2,8 +2,10 @@ import type { RequestOptions } from 'node:https';
 
 /** How to reach one API server, and as whom. */
 export interface ClusterAccess {
-  /** e.g. `https://10.0.0.1:443`. */
+  /** e.g. `https://10.0.0.1:443`, or `https://rancher.example/k8s/clusters/c-1` where others share the address. */
   readonly server: string;
+  /** URL of an HTTP proxy on the way there. @default none */
+  readonly proxy?: string | undefined;
   /**
    * What the next request goes out with.
    * @param fresh the last ones were refused: read them again
@@ -31,16 +33,19 @@ export class AccessError extends Error {
 /** Tokens and certificates on disk are replaced while a process runs; the old ones hold for minutes after that. */
 const MAX_AGE_MS = 60_000;
 
-/** Credentials that are loaded again when they are a minute old or were refused. A load that fails leaves the last good ones in use. */
+/**
+ * Credentials that are loaded again when they are a minute old or were refused. A load that fails leaves the last good ones in use.
+ * @param load `fresh` says that the last ones were refused
+ */
 export function refreshed(
-  load: () => Promise<Credentials>,
+  load: (fresh: boolean) => Promise<Credentials>,
   monotonic: () => number,
 ): (fresh?: boolean) => Promise<Credentials> {
   let last: { readonly value: Credentials; readonly at: number } | undefined;
   return async (fresh = false) => {
     if (last && !fresh && monotonic() - last.at < MAX_AGE_MS) return last.value;
     try {
-      last = { value: await load(), at: monotonic() };
+      last = { value: await load(fresh), at: monotonic() };
     } catch (error) {
       if (!last) throw error;
     }

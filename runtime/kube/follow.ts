@@ -98,10 +98,12 @@ class Follower<T extends KubeObject, P> {
     let events = 0;
     for await (const event of transport.watch({ path, query: { ...query, ...position }, signal: this.#signal })) {
       const object = event.object as T;
+      const change = this.#change(event.type, object);
+      // Only now: an event that could not be taken in is asked for again.
       this.#version = object.metadata.resourceVersion;
       this.#failures = 0;
       events++;
-      yield this.#change(event.type, object);
+      yield change;
     }
     if (events === 0 && clock.monotonic() - began < SHORTEST_WATCH_MS) throw new Error('the watch ended at once');
   }

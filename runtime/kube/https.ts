@@ -18,6 +18,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_INACTIVITY_MS = 180_000;
 /** Load balancers forget idle connections without a word, many of them after a minute. */
 const IDLE_SOCKET_MS = 50_000;
+/** Of silence on a connection until the system asks whether the other side is there: often enough for those load balancers, and no more. */
+const KEEPALIVE_MS = 30_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 export interface HttpsOptions {
@@ -60,18 +62,23 @@ interface Exchange {
 
 class HttpsTransport implements KubeTransport {
   readonly #access: ClusterAccess;
+  /** Of the server's address; '' for most. */
+  readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #maxBytes: number;
   readonly #requests: Agent;
   readonly #slow: Agent;
-  readonly #watches = keeping();
+  readonly #watches: Agent;
 
   constructor(access: ClusterAccess, options: HttpsOptions) {
+    const { proxy } = access;
     this.#access = access;
+    this.#basePath = new URL(access.server).pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-    this.#requests = keeping(options.maxRequestSockets ?? MAX_REQUESTS);
-    this.#slow = keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS);
+    this.#requests = keeping(proxy, options.maxRequestSockets ?? MAX_REQUESTS);
+    this.#slow = keeping(proxy, options.maxSlowSockets ?? MAX_SLOW_REQUESTS);
+    this.#watches = keeping(proxy);
   }
 
   async request(request: KubeRequest): Promise<unknown> {
@@ -130,28 +137,38 @@ class HttpsTransport implements KubeTransport {
     }
   }
 
+  /** Bounded until the answer begins: looking up the name, connecting and the handshake may each hang for ever. */
   #sendOnce(exchange: Exchange, { tls, headers }: Credentials): Promise<IncomingMessage> {
     const { method, path, body, signal, agent, answerMs, silenceMs } = exchange;
-    const options = { ...tls, agent, method, path, headers: { ...exchange.headers, ...headers } };
-    return new Promise((resolve, reject) => {
-      const request = httpsRequest(this.#access.server, { ...options, ...(signal && { signal }) });
-      request.setTimeout(answerMs, () => request.destroy(new Error('silent for too long')));
-      request.once('response', (response) => {
-        request.setTimeout(silenceMs);
-        resolve(response);
+    const options = {
+      ...tls,
+      agent,
+      method,
+      path: this.#basePath + path,
+      headers: { ...exchange.headers, ...headers },
+    };
+    const answered = (inner: AbortSignal): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const request = httpsRequest(this.#access.server, { ...options, ...(signal && { signal }) });
+        inner.addEventListener('abort', () => request.destroy(inner.reason as Error), { once: true });
+        request.once('response', (response) => {
+          request.setTimeout(silenceMs, () => request.destroy(new Error('silent for too long')));
+          resolve(response);
+        });
+        request.once('error', (error: NodeJS.ErrnoException) => {
+          const stale = request.reusedSocket && error.code === 'ECONNRESET';
+          reject(stale ? new StaleConnectionError('ECONNRESET', { cause: error }) : error);
+        });
+        request.end(body);
       });
-      request.once('error', (error: NodeJS.ErrnoException) => {
-        const stale = request.reusedSocket && error.code === 'ECONNRESET';
-        reject(stale ? new StaleConnectionError('ECONNRESET', { cause: error }) : error);
-      });
-      request.end(body);
-    });
+    return withDeadline({ ms: answerMs, clock: systemClock, signal }, answered);
   }
 }
 
 /** Connections that are kept, at most so many. */
-function keeping(maxSockets = Infinity): Agent {
-  return new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, maxSockets });
+function keeping(proxy: string | undefined, maxSockets = Infinity): Agent {
+  const kept = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
+  return new Agent({ ...kept, ...(proxy !== undefined && { proxyEnv: { HTTPS_PROXY: proxy } }) });
 }
 
 /** The length is stated because Node leaves it out for DELETE: the server would take such a body for the next request. */

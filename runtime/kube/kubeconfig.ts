@@ -1,38 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
+import { delimiter, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../lib/clock.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
 import { AccessError, type ClusterAccess, type Credentials, refreshed } from './credentials.ts';
 
 /**
- * Access by a kubeconfig, with everything that its users may bring (client certificates, tokens, exec and OIDC plug-ins), and the
- * namespace of its context. Proxies are not supported.
+ * Access by a kubeconfig, with everything that its users may bring (client certificates, tokens, exec and OIDC plug-ins, an HTTP proxy), and
+ * the namespace of its context.
+ * @param paths one path, or several as in KUBECONFIG: of a name that several define the first counts, and files that do not exist are passed over
  * @throws AccessError
  */
-export async function kubeconfigAccess(path: string): Promise<{ access: ClusterAccess; namespace: string }> {
+export async function kubeconfigAccess(
+  paths: string,
+  clock: { monotonic(): number } = systemClock,
+): Promise<{ access: ClusterAccess; namespace: string }> {
   // Loaded where it is needed only: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config } = await import('./client-node.ts');
-  const load = (): KubeConfig => loaded(new Config(), path);
-  const config = load();
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined) throw new AccessError(`${path}: its current context names no cluster`);
-  if (!server.startsWith('https://')) throw new AccessError(`${path}: expected an https:// server, got ${server}`);
+  const load = (files: readonly KubeconfigFile[]) => ({ files, config: merged(files, () => new Config()) });
+  let current = load(readFiles(paths));
+  const { server, proxy } = clusterOf(current.config, paths);
   const credentials = refreshed(
-    () => credentialsOf(load()),
-    () => systemClock.monotonic(),
+    (fresh) => {
+      // A plug-in keeps what it was given until that ends or is refused: running it takes seconds, or asks a person.
+      const files = readFiles(paths);
+      if (fresh || !isDeepStrictEqual(files, current.files)) current = load(files);
+      return credentialsOf(current.config);
+    },
+    () => clock.monotonic(),
   );
   await credentials();
-  const namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? NAMESPACE;
-  return { access: { server, credentials }, namespace };
+  const namespace = current.config.getContextObject(current.config.getCurrentContext())?.namespace ?? NAMESPACE;
+  return { access: { server, proxy, credentials }, namespace };
 }
 
-function loaded(config: KubeConfig, path: string): KubeConfig {
+interface KubeconfigFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+function readFiles(paths: string): readonly KubeconfigFile[] {
+  const listed = paths.split(delimiter).filter((path) => path !== '');
+  const present = listed.length > 1 ? listed.filter((path) => existsSync(path)) : listed;
+  if (present.length === 0) throw new AccessError(`${paths}: none of these kubeconfigs exists`);
+  return present.map((path) => ({ path, text: readable(path, () => readFileSync(path, 'utf8')) }));
+}
+
+function merged(files: readonly KubeconfigFile[], empty: () => KubeConfig): KubeConfig {
+  const configs = files.map(({ path, text }) => {
+    const config = empty();
+    readable(path, () => config.loadFromString(text));
+    config.makePathsAbsolute(dirname(path));
+    return config;
+  });
+  const config = empty();
+  config.loadFromOptions({
+    clusters: firstOfEach(configs.flatMap(({ clusters }) => clusters)),
+    users: firstOfEach(configs.flatMap(({ users }) => users)),
+    contexts: firstOfEach(configs.flatMap(({ contexts }) => contexts)),
+    currentContext: configs.find(({ currentContext }) => currentContext)?.currentContext ?? '',
+  });
+  return config;
+}
+
+function readable<T>(path: string, read: () => T): T {
   try {
-    config.loadFromFile(path);
+    return read();
   } catch (cause) {
     throw new AccessError(`${path} is not a readable kubeconfig`, { cause });
   }
-  return config;
+}
+
+function firstOfEach<T extends { readonly name: string }>(entries: readonly T[]): T[] {
+  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()];
+}
+
+function clusterOf(config: KubeConfig, paths: string): Pick<ClusterAccess, 'server' | 'proxy'> {
+  const { server, proxyUrl } = config.getCurrentCluster() ?? {};
+  if (server === undefined) throw new AccessError(`${paths}: its current context names no cluster`);
+  if (!server.startsWith('https://')) throw new AccessError(`${paths}: expected an https:// server, got ${server}`);
+  // Its value may hold a password.
+  if (proxyUrl && !/^https?:\/\//.test(proxyUrl)) {
+    throw new AccessError(`${paths}: proxy-url: expected an http:// or https:// URL, got another scheme`);
+  }
+  return { server, ...(proxyUrl && { proxy: proxyUrl }) };
 }
 
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {

@@ -1,14 +1,26 @@
-/** Results of `work` for each item, in the order of the items, with at most `limit` of them under way at once. Rejects with the first failure. */
+/**
+ * Results of `work` for each item, in the order of the items, with at most `limit` of them under way at once. After a failure no other item
+ * begins; it rejects with the first one once nothing is under way any more.
+ */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
+  const failures: unknown[] = [];
   const left = items.entries();
   const worker = async (): Promise<void> => {
-    for (const [index, item] of left) results[index] = await work(item);
+    for (const [index, item] of left) {
+      try {
+        results[index] = await work(item);
+      } catch (error) {
+        failures.push(error);
+      }
+      if (failures.length > 0) return;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
   return results;
 }

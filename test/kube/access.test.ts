@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { connect } from '../../runtime/kube/access.ts';
 import { AccessError } from '../../runtime/kube/credentials.ts';
 import { inClusterAccess } from '../../runtime/kube/in-cluster.ts';
@@ -102,13 +105,15 @@ describe('the service account', () => {
 });
 
 describe('a kubeconfig', () => {
-  const kubeconfig = (server: string, user: object, namespace = 'ours'): string =>
+  const kubeconfig = (server: string, user: object, cluster: object = {}): string =>
     write(
       'kubeconfig',
       JSON.stringify({
         'current-context': 'here',
-        contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', namespace } }],
-        clusters: [{ name: 'c', cluster: { server, 'certificate-authority': 'ca.crt', 'tls-server-name': 'kube' } }],
+        contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', namespace: 'ours' } }],
+        clusters: [
+          { name: 'c', cluster: { server, 'certificate-authority': 'ca.crt', 'tls-server-name': 'kube', ...cluster } },
+        ],
         users: [{ name: 'u', user }],
       }),
     );
@@ -123,6 +128,65 @@ describe('a kubeconfig', () => {
     expect(headers).toEqual({ Authorization: 'Bearer one' });
     const bytes = { ca: Buffer.from('the CA'), cert: Buffer.from('cert'), key: Buffer.from('key') };
     expect(tls).toEqual({ ...bytes, servername: 'kube' });
+  });
+
+  test('in several files is one: of each name the first counts, and a file that does not exist is passed over', async () => {
+    write('ca.crt', 'the CA');
+    const second = kubeconfig('https://second:1', { token: 'second' });
+    const user = { name: 'u', user: { token: 'first' } };
+    const first = write('first', JSON.stringify({ contexts: [], clusters: [], users: [user] }));
+    const { access } = await kubeconfigAccess([join(folder, 'none'), first, second].join(delimiter));
+    expect(access.server).toBe('https://second:1');
+    await expect(access.credentials()).resolves.toMatchObject({ headers: { Authorization: 'Bearer first' } });
+    const none = kubeconfigAccess([join(folder, 'none'), join(folder, 'nothing')].join(delimiter));
+    await expect(none).rejects.toThrow(/none of these kubeconfigs exists/);
+  });
+
+  test('has its plug-in run again where its token is refused or the file changes, and not each minute', async () => {
+    write('ca.crt', 'the CA');
+    const clock = new VirtualClock();
+    const status = JSON.stringify({ status: { token: 'from the plug-in' } });
+    const script = `echo ran >> ${join(folder, 'runs')}; echo '${status}'`;
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] };
+    const runs = (): number => readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n').length;
+    const { access } = await kubeconfigAccess(kubeconfig('https://kube:1', { exec }), clock);
+    await clock.advance(3_600_000);
+    await expect(access.credentials()).resolves.toMatchObject({
+      headers: { Authorization: 'Bearer from the plug-in' },
+    });
+    expect(runs()).toBe(1);
+    await access.credentials(true);
+    expect(runs()).toBe(2);
+    kubeconfig('https://kube:1', { exec, token: 'another' });
+    await clock.advance(3_600_000);
+    await expect(access.credentials()).resolves.toMatchObject({ headers: { Authorization: 'Bearer another' } });
+    expect(runs()).toBe(3);
+  });
+
+  test('is followed through its proxy, or refused without a word of it', async () => {
+    const identity = await selfSigned();
+    const server = new ScriptedServer(identity, (_, response) => json(response, 200, { ok: true }));
+    await server.listen();
+    write('ca.crt', identity.cert);
+    const tunnels: (string | undefined)[] = [];
+    const proxy = createServer().on('connect', (request: IncomingMessage, socket: Duplex) => {
+      tunnels.push(request.url);
+      const upstream = connectTcp(Number(new URL(server.url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(upstream).pipe(socket);
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const proxyUrl = `http://user:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const path = kubeconfig(server.url, {}, { 'proxy-url': proxyUrl, 'tls-server-name': undefined });
+    const { transport } = await connect({ ...config(), KUBECONFIG: path }, 'test');
+    await expect(transport.request({ method: 'GET', path: '/x' })).resolves.toEqual({ ok: true });
+    expect(tunnels).toEqual([new URL(server.url).host]);
+    server.close();
+    proxy.close();
+    proxy.closeAllConnections();
+    const refused = kubeconfigAccess(kubeconfig('https://kube:1', {}, { 'proxy-url': 'socks5://user:secret@proxy' }));
+    await expect(refused).rejects.toThrow(/proxy-url: expected an http:\/\/ or https:\/\/ URL, got another scheme$/);
   });
 
   test('with a plain http server, or no readable file, is refused by its path', async () => {

@@ -13,8 +13,18 @@ interface Seen {
   readonly cordoned: boolean;
 }
 
-function start(transport: Tapped, clock: ReturnType<typeof world>['clock'], query: Record<string, string> = {}) {
-  const project = (node: Node): Seen => ({ cordoned: node.spec?.unschedulable === true });
+const seen = (node: Node): Seen => ({ cordoned: node.spec?.unschedulable === true });
+
+interface Watched {
+  readonly query?: Record<string, string>;
+  readonly project?: (node: Node) => Seen;
+}
+
+function start(
+  transport: Tapped,
+  clock: ReturnType<typeof world>['clock'],
+  { query = {}, project = seen }: Watched = {},
+) {
   const options = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger };
   const cache = new ProjectionCache<Node, Seen>(options);
   const stop = new AbortController();
@@ -60,7 +70,7 @@ describe('a cache', () => {
     const { clock, admin, tap } = world();
     await createNode(admin, 'n1', { managed: 'yes' });
     await createNode(admin, 'n2');
-    const { cache } = start(tap(), clock, { labelSelector: 'managed=yes' });
+    const { cache } = start(tap(), clock, { query: { labelSelector: 'managed=yes' } });
     await clock.advance(0);
     expect(names(cache)).toEqual(['n1']);
     await patchNode(admin, 'n1', { metadata: { labels: { managed: null } } });
@@ -113,6 +123,23 @@ describe('a cache', () => {
     expect(transport.requests).toHaveLength(1);
     expect(transport.watches).toHaveLength(2);
     expect(transport.watches[1]?.query).toMatchObject({ resourceVersion: metadata.resourceVersion });
+  });
+
+  test('takes in later what it could not take in at once', async () => {
+    const { clock, admin, tap } = world();
+    let broken = true;
+    const project = (node: Node): Seen => {
+      if (broken) throw new TypeError('cannot read');
+      return seen(node);
+    };
+    const { cache } = start(tap(), clock, { project });
+    await clock.advance(0);
+    await createNode(admin, 'n1');
+    await clock.advance(1000);
+    expect(names(cache)).toEqual([]);
+    broken = false;
+    await clock.advance(60_000);
+    expect(names(cache)).toEqual(['n1']);
   });
 
   test('lists again where its version is too old, and misses neither what came nor what went', async () => {

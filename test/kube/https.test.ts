@@ -1,16 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import {
-  ConflictError,
-  GoneError,
-  isDefinite,
-  UnexpectedAnswerError,
-  UnreachableError,
-} from '../../runtime/kube/errors.ts';
+import { ConflictError, isDefinite, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
 import { nodePort } from '../../runtime/kube/nodes.ts';
-import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
-import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { collect, event, type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
 
 let identity: Identity;
 let server: ScriptedServer | undefined;
@@ -32,15 +26,6 @@ async function transportTo(answer: (seen: Seen, response: ServerResponse) => voi
 
 const get = (path: string) => ({ method: 'GET', path }) as const;
 
-async function collect(events: AsyncIterable<WatchEvent>): Promise<WatchEvent[]> {
-  const all: WatchEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
-const event = (type: string, resourceVersion: string, name = 'n1'): string =>
-  `${JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })}\n`;
-
 describe('a request', () => {
   test('carries method, path, query, body, patch type, token and who asks', async () => {
     const transport = await transportTo((_, response) => json(response, 200, { ok: true }));
@@ -59,6 +44,18 @@ describe('a request', () => {
         },
       },
     ]);
+  });
+
+  test('goes below the path of a server that shares its address with others', async () => {
+    const scripted = await serve(({ url }, response) =>
+      url.includes('watch=') ? response.end(event('ADDED', '1')) : json(response, 200, {}),
+    );
+    const access = { ...scripted.access(), server: `${scripted.url}/k8s/clusters/c-1/` };
+    const transport = httpsTransport(access, { userAgent: 'test' });
+    await transport.request({ ...get('/api/v1/nodes'), query: { limit: '1' } });
+    await collect(transport.watch({ path: '/api/v1/nodes' }));
+    const below = '/k8s/clusters/c-1/api/v1/nodes';
+    expect(scripted.seen.map(({ url }) => url)).toEqual([`${below}?limit=1`, `${below}?watch=true`]);
   });
 
   test('uses the connection of the one before', async () => {
@@ -202,73 +199,5 @@ describe('no answer', () => {
     const asked = transport.request({ ...get('/x'), signal: AbortSignal.abort(reason) });
     await expect(asked).rejects.toThrow('GET /x: enough');
     expect(server?.seen).toEqual([]);
-  });
-});
-
-describe('a watch', () => {
-  test('reads events however they are cut, multi-byte letters included', async () => {
-    const bytes = Buffer.from(event('ADDED', '1') + event('MODIFIED', '2', 'nöde-✓') + event('BOOKMARK', '3'));
-    const transport = await transportTo((_, response) => {
-      void (async () => {
-        for (const byte of bytes) {
-          response.write(Buffer.from([byte]));
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        response.end();
-      })();
-    });
-    const events = await collect(transport.watch({ path: '/api/v1/nodes', query: { resourceVersion: '0' } }));
-    expect(events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'BOOKMARK']);
-    expect(events[1]).toMatchObject({ object: { metadata: { name: 'nöde-✓' } } });
-    expect(server?.seen[0]?.url).toBe('/api/v1/nodes?resourceVersion=0&watch=true');
-  });
-
-  test('whose version is too old says so, as an answer or as an event', async () => {
-    const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
-    const transport = await transportTo(({ url }, response) => {
-      if (url.startsWith('/answer')) json(response, 410, status);
-      else response.end(JSON.stringify({ type: 'ERROR', object: status }));
-    });
-    await expect(collect(transport.watch({ path: '/answer' }))).rejects.toThrow(GoneError);
-    await expect(collect(transport.watch({ path: '/event' }))).rejects.toThrow(GoneError);
-  });
-
-  test('that falls silent is dead', async () => {
-    const transport = await transportTo((_, response) => response.write(event('ADDED', '1')));
-    const seen: WatchEvent[] = [];
-    const watching = (async () => {
-      for await (const one of transport.watch({ path: '/x', inactivityMs: 200 })) seen.push(one);
-    })();
-    await expect(watching).rejects.toThrow(UnreachableError);
-    expect(seen).toHaveLength(1);
-  });
-
-  test('that is never answered is dead', async () => {
-    const transport = await transportTo(() => undefined);
-    await expect(collect(transport.watch({ path: '/x', inactivityMs: 200 }))).rejects.toThrow(UnreachableError);
-  });
-
-  test('whose connection breaks is no answer, not an end', async () => {
-    const transport = await transportTo((_, response) => {
-      response.write(event('ADDED', '1'));
-      setImmediate(() => response.socket?.destroy());
-    });
-    await expect(collect(transport.watch({ path: '/x' }))).rejects.toThrow(UnreachableError);
-  });
-
-  test('ends quietly at an abort, and closes its connection when its consumer has enough', async () => {
-    const closed: Promise<void>[] = [];
-    const transport = await transportTo((_, response) => {
-      closed.push(new Promise((resolve) => response.on('close', resolve)));
-      response.write(event('ADDED', '1'));
-    });
-    const cancel = new AbortController();
-    for await (const one of transport.watch({ path: '/x', signal: cancel.signal })) {
-      expect(one.type).toBe('ADDED');
-      cancel.abort();
-    }
-    for await (const one of transport.watch({ path: '/x' })) if (one.type === 'ADDED') break;
-    await Promise.all(closed);
-    expect(closed).toHaveLength(2);
   });
 });

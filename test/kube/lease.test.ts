@@ -2,96 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/lease.ts';
 import { leasePort } from '../../runtime/kube/leases.ts';
-import type { Lease } from '../../runtime/kube/objects.ts';
-import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { random, type Tapped, world, type World } from './world.ts';
-
-const NAME = 'brupop-controller';
-const SLOTS = 'brupop.bottlerocket.aws/slots';
-
-interface Candidate {
-  readonly transport: Tapped;
-  readonly election: LeaderElection;
-  readonly ended: Promise<void>;
-  /** Reason why the last term ended. */
-  lost(): unknown;
-  stop(): void;
-  /** As kill -9: nothing of it reaches the cluster any more. */
-  kill(): void;
-}
-
-interface Behaviour {
-  readonly isPredecessor?: (holder: string) => boolean;
-  /** How long its work goes on once it is told to stop, milliseconds. */
-  readonly windDownMs?: number;
-}
-
-function candidate({ clock, tap }: World, identity: string, behaviour: Behaviour = {}): Candidate {
-  const { isPredecessor, windDownMs = 0 } = behaviour;
-  const transport = tap();
-  const stop = new AbortController();
-  let reason: unknown;
-  const election = new LeaderElection({
-    leases: leasePort(transport, 'default'),
-    name: NAME,
-    identity,
-    isPredecessor,
-    onLeading: (signal) =>
-      new Promise((_, reject) => {
-        signal.addEventListener('abort', () => {
-          reason = signal.reason;
-          void clock.sleep(windDownMs).then(() => reject(signal.reason as Error));
-        });
-      }),
-    clock,
-    random,
-    logger: silentLogger,
-  });
-  return {
-    transport,
-    election,
-    ended: election.run(stop.signal),
-    lost: () => reason,
-    stop: () => stop.abort(),
-    kill: () => {
-      transport.before = () => {
-        throw new UnreachableError('killed');
-      };
-    },
-  };
-}
-
-/** What a network does that drops packets: no answer until the caller gives up. */
-function unanswered({ signal }: KubeRequest): Promise<never> {
-  return new Promise((_, reject) => {
-    signal?.addEventListener('abort', () => reject(new UnreachableError('aborted')));
-  });
-}
-
-/** Whether there is a moment of the next half minute at which both lead. */
-async function bothLead({ clock }: World, a: Candidate, b: Candidate): Promise<boolean> {
-  let both = false;
-  for (let tenth = 0; tenth < 300; tenth++) {
-    await clock.advance(100);
-    both ||= a.election.leading && b.election.leading;
-  }
-  return both;
-}
-
-const admin = (cluster: World) => leasePort(cluster.admin, 'default');
-
-async function read(cluster: World): Promise<Lease> {
-  const lease = await admin(cluster).get(NAME);
-  if (!lease) throw new Error('no lease');
-  return lease;
-}
-
-async function swapSlots(cluster: World, slots: string): Promise<void> {
-  const lease = await read(cluster);
-  const annotations = { ...lease.metadata.annotations, [SLOTS]: slots };
-  await admin(cluster).update({ ...lease, metadata: { ...lease.metadata, annotations } });
-}
+import { admin, bothLead, candidate, NAME, read, SLOTS, swapSlots, unanswered } from './candidates.ts';
+import { random, world } from './world.ts';
 
 describe('a process that was started anew in the place of a dead one', () => {
   const inPlaceOf = (pod: string) => (holder: string) => holder.startsWith(`${pod}_`);
@@ -157,54 +70,6 @@ describe('of two candidates', () => {
     a.transport.before = () => undefined;
     await cluster.clock.advance(60_000);
     expect([a.election.leading, b.election.leading]).toEqual([false, true]);
-  });
-
-  test.each(['takes', 'renews'])(
-    'one that %s the lease has it from when it asked, not from a late answer',
-    async (when) => {
-      const cluster = world();
-      const a = candidate(cluster, 'a');
-      const late = async ({ method }: KubeRequest): Promise<void> => {
-        if (method === 'GET') return;
-        a.transport.before = unanswered;
-        await cluster.clock.sleep(3500);
-      };
-      if (when === 'renews') await cluster.clock.advance(20_000);
-      a.transport.after = late;
-      await cluster.clock.advance(6000);
-      expect(a.election.leading).toBe(true);
-      const asked = Date.parse((await read(cluster)).spec?.renewTime ?? '');
-      await cluster.clock.advance(asked + 10_500 - cluster.clock.now());
-      expect(a.election.leading).toBe(false);
-    },
-  );
-
-  test('a deposed leader whose work ends late leaves the lease of its successor alone', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a', { windDownMs: 30_000 });
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
-    await cluster.clock.advance(20_000);
-    a.transport.before = unanswered;
-    await cluster.clock.advance(20_000);
-    a.transport.before = () => undefined;
-    await cluster.clock.advance(60_000);
-    expect(b.election.leading).toBe(true);
-    expect((await read(cluster)).spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
-  });
-
-  test.each([
-    [60, 55_000],
-    [null, 10_000],
-  ])('the second waits for as long as the holder asked for: %p seconds', async (leaseDurationSeconds, waitMs) => {
-    const cluster = world();
-    const spec = { holderIdentity: 'x', leaseDurationSeconds };
-    await admin(cluster).create({ metadata: { name: NAME }, spec } as Lease);
-    const b = candidate(cluster, 'b');
-    await cluster.clock.advance(waitMs);
-    expect(b.election.leading).toBe(false);
-    await cluster.clock.advance(10_000);
-    expect(b.election.leading).toBe(true);
   });
 
   test('a leader that is told to end hands over at once', async () => {
@@ -287,18 +152,6 @@ describe('a leader', () => {
     expect(a.election.leading).toBe(true);
     expect(a.lost()).toBeUndefined();
     expect((await read(cluster)).spec?.leaseTransitions).toBe(0);
-  });
-
-  test('goes on leading where one renewal is never answered', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(4000);
-    a.transport.before = (request) => {
-      a.transport.before = () => undefined;
-      return unanswered(request);
-    };
-    await cluster.clock.advance(30_000);
-    expect([a.election.leading, a.lost()]).toEqual([true, undefined]);
   });
 
   test('stands again after it was refused for a while', async () => {

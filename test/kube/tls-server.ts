@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { ClusterAccess } from '../../runtime/kube/credentials.ts';
+import type { WatchEvent } from '../../runtime/kube/transport.ts';
 
 export interface Identity {
   readonly cert: string;
@@ -80,3 +81,14 @@ export class ScriptedServer {
 export function json(response: ServerResponse, code: number, body: unknown): void {
   response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
+
+/** Every event of a watch, until it ends. */
+export async function collect(events: AsyncIterable<WatchEvent>): Promise<WatchEvent[]> {
+  const all: WatchEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** A line of a watch. */
+export const event = (type: string, resourceVersion: string, name = 'n1'): string =>
+  `${JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })}\n`;

@@ -16,6 +16,15 @@ test('at most so many are under way, and results keep the order of the items', a
   expect(most).toBe(2);
 });
 
-test('the first failure is the outcome', async () => {
-  await expect(inParallel([1, 2], 2, (item) => Promise.reject(new Error(`item ${item}`)))).rejects.toThrow('item 1');
+test('after a failure nothing else begins, and what is under way ends before it is told', async () => {
+  const clock = new VirtualClock();
+  const events: string[] = [];
+  const work = inParallel([1, 2, 3, 4], 2, async (item) => {
+    events.push(`begins ${item}`);
+    await clock.sleep(item * 1000);
+    events.push(`ends ${item}`);
+    throw new Error(`item ${item}`);
+  });
+  await expect(clock.advanceUntil(work, 60_000)).rejects.toThrow('item 1');
+  expect(events).toEqual(['begins 1', 'begins 2', 'ends 1', 'ends 2']);
 });

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const file = 'runtime/kube/lease.ts';
-const tests = ['test/kube/lease.test.ts'];
+const tests = ['test/kube/lease-terms.test.ts'];
 
 /** Leadership: one at a time, counted on the safe side. */
 export const leaseMutants: readonly Mutant[] = [
