@@ -87,18 +87,24 @@ async function copyDeclarations(file, copied = new Set()) {
     await copyDeclarations(join(dirname(file), `${path}.d.ts`), copied);
 }
 
+/** Beside them stands what went into them, for the bill of materials of the image. */
+async function buildProcesses() {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: processes,
+    minifySyntax: true,
+    keepNames: true,
+    // For the lines of a stack alone; the text would be most of the file.
+    sourcesContent: false,
+    banner: { js: REQUIRE },
+    plugins: [clientNodeApart],
+    metafile: true,
+  });
+  await writeFile('build/processes.json', JSON.stringify(metafile));
+}
+
 await Promise.all([
   wanted.includes('lib') && buildLib(),
-  processes.length > 0 &&
-    build({
-      ...common,
-      entryPoints: processes,
-      minifySyntax: true,
-      keepNames: true,
-      // For the lines of a stack alone; the text would be most of the file.
-      sourcesContent: false,
-      banner: { js: REQUIRE },
-      plugins: [clientNodeApart],
-    }),
+  processes.length > 0 && buildProcesses(),
   tools.length > 0 && build({ ...common, entryPoints: tools, packages: 'external' }),
 ]);
