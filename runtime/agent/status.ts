@@ -1,5 +1,6 @@
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
+import { withFailed, without } from '../shadow/failed-versions.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
 
@@ -16,7 +17,6 @@ export interface Failure {
 
 /** These are the release's fault; the others are the cluster's, or nobody's. */
 const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
-const MAX_FAILED_VERSIONS = 5;
 const MAX_MESSAGE_BYTES = 1024;
 
 const unsaid = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
@@ -33,7 +33,7 @@ const NEVER_SAID = {
 /** The status as it is, with the version that runs. Fields that are the agent's are null rather than absent: absent ones would stay. */
 export function present({ shadow, version }: View): AgentStatus {
   const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? unsaid(version);
-  const others = (said.failed_versions ?? []).filter((other) => other !== version);
+  const others = without(said.failed_versions ?? [], version);
   return {
     ...NEVER_SAID,
     ...said,
@@ -77,9 +77,8 @@ export function failing(view: View, failure: Failure, time: string): AgentStatus
 }
 
 function blame(failed: readonly string[], { reason, version }: Failure): string[] | null {
-  const others = failed.filter((other) => other !== version);
-  const all = BLAMES_RELEASE.has(reason) ? [...others, version] : [...failed];
-  return all.length > 0 ? all.slice(-MAX_FAILED_VERSIONS) : null;
+  if (BLAMES_RELEASE.has(reason)) return withFailed(failed, version);
+  return failed.length > 0 ? [...failed] : null;
 }
 
 /**

@@ -58,7 +58,7 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
     const { resourceVersion } = shadow.metadata;
     const patch = {
       metadata: { resourceVersion: version ?? resourceVersion },
-      status: statusPatch(sent, shadow.status),
+      status: statusPatch(sent, shadow),
     };
     return (await written(ports.shadows.patchStatus(shadow.metadata.name, patch))).status as Status;
   };

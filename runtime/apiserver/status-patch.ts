@@ -1,11 +1,14 @@
-import type { AgentStatus, Status } from '../shadow/model.ts';
+import { withFailed, without } from '../shadow/failed-versions.ts';
+import type { AgentStatus, Shadow, Status } from '../shadow/model.ts';
+
+type Stored = Pick<Shadow, 'spec' | 'status'>;
 
 /**
  * The merge patch of `.status` for a status that an agent sent: fields that it lacks stay, null clears. Optional fields inside of its
  * records are cleared by name, because a merge would leave those of the record before.
- * @param before the status as it is stored
+ * @param shadow as it is stored
  */
-export function statusPatch(sent: AgentStatus, before: Status | null | undefined): object {
+export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored): object {
   const { reboot, last_failure, ...rest } = sent;
   return {
     ...rest,
@@ -13,8 +16,27 @@ export function statusPatch(sent: AgentStatus, before: Status | null | undefined
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
     }),
+    ...unsaid(sent, { spec, status: before }),
     ...ended(sent.current_state, before),
   };
+}
+
+/**
+ * What an older agent cannot say: that its failure is a new one, that the last one on record is not it, and that the version it runs has
+ * not failed after all. As ever without a reason, every failure is put down to the release.
+ */
+function unsaid(sent: AgentStatus, { spec, status: before }: Stored): object {
+  if (sent.last_failure !== undefined || sent.failed_versions !== undefined) return {};
+  const known = without(before?.failed_versions ?? [], sent.current_version);
+  const hasFailed = sent.crash_count > (before?.crash_count ?? 0);
+  if (!hasFailed) return { failed_versions: orNull(known) };
+  const failed = spec.version == null ? known : withFailed(known, spec.version);
+  return { last_failure: null, failed_versions: orNull(failed) };
+}
+
+/** An empty list would say that nothing failed; null, that nothing is on record. */
+function orNull(versions: readonly string[]): readonly string[] | null {
+  return versions.length > 0 ? versions : null;
 }
 
 /**

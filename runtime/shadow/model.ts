@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
 
@@ -93,7 +94,11 @@ export const statusV2 = z
     reboot: rebootRecord.nullish(),
     drain: drainProgress.nullish(),
     last_failure: lastFailure.nullish(),
-    failed_versions: z.array(semver).max(5).nullish().describe('Versions that this node failed to install or to boot.'),
+    failed_versions: z
+      .array(semver)
+      .max(MAX_FAILED_VERSIONS)
+      .nullish()
+      .describe('Versions that this node failed to install or to boot.'),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');

@@ -17,6 +17,8 @@ import {
 import { reportMutants } from './agent-reports.ts';
 import type { Mutant } from './mutant.ts';
 
+const FAILED_VERSIONS = 'runtime/shadow/failed-versions.ts';
+
 /** Failures: what a release is to blame for. */
 const failures: readonly Mutant[] = [
   ...["'PrepareFailed', ", "'ActivateFailed', ", ", 'BootFailed'"].map((reason) => ({
@@ -39,7 +41,7 @@ const failures: readonly Mutant[] = [
     rule: 'F1',
     without: 'a version that runs is blamed no longer',
     file: STATUS,
-    find: '(said.failed_versions ?? []).filter((other) => other !== version)',
+    find: 'without(said.failed_versions ?? [], version)',
     replace: 'said.failed_versions ?? []',
     tests: TRACES,
     name: 'trace 20',
@@ -48,25 +50,43 @@ const failures: readonly Mutant[] = [
     rule: 'F1',
     without: 'a failure on another version, or of the cluster, leaves the blame where it is',
     file: STATUS,
-    find: '[...others, version] : [...failed]',
-    replace: '[version] : []',
+    find: 'return withFailed(failed, version);\n  return failed.length > 0 ? [...failed] : null;',
+    replace: 'return [version];\n  return null;',
     tests: TRACES,
     name: 'trace 20',
   },
   {
     rule: 'F1',
+    without: 'what an agent of ours left does not hide the failures of an older one',
+    file: 'runtime/apiserver/status-patch.ts',
+    find: 'withFailed(known, spec.version)',
+    replace: 'known',
+    tests: ['test/apiserver/older-agent.test.ts'],
+    name: 'has its own failures on record',
+  },
+  {
+    rule: 'F1',
+    without: 'a failure of an older agent is on record once',
+    file: 'runtime/apiserver/status-patch.ts',
+    find: 'sent.crash_count > (before?.crash_count ?? 0)',
+    replace: 'sent.crash_count > 0',
+    tests: ['test/apiserver/older-agent.test.ts'],
+    name: 'is blamed for nothing',
+  },
+  {
+    rule: 'F1',
     without: 'five versions are remembered at most',
-    file: STATUS,
-    find: 'all.slice(-MAX_FAILED_VERSIONS)',
-    replace: 'all',
+    file: FAILED_VERSIONS,
+    find: '.slice(-MAX_FAILED_VERSIONS)',
+    replace: '',
     tests: STATUSES,
   },
   {
     rule: 'F1',
     without: 'the oldest of more than five versions is dropped',
-    file: STATUS,
-    find: 'all.slice(-MAX_FAILED_VERSIONS)',
-    replace: 'all.slice(0, MAX_FAILED_VERSIONS)',
+    file: FAILED_VERSIONS,
+    find: '.slice(-MAX_FAILED_VERSIONS)',
+    replace: '.slice(0, MAX_FAILED_VERSIONS)',
     tests: STATUSES,
   },
   {

@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AgentStatus, Status } from '../../runtime/shadow/model.ts';
+import { World } from './world.ts';
+
+const OURS = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: '2026-01-01T00:00:00Z' } as const;
+
+/** All that the older implementation's agent says. */
+const older = (said: Partial<AgentStatus>): AgentStatus => ({
+  current_version: '1.38.0',
+  target_version: '1.39.0',
+  current_state: 'ErrorReset',
+  crash_count: 1,
+  state_transition_failure_timestamp: '2026-01-02T00:00:00Z',
+  ...said,
+});
+
+/** The status after an agent of ours has left `before`, and an older one has said `said`, twice. */
+async function after(before: Partial<Status>, said: AgentStatus): Promise<Partial<Status>> {
+  const world = await World.create();
+  await world.setStatus('n1', before);
+  const { service } = world.replica();
+  for (let time = 0; time < 2; time++)
+    await service.putStatus({ agent: await world.agent(), status: said, version: undefined });
+  return (await world.shadow()).status ?? {};
+}
+
+describe('an agent of the older implementation that follows one of ours', () => {
+  test('has its own failures on record: what ours left does not hide them, and is not forgotten', async () => {
+    const status = await after({ failed_versions: ['1.30.0'], last_failure: OURS, crash_count: 0 }, older({}));
+    expect(status).toMatchObject({ crash_count: 1, failed_versions: ['1.30.0', '1.39.0'] });
+    expect(status.last_failure ?? null).toBeNull();
+  });
+
+  test('is on record where it fails again', async () => {
+    const before = { failed_versions: ['1.30.0'], last_failure: OURS, crash_count: 3 };
+    expect((await after(before, older({ crash_count: 4 }))).failed_versions).toEqual(['1.30.0', '1.39.0']);
+  });
+
+  test('is blamed for nothing that it did not say: a status without a failure leaves the record', async () => {
+    const before = { failed_versions: ['1.30.0'], last_failure: OURS, crash_count: 1 };
+    const said = older({ current_state: 'Idle' });
+    expect(await after(before, said)).toMatchObject({ failed_versions: ['1.30.0'], last_failure: OURS });
+  });
+
+  test('makes up for a failure by running the version', async () => {
+    const before = { failed_versions: ['1.30.0', '1.39.0'], last_failure: OURS, crash_count: 1 };
+    const said = older({ current_version: '1.39.0', current_state: 'RebootedIntoUpdate' });
+    expect((await after(before, said)).failed_versions).toEqual(['1.30.0']);
+  });
+});
+
+test('an agent of ours says itself what failed', async () => {
+  const said = older({ last_failure: OURS, failed_versions: ['1.30.0'], reboot: null });
+  expect((await after({ failed_versions: ['1.30.0'] }, said)).failed_versions).toEqual(['1.30.0']);
+});
