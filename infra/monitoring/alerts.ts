@@ -86,6 +86,15 @@ const ALERTS: readonly Alert[] = [
     description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
   },
   {
+    name: 'BrupopWriteRefused',
+    severity: 'warning',
+    expression: nodes('WriteRefused'),
+    during: '15m',
+    summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
+    description:
+      'The message of the condition UpToDate of the shadow names what was refused, and the answer: a policy, a webhook or a right.',
+  },
+  {
     name: 'BrupopAgentSilent',
     severity: 'warning',
     expression: nodes('AgentSilent|AgentMissing'),

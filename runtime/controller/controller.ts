@@ -90,7 +90,7 @@ export class Controller {
     this.#news = new News({ events, metrics: this.metrics, logger, clock, namespace, agentTimeoutMs });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    this.#executor = new Executor({ ports, chronicle: this.#news.chronicle, logger });
+    this.#executor = new Executor({ ports, refusals: this.#refusals, chronicle: this.#news.chronicle, logger });
     const migration = {
       crds: crdPort(transport),
       shadows: shadowPort(transport),
@@ -188,9 +188,9 @@ export class Controller {
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     await unlessAborted(this.#news.tell(outlook, snapshot, this.#ledger.reference), signal);
-    const { refused, slotsChanged } = await this.#executor.carryOut(commands, namedIn(commands, snapshot), signal);
-    if (refused > 0) return undefined;
-    return slotsChanged ? this.#options.clock.now() : wakeAt;
+    const { moved, changed } = await this.#executor.carryOut(commands, namedIn(commands, snapshot), signal);
+    if (moved > 0) return undefined;
+    return changed ? this.#options.clock.now() : wakeAt;
   }
 
   /** Whoever no longer holds the Lease hears of it from the election. */

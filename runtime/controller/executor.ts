@@ -1,4 +1,4 @@
-import { ConflictError, InvalidError, NotFoundError } from '../kube/errors.ts';
+import { ApiStatusError, ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
@@ -9,6 +9,7 @@ import { bump, mayFree } from './actions/slots.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import type { ShadowView, SlotKey } from './plan/snapshot.ts';
+import type { Refusals } from './refusals.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
 
 /** API requests that are under way at once. */
@@ -16,30 +17,33 @@ const AT_ONCE = 10;
 
 export interface ExecutorOptions {
   readonly ports: ActionPorts;
+  readonly refusals: Refusals;
   readonly chronicle: Chronicle;
   readonly logger: Logger;
 }
 
 export interface Results {
-  /** Something changed that no cache shows: a slot, or what is known of it. */
-  readonly slotsChanged: boolean;
-  /** Commands that met another world than the one they were decided on, an API that is out, or one that does not take them as they are. */
-  readonly refused: number;
+  /** Something changed that no cache shows: a slot, what is known of it, or what the API server does not take. */
+  readonly changed: boolean;
+  /** Commands that met another world than the one they were decided on. */
+  readonly moved: number;
 }
 
-/** Invalid = the API server will never take it as it is; unanswered = failed in a way that does not tell whether it was carried out. */
-type Result = Outcome | 'invalid' | 'unanswered';
+/** Unanswered = failed in a way that does not tell whether it was carried out. */
+type Result = Outcome | 'refused' | 'unanswered';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
 /** Carries out the commands of a plan, conditions apart. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
   readonly #ports: ActionPorts;
+  readonly #refusals: Refusals;
   readonly #chronicle: Chronicle;
   readonly #logger: Logger;
 
-  constructor({ ports, chronicle, logger }: ExecutorOptions) {
+  constructor({ ports, refusals, chronicle, logger }: ExecutorOptions) {
     this.#ports = ports;
+    this.#refusals = refusals;
     this.#chronicle = chronicle;
     this.#logger = logger;
   }
@@ -59,8 +63,9 @@ export class Executor {
       ...this.#slots(starts, frees, run),
     ]);
     const bumped = singles.some(({ kind }, index) => kind === 'bump' && single[index] === 'done');
-    const refused = [single, started, freed].flat().filter((result) => !CARRIED_OUT.has(result)).length;
-    return { slotsChanged: bumped || freed.includes('done'), refused };
+    const all = [...single, ...started, ...freed];
+    const changed = bumped || freed.includes('done') || all.some((result) => NOT_TAKEN.has(result));
+    return { changed, moved: all.filter((result) => result === 'moved').length };
   }
 
   /** One after the other: each swap is made on the slots that the one before it left. */
@@ -75,10 +80,10 @@ export class Executor {
    */
   async #start(starts: readonly Start[], run: Run): Outcomes {
     const swapped = await this.#swap('take', starts, run);
-    if (swapped === 'invalid' && starts.length > 1) {
-      return [swapped, ...(await this.#start(starts.slice(0, Math.floor(starts.length / 2)), run))];
+    if (swapped === 'too-much' && starts.length > 1) {
+      return ['moved', ...(await this.#start(starts.slice(0, Math.floor(starts.length / 2)), run))];
     }
-    if (!CARRIED_OUT.has(swapped)) return [swapped];
+    if (swapped !== 'done') return ['moved'];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
@@ -89,21 +94,25 @@ export class Executor {
     );
     const ready = frees.filter((_, index) => may[index] === 'done');
     const swapped = await this.#swap('free', ready, run);
-    return CARRIED_OUT.has(swapped) ? may : [swapped];
+    return swapped === 'done' ? may : ['moved'];
   }
 
-  async #swap(change: 'take' | 'free', slots: readonly SlotKey[], { signal }: Run): Promise<Result> {
-    if (slots.length === 0) return 'needless';
-    return this.#attempt({ swap: change, slots: slots.length }, signal, async () => {
+  /** The Lease is read first each time, so a change whose outcome is unknown is found out by the next. */
+  async #swap(change: 'take' | 'free', slots: readonly SlotKey[], { signal }: Run): Promise<Swapped> {
+    if (slots.length === 0) return 'done';
+    try {
       await this.#ports.ledger[change](slots, signal);
       return 'done';
-    });
+    } catch (error) {
+      if (error instanceof NotLeadingError || signal.aborted) throw error;
+      this.#report({ swap: change, slots: slots.length }, error);
+      return error instanceof ApiStatusError && TOO_MUCH.has(error.status.code) ? 'too-much' : 'failed';
+    }
   }
 
   #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Outcome>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
-      const target = 'shadow' in command ? { shadow: command.shadow } : { node: command.node };
-      const result = await this.#attempt({ command: command.kind, ...target }, run.signal, () => work(command));
+      const result = await this.#attempt(command, run.signal, () => work(command));
       const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
       if (shadow && result === 'done') this.#chronicle.carriedOut(command, shadow);
       if (shadow && result === 'unanswered') this.#chronicle.unanswered(command, shadow);
@@ -128,32 +137,45 @@ export class Executor {
     return 'done';
   }
 
-  /** A write of unknown outcome may land later, so the slot of its shadow is in doubt until a bump. */
+  /** A write of unknown outcome may land later, so the slot of its shadow is in doubt until a bump. One that was refused never lands. */
   async #write(command: SpecWrite, signal: AbortSignal): Promise<'done'> {
     try {
       await writeSpec(this.#ports, command, signal);
       return 'done';
     } catch (error) {
-      if (error instanceof ConflictError || error instanceof NotFoundError) throw error;
-      this.#ports.ledger.doubt(command.shadow);
+      if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);
       throw error;
     }
   }
 
-  async #attempt(what: Fields, signal: AbortSignal, work: () => Promise<Outcome>): Promise<Result> {
+  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Outcome>): Promise<Result> {
+    const what = {
+      command: command.kind,
+      ...('shadow' in command ? { shadow: command.shadow } : { node: command.node }),
+    };
     try {
       const outcome = await work();
       this.#logger.debug(outcome === 'moved' ? 'found another world' : 'carried out', { ...what, outcome });
+      if (outcome !== 'moved') this.#refusals.delete(command);
       return outcome;
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      const moved = MOVED.some((kind) => error instanceof kind);
-      if (moved) this.#logger.debug('found another world', { ...what, error });
-      else this.#logger.warn('command failed', { ...what, error });
-      if (error instanceof InvalidError) return 'invalid';
-      return moved ? 'moved' : 'unanswered';
+      this.#report(what, error);
+      if (isMoved(error)) return 'moved';
+      this.#refusals.add(command, error);
+      return isDefinite(error) ? 'refused' : 'unanswered';
     }
   }
+
+  #report(what: Fields, error: unknown): void {
+    if (isMoved(error)) this.#logger.debug('found another world', { ...what, error });
+    else this.#logger.warn('command failed', { ...what, error });
+  }
+}
+
+/** By such an error the cluster says that a plan was made on what is no more. */
+function isMoved(error: unknown): boolean {
+  return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
 }
 
 interface Run {
@@ -161,9 +183,11 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-/** Errors by which the cluster says that a plan was made on what is no more. */
-const MOVED = [ConflictError, NotFoundError, SlotsMovedError];
-/** Nothing is left to do of it. */
-const CARRIED_OUT: ReadonlySet<Result> = new Set(['done', 'needless']);
+type Swapped = 'done' | 'too-much' | 'failed';
+
+/** HTTP statuses by which the API server, or a proxy before it, takes a list of slots in no case, as where it is too long. */
+const TOO_MUCH: ReadonlySet<number> = new Set([413, 422]);
+/** Asked for again after a pause of its own. */
+const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
 const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'set-condition']);

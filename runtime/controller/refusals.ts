@@ -4,11 +4,13 @@ import { shortened } from '../lib/parts.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import type { Command } from './plan/commands.ts';
-import type { Snapshot } from './plan/snapshot.ts';
+import type { Refusal, Snapshot } from './plan/snapshot.ts';
 import { targetOf } from './plan/withheld.ts';
 
 /** A webhook that is out for a moment costs a second; what is refused for good is asked for twelve times an hour. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
+/** Where a whole fleet is refused, as in a freeze of changes, its nodes take turns: no more than one of them is asked for in this time. */
+const SPACING_MS = 1000;
 /** A command that was not asked for again in this time after its pause is no longer wanted: its next refusal is a first one. */
 const FORGOTTEN_MS = PAUSE.maxMs;
 /** Bytes of what the API server said. */
@@ -18,15 +20,18 @@ const LONGEST_ANSWER = 256;
 interface Entry {
   readonly message: string;
   readonly attempts: number;
+  /** When its own pause is over. */
+  readonly restedAt: number;
+  /** When it is to be asked for again: later, where many are refused. */
   readonly retryAt: number;
 }
 
-/** Remembers what the API server has not taken, by node and kind of command, and until when to leave it at that. */
+/** Remembers what the API server has not taken, by kind of command and by node, and until when to leave it at that. */
 export class Refusals {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** By name of the shadow, then by kind. */
-  readonly #entries = new Map<string, Map<Command['kind'], Entry>>();
+  /** By kind, then by name of the shadow. */
+  readonly #entries = new Map<Command['kind'], Map<string, Entry>>();
 
   constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
     this.#clock = clock;
@@ -35,38 +40,36 @@ export class Refusals {
 
   /** The API server refused the command with `error`, or did not answer. */
   add(command: Command, error: unknown): void {
+    const { kind } = command;
+    const alike = this.#entries.get(kind) ?? new Map<string, Entry>();
     const target = targetOf(command);
-    const kinds = this.#entries.get(target) ?? new Map<Command['kind'], Entry>();
-    const attempts = kinds.get(command.kind)?.attempts ?? 0;
-    const pauseMs = Math.max(backoff(attempts, { ...PAUSE, random: this.#random }), askedPauseMs(error));
-    const message = `${WANTED[command.kind]} ${answerOf(error)}`;
-    kinds.set(command.kind, { message, attempts: attempts + 1, retryAt: this.#clock.monotonic() + pauseMs });
-    this.#entries.set(target, kinds);
+    const attempts = alike.get(target)?.attempts ?? 0;
+    const now = this.#clock.monotonic();
+    const restedAt = now + Math.max(backoff(attempts, { ...PAUSE, random: this.#random }), askedPauseMs(error));
+    const retryAt = Math.max(restedAt, now + alike.size * SPACING_MS);
+    alike.set(target, { message: `${WANTED[kind]} ${answerOf(error)}`, attempts: attempts + 1, restedAt, retryAt });
+    this.#entries.set(kind, alike);
   }
 
-  /** The API server took the command, or there was nothing left to do of it. */
+  /** The API server took the command, or nothing was left to do of it: others of its kind need not wait for their turn. */
   delete(command: Command): void {
-    this.#forget(targetOf(command), command.kind);
+    const alike = this.#entries.get(command.kind);
+    alike?.delete(targetOf(command));
+    for (const [target, entry] of alike ?? []) alike?.set(target, { ...entry, retryAt: entry.restedAt });
   }
 
   /** What is withheld, for a plan. */
   view(): Snapshot['refusals'] {
     const now = this.#clock.monotonic();
-    const ahead = this.#clock.now() - now;
-    for (const [target, kinds] of this.#entries) {
-      for (const [kind, { retryAt }] of kinds) if (now > retryAt + FORGOTTEN_MS) this.#forget(target, kind);
+    const sinceEpoch = this.#clock.now() - now;
+    const view = new Map<string, Refusal[]>();
+    for (const [kind, alike] of this.#entries) {
+      for (const [target, { message, retryAt }] of alike) {
+        if (now > retryAt + FORGOTTEN_MS) alike.delete(target);
+        else view.set(target, [...(view.get(target) ?? []), { kind, message, retryAt: retryAt + sinceEpoch }]);
+      }
     }
-    return new Map(
-      [...this.#entries].map(([target, kinds]) => [
-        target,
-        [...kinds].map(([kind, { message, retryAt }]) => ({ kind, message, retryAt: retryAt + ahead })),
-      ]),
-    );
-  }
-
-  #forget(target: string, kind: Command['kind']): void {
-    const kinds = this.#entries.get(target);
-    if (kinds?.delete(kind) && kinds.size === 0) this.#entries.delete(target);
+    return view;
   }
 }
 

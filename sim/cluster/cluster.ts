@@ -7,6 +7,7 @@ import { Bookmarks } from './bookmarks.ts';
 import type { Core } from './core.ts';
 import { Converter } from './crd/conversion.ts';
 import { seed } from './defaults.ts';
+import { type Disturbance, type Disturbed, Disturbances } from './disturbances.ts';
 import { follow } from './lifecycle.ts';
 import { Lists } from './list.ts';
 import { metaPath } from './meta-paths.ts';
@@ -20,6 +21,7 @@ import { Store } from './store.ts';
 import { Tokens } from './tokens.ts';
 import { InProcessTransport } from './transport.ts';
 
+export type { Disturbance, Disturbed } from './disturbances.ts';
 export {
   ADMIN,
   type ApiRequest,
@@ -53,6 +55,7 @@ export class EmbeddedCluster {
   readonly #lists: Lists;
   readonly #operations: Operations;
   readonly #audit: Audit;
+  readonly #disturbances = new Disturbances();
 
   constructor(options: ClusterOptions) {
     const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit } = options;
@@ -87,9 +90,14 @@ export class EmbeddedCluster {
     this.#lists.forget();
   }
 
+  /** Puts something in the way of requests; what is returned takes it away. */
+  disturb(disturbed: Disturbed, disturbance: Disturbance): () => void {
+    return this.#disturbances.add(disturbed, disturbance);
+  }
+
   /** The API as `user`'s client sees it. */
   transport(user: UserInfo): KubeTransport {
-    return new InProcessTransport((request, by) => this.handle(request, by), user);
+    return new InProcessTransport((request, by) => this.handle(request, by), { user, clock: this.#core.clock });
   }
 
   /** The bearer of a service account token for this API; undefined where it is not valid. */
@@ -109,6 +117,7 @@ export class EmbeddedCluster {
   async #answer(call: Call, user: UserInfo): Promise<ApiResponse> {
     try {
       this.#authorize(call, user);
+      if (this.#disturbances.any) await this.#disturbances.pass(call);
       if (!call.resource) return metaPath(this.#core.registry, call.request.method, call.request.path);
       return await this.#operate(call, call.resource, user);
     } catch (error) {

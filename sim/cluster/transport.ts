@@ -1,5 +1,7 @@
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
+import { unlessAborted, withDeadline } from '../../runtime/lib/abort.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import type { ApiRequest, ApiResponse, EventStream, UserInfo } from './api.ts';
 import { overTheWire } from './object.ts';
 
@@ -9,19 +11,31 @@ type Handle = (request: ApiRequest, user: UserInfo) => Promise<ApiResponse>;
 export class InProcessTransport implements KubeTransport {
   readonly #handle: Handle;
   readonly #user: UserInfo;
+  readonly #clock: Clock;
 
-  constructor(handle: Handle, user: UserInfo) {
+  constructor(handle: Handle, { user, clock }: { readonly user: UserInfo; readonly clock: Clock }) {
     this.#handle = handle;
     this.#user = user;
+    this.#clock = clock;
   }
 
-  async request({ method, path, query, body, contentType, signal }: KubeRequest): Promise<unknown> {
+  async request({ method, path, query, body, contentType, signal, timeoutMs = 30_000 }: KubeRequest): Promise<unknown> {
     const call = `${method} ${path}`;
     if (signal?.aborted === true) throw new UnreachableError(`${call}: aborted`, { cause: signal.reason });
     const headers = { accept: 'application/json', 'content-type': contentType ?? 'application/json' };
     const request = { method, path, headers, body: overTheWire(body), ...(query && { query }) };
-    const response = await this.#handle(request, this.#user);
+    const handled = this.#handle(request, this.#user);
+    const response = await this.#inTime(call, handled, { ms: timeoutMs, signal });
     return 'stream' in response ? refused(call, response.stream) : answer(call, response);
+  }
+
+  /** What the sender no longer waits for goes on all the same. */
+  async #inTime<T>(call: string, work: Promise<T>, limit: { ms: number; signal: AbortSignal | undefined }): Promise<T> {
+    try {
+      return await withDeadline({ ...limit, clock: this.#clock }, (signal) => unlessAborted(work, signal));
+    } catch (cause) {
+      throw new UnreachableError(`${call}: ${cause instanceof Error ? cause.message : 'aborted'}`, { cause });
+    }
   }
 
   async *watch({ path, query, signal }: KubeWatch): AsyncGenerator<WatchEvent, void> {

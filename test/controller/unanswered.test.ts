@@ -32,6 +32,7 @@ function losing(what: 'answer' | 'request', fits: (request: KubeRequest) => bool
 describe.each(['answer', 'request'] as const)('where the %s is lost', (what) => {
   test('a start is told once', async () => {
     stage = await Stage.with('a', 'b');
+    await stage.report('b', { target_version: '1.0.0' });
     stage.start({ transport: losing(what, writesSpec('StagedAndPerformedUpdate')) });
     await stage.pass(5000);
     expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');

@@ -70,7 +70,7 @@ export const roomMutants: readonly Mutant[] = [
       [
         'L7',
         'asks again and again for what the API server takes in no case',
-        "swapped === 'invalid' && starts.length > 1",
+        "swapped === 'too-much' && starts.length > 1",
         'starts.length < 0',
       ],
     ],

@@ -10,9 +10,9 @@ export const slotMutants = [
         'L1',
         'takes no slot before a start',
         "const swapped = await this.#swap('take', starts, run);",
-        "const swapped: Result = 'done';",
+        "const swapped: Swapped = 'done';",
       ],
-      ['L1', 'writes the spec though the slot was refused', 'if (!CARRIED_OUT.has(swapped)) return [swapped];', ''],
+      ['L1', 'writes the spec though the slot was refused', "if (swapped !== 'done') return ['moved'];", ''],
       [
         'L1',
         'writes the spec before it takes the slot',
@@ -28,15 +28,45 @@ export const slotMutants = [
       [
         'L2',
         'sends a refused spec again on what it reads then',
-        'if (error instanceof ConflictError || error instanceof NotFoundError) throw error;',
+        'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
         'if (error instanceof ConflictError) { const read = await this.#ports.shadows.get(command.shadow, signal); await writeSpec(this.#ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return `done`; }',
       ],
-      ['L4', 'takes a write of unknown outcome as failed', 'this.#ports.ledger.doubt(command.shadow);', ''],
+      [
+        'L4',
+        'takes a write of unknown outcome as failed',
+        'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
+        '',
+      ],
       [
         'M8',
         'deletes a shadow whatever it has become',
         'await ports.shadows.delete(shadow, { uid, resourceVersion }, signal);',
         'await ports.shadows.delete(shadow, { uid }, signal);',
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'executor.ts',
+    ['refused-writes'],
+    [
+      ['L4', 'doubts what was refused', 'if (!isDefinite(error)) this.#ports', 'this.#ports'],
+      ['L9', 'asks again at once for what was not taken', 'this.#refusals.add(command, error);', ''],
+    ],
+  ),
+  ...rowsOf(
+    'plan/gates.ts',
+    ['plan/withheld', 'refused-writes'],
+    [['L9', 'keeps the place of a start that is not taken', "withheld.refused('start', node.shadowName)", 'undefined']],
+  ),
+  ...rowsOf(
+    'refusals.ts',
+    ['refusals'],
+    [
+      [
+        'L9',
+        'lets a fleet that is refused ask all at once',
+        'Math.max(restedAt, now + alike.size * SPACING_MS)',
+        'restedAt',
       ],
     ],
   ),

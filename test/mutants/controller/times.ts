@@ -250,7 +250,7 @@ export const timeMutants = [
       [
         'loop',
         'waits for news after a slot was given back',
-        'return slotsChanged ? this.#options.clock.now() : wakeAt;',
+        'return changed ? this.#options.clock.now() : wakeAt;',
         'return wakeAt;',
       ],
     ],
@@ -258,6 +258,6 @@ export const timeMutants = [
   ...rowsOf(
     'controller.ts',
     ['fencing'],
-    [['loop', 'waits for news after a plan that met another world', 'if (refused > 0) return undefined;', '']],
+    [['loop', 'waits for news after a plan that met another world', 'if (moved > 0) return undefined;', '']],
   ),
 ];

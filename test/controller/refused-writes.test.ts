@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { upToDate } from '../../runtime/controller/plan/condition.ts';
+import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const STARTED = 'StagedAndPerformedUpdate 1.1.0';
+const ALL_OF_A: Disturbed = { resource: 'bottlerocketshadows', name: 'brs-a' };
+/** As of a policy whose match conditions name the spec: annotations pass. */
+const SPECS: Disturbed = { resource: 'bottlerocketshadows', where: (body) => 'spec' in (body as object) };
+const SPEC_OF_A: Disturbed = { ...SPECS, name: 'brs-a' };
+const refusing = (code: number): Disturbance => ({ kind: 'refuse', code, reason: 'Denied', message: 'not on Fridays' });
+
+const verdictOn = async (node: string): Promise<object | undefined> =>
+  upToDate((await stage.shadows.get(`brs-${node}`))?.status ?? undefined);
+
+/** Writes that were tried in the next `ms`, the renewals of the Lease apart: one comes every other second. */
+async function writesIn(ms: number): Promise<number> {
+  const before = stage.cluster.audit.length;
+  await stage.pass(ms);
+  const writes = stage.cluster.audit.slice(before).filter(({ verb }) => ['create', 'update', 'patch'].includes(verb));
+  return writes.length - ms / 2000;
+}
+
+const minutes = (count: number): number => count * 60_000;
+
+describe.each([403, 422, 429])('where the API server answers each write to a with %d', (code) => {
+  test('its slot goes to the next, it is asked for again ever more rarely, and its verdict says what is refused', async () => {
+    stage = await Stage.with('a', 'b', 'c');
+    const end = stage.cluster.disturb(ALL_OF_A, refusing(code));
+    stage.start();
+    expect(await writesIn(minutes(1))).toBeLessThan(30);
+    expect(await stage.specs('a', 'b', 'c')).toEqual(['Idle', STARTED, 'Idle']);
+    expect(await stage.slots()).toEqual(['brs-b']);
+    await stage.update('b');
+    await stage.pass();
+    await stage.update('c');
+    expect(await stage.slots()).toEqual([]);
+    expect(await verdictOn('a')).toMatchObject({
+      reason: 'WriteRefused',
+      message: `the start of its update is refused: ${code} Denied: not on Fridays`,
+    });
+    await stage.pass(minutes(30));
+    expect(await writesIn(minutes(60))).toBeLessThan(100);
+    end();
+    await stage.pass(minutes(6));
+    expect(await stage.spec('a')).toBe(STARTED);
+  });
+});
+
+test('a step that is refused in mid-update keeps its slot, and the other updates go on', async () => {
+  stage = await Stage.with('a', 'b', 'c');
+  stage.start({ env: { MAX_CONCURRENT_UPDATE: '2' } });
+  await stage.pass();
+  const end = stage.cluster.disturb(ALL_OF_A, refusing(403));
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass(minutes(1));
+  await stage.update('b');
+  await stage.pass();
+  expect(await stage.specs('a', 'b', 'c')).toEqual([STARTED, 'Idle', STARTED]);
+  expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-c']);
+  expect(await verdictOn('a')).toMatchObject({ reason: 'WriteRefused' });
+  expect(await writesIn(minutes(60))).toBeLessThan(30);
+  end();
+  await stage.pass(minutes(6));
+  expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+});
+
+describe('where a webhook fails with 500', () => {
+  test('for the spec of a alone: the write is settled, the slot goes to the next, and nothing loops', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.cluster.disturb(SPEC_OF_A, refusing(500));
+    stage.start();
+    expect(await writesIn(minutes(1))).toBeLessThan(30);
+    expect(await stage.specs('a', 'b')).toEqual(['Idle', STARTED]);
+    await stage.update('b');
+    await stage.pass(minutes(30));
+    expect(await writesIn(minutes(60))).toBeLessThan(130);
+    expect(await stage.slots()).toEqual([]);
+  });
+
+  test('for whatever is written to a: it may have been carried out, so a keeps its slot, and says so', async () => {
+    stage = await Stage.with('a', 'b', 'c');
+    const end = stage.cluster.disturb(ALL_OF_A, refusing(500));
+    stage.start({ env: { MAX_CONCURRENT_UPDATE: '2' } });
+    await stage.pass(minutes(30));
+    expect(await stage.specs('a', 'b', 'c')).toEqual(['Idle', STARTED, 'Idle']);
+    expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-b']);
+    expect(await verdictOn('a')).toMatchObject({
+      reason: 'WriteRefused',
+      message: 'the write that settles an earlier one fails: 500 Denied: not on Fridays',
+    });
+    expect(await writesIn(minutes(60))).toBeLessThan(30);
+    end();
+    await stage.pass(minutes(6));
+    expect(await stage.spec('a')).toBe(STARTED);
+  });
+});
+
+test('a fleet whose starts are all refused is asked about one node a second at most', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+  stage = await Stage.with(...names);
+  stage.cluster.disturb(SPECS, refusing(403));
+  stage.start();
+  await stage.pass(minutes(10));
+  const starts = (): number =>
+    stage.cluster.audit.filter(({ code, subresource }) => code === 403 && subresource === undefined).length;
+  const before = starts();
+  await stage.pass(minutes(10));
+  expect(starts() - before).toBeLessThan(600);
+  expect(await stage.slots()).toEqual([]);
+});
+
+test('a slot that the Node does not let go of keeps its place, and says so', async () => {
+  stage = await Stage.with('a', 'b');
+  stage.start();
+  await stage.pass();
+  const end = stage.cluster.disturb({ resource: 'nodes', name: 'a' }, refusing(403));
+  await stage.update('a');
+  expect(await writesIn(minutes(60))).toBeLessThan(30);
+  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await verdictOn('a')).toMatchObject({
+    reason: 'WriteRefused',
+    message: 'the return of its slot is refused: 403 Denied: not on Fridays',
+  });
+  end();
+  await stage.pass(minutes(6));
+  expect(await stage.slots()).toEqual(['brs-b']);
+});
