@@ -103,6 +103,15 @@ const ALERTS: readonly Alert[] = [
     description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
   },
   {
+    name: 'BrupopShadowNotOwned',
+    severity: 'warning',
+    expression: nodes('ShadowNotOwned'),
+    during: '15m',
+    summary:
+      '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
+    description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
+  },
+  {
     name: 'BrupopNoLeader',
     severity: 'warning',
     expression: 'absent(brupop_controller_leader == 1)',

@@ -10,6 +10,7 @@ import {
   MANAGED_LABEL_VALUE,
   shadowName,
 } from '../shadow/names.ts';
+import { ownersOf } from '../shadow/owner.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them: everything else about them is let go at once. */
@@ -56,7 +57,7 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    ownerUid: metadata.ownerReferences?.find(({ kind }) => kind === 'Node')?.uid,
+    owners: ownersOf({ metadata }),
     spec,
     status: status ?? undefined,
     lastUpdateMs: lastUpdateMs(metadata),

@@ -1,11 +1,16 @@
 /** The part of an object that says whose it is. */
 interface Owned {
   readonly metadata: {
-    readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[] | undefined;
+    readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[] | null | undefined;
   };
 }
 
-/** Whether the shadow belongs to the Node with this UID, and not to an earlier node of the same name. */
+/** UIDs of the Nodes that own the shadow; a shadow without any is nobody's. */
+export function ownersOf({ metadata }: Owned): readonly string[] {
+  return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Node').map(({ uid }) => uid);
+}
+
+/** Whether the shadow belongs to the Node with this UID, and not to an earlier node of the same name or to nobody (rule B4). */
 export function belongsTo(shadow: Owned, nodeUid: string): boolean {
-  return shadow.metadata.ownerReferences?.some((owner) => owner.kind === 'Node' && owner.uid === nodeUid) ?? false;
+  return ownersOf(shadow).includes(nodeUid);
 }

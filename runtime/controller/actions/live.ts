@@ -1,5 +1,6 @@
 import { onNode } from '../../kube/pods.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
+import { belongsTo } from '../../shadow/owner.ts';
 import { type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
 import type { ActionPorts } from './ports.ts';
 
@@ -16,13 +17,12 @@ export async function agentRuns(
   return found.map(viewOfAgent).some(({ running }) => running);
 }
 
-/** The shadow of this very node; undefined where there is none, or it belongs to a former node of that name. */
+/** The shadow of this very node; undefined where there is none that belongs to it. */
 export async function ownShadow(
   { shadows }: Pick<ActionPorts, 'shadows'>,
   { shadow, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
   signal: AbortSignal,
 ): Promise<ShadowFacts | undefined> {
   const found = await shadows.get(shadow, signal);
-  const view = found && viewOfShadow(found);
-  return view && (view.ownerUid === undefined || view.ownerUid === nodeUid) ? view : undefined;
+  return found && belongsTo(found, nodeUid) ? viewOfShadow(found) : undefined;
 }

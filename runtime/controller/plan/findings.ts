@@ -3,14 +3,13 @@ import type { Status } from '../../shadow/model.ts';
 import type { Health } from './health.ts';
 import type { Assessed } from './releases.ts';
 import type { ShadowView } from './snapshot.ts';
-import { isActive } from './subject.ts';
+import { isActive, type Subject } from './subject.ts';
 import { type Finding, found } from './verdict.ts';
 
 /** What there is to say of a managed node, starts apart; undefined where only they decide. */
 export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<string, string>): Finding | undefined {
   const { node, shadow } = subject;
-  if (!shadow)
-    return found('AgentMissing', health.agentSilent ? NEVER_CAME : 'the agent of the node has not registered it');
+  if (!shadow) return withoutShadow(subject, health);
   const trouble = troubleOf(shadow, health);
   if (trouble) return trouble;
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
@@ -21,6 +20,12 @@ export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<st
     : found('UpToDate', 'the node runs the newest version that it is offered');
 }
 
+function withoutShadow({ node, isShadowUnowned }: Subject, { agentSilent }: Health): Finding {
+  if (isShadowUnowned) return found('ShadowNotOwned', `${node.shadowName} ${NOT_OWNED}`);
+  return found('AgentMissing', agentSilent ? NEVER_CAME : 'the agent of the node has not registered it');
+}
+
+const NOT_OWNED = 'does not name the Node as its owner: delete it, and the agent registers the node anew';
 const NEVER_CAME = 'no agent has come to register the node';
 
 function troubleOf({ spec }: ShadowView, { notReturned, soak, agentSilent }: Health): Finding | undefined {

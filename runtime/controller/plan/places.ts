@@ -24,8 +24,8 @@ export class Places {
     this.#capacity = concurrency(maxConcurrent, managed);
     this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));
     this.#room = new Room(snapshot);
-    // A shadow whose node is not known counts as its owner.
-    const strays = new Set(shadows.filter(isActive).flatMap(({ ownerUid }) => ownerUid ?? []));
+    // A shadow whose node is not known counts as its owner; nobody acts on one without an owner.
+    const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
     const outages = new Map<string, number>();
     for (const { subject, health } of fleet) {
       const { uid } = subject.node;

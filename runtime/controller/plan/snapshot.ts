@@ -55,8 +55,8 @@ export interface ShadowView {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** UID of the Node that it belongs to; undefined where nobody recorded an owner. */
-  readonly ownerUid: string | undefined;
+  /** UIDs of the Nodes that it belongs to: one, but where somebody has changed that. */
+  readonly owners: readonly string[];
   readonly spec: Spec;
   readonly status: Status | undefined;
   /** Older than a write of our own that the API server has acknowledged: nothing may be decided on it. */

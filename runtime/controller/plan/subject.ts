@@ -1,9 +1,11 @@
 import type { NodeView, ShadowView, SlotView, Snapshot } from './snapshot.ts';
 
-/** A node with what belongs to it. A shadow of a former node of the same name does not. */
+/** A node with what belongs to it (rule B4). A shadow of a former node of the same name does not, nor one that names no owner. */
 export interface Subject {
   readonly node: NodeView;
   readonly shadow: ShadowView | undefined;
+  /** There is a shadow of its name that names no owner. */
+  readonly isShadowUnowned: boolean;
   readonly slot: SlotView | undefined;
   /** Since when no container of its agent runs; undefined while one does. */
   readonly silentSince: number | undefined;
@@ -19,16 +21,13 @@ export function subjectsOf({ nodes, shadows, slots, silentSince }: Snapshot): Su
       const shadow = shadowsByName.get(node.shadowName);
       return {
         node,
-        shadow: shadow && ownedBy(shadow, node.uid) ? shadow : undefined,
+        shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,
+        isShadowUnowned: shadow?.owners.length === 0,
         slot: slotsByUid.get(node.uid),
         silentSince: silentSince.get(node.name),
       };
     })
     .toSorted((a, b) => compare(a.node.name, b.node.name));
-}
-
-function ownedBy(shadow: ShadowView, nodeUid: string): boolean {
-  return shadow.ownerUid === undefined || shadow.ownerUid === nodeUid;
 }
 
 /** Order of code units: the same everywhere, and fast. */

@@ -17,6 +17,7 @@ export const REASONS = [
   'NotReturned',
   'SoakFailed',
   'AgentMissing',
+  'ShadowNotOwned',
   'WriteRefused',
 ] as const;
 export type Reason = (typeof REASONS)[number];

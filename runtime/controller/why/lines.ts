@@ -50,7 +50,7 @@ export function leftoverLines({ snapshot }: Look): readonly string[] {
 }
 
 function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
-  return shadow !== undefined && shadow.ownerUid === uid && isActive(shadow);
+  return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
 }
 
 function leftoverOn(node: NodeView): readonly (readonly string[])[] {

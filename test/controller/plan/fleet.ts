@@ -55,7 +55,7 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
     name: shadowName(nodeName),
     uid: `shadow-${nodeName}`,
     resourceVersion: '100',
-    ownerUid: `uid-${nodeName}`,
+    owners: [`uid-${nodeName}`],
     spec: { state: 'Idle', ...spec },
     status:
       status === null

@@ -53,7 +53,8 @@ function factsOf(made: Made): Facts {
 const INVARIANTS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])[] = [
   [
     'every node that is being updated has a slot',
-    ({ snapshot, slotted }) => snapshot.shadows.every((one) => !isMoving(one) || slotted.has(one.ownerUid!)),
+    ({ snapshot, slotted }) =>
+      snapshot.shadows.every((one) => !isMoving(one) || one.owners.some((uid) => slotted.has(uid))),
   ],
   ['no more nodes are updated at once than the policy says', ({ busy, capacity }) => busy.size <= capacity],
   ['the list of slots never outgrows the Lease', ({ roomLeft, starts }) => starts.length === 0 || roomLeft >= 0],
@@ -112,7 +113,7 @@ function isSoaked({ plan, shadows, policy, now }: Facts): boolean {
 }
 
 function isOwnLast({ plan, policy, starts }: Facts): boolean {
-  const isOwn = starts.some(({ ownerUid }) => ownerUid === `uid-${policy.ownNode}`);
+  const isOwn = starts.some(({ owners }) => owners.includes(`uid-${policy.ownNode}`));
   return !isOwn || !plan.verdicts.some(({ position }) => position !== undefined);
 }
 

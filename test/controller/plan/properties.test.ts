@@ -102,7 +102,7 @@ test('carried out, a plan comes to rest, never above the concurrency, and leaves
       const active = now.shadows.filter(
         ({ spec, status }) => status && (status.current_state !== 'Idle' || spec.state !== 'Idle'),
       );
-      const busy = new Set([...certainlyBusy(now), ...outages, ...active.map(({ ownerUid }) => ownerUid)]);
+      const busy = new Set([...certainlyBusy(now), ...outages, ...active.flatMap(({ owners }) => owners)]);
       if (waits) expect(busy.size).toBeGreaterThanOrEqual(capacityOf(now, rules));
     }),
     RUNS,
@@ -171,7 +171,7 @@ test('in any world, starts on a version stay within what may still fail of it, u
       for (const { node: name, spec } of starts) {
         const { family } = snapshot.nodes.find((one) => one.name === name)!;
         const kin = snapshot.nodes.filter((one) => one.managed && one.family === family);
-        const own = snapshot.shadows.filter((one) => one.status && kin.some(({ uid }) => uid === one.ownerUid));
+        const own = snapshot.shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));
         const { failed, fresh, proven } = standing(own, spec.version!, starts);
         const budget = failureBudget(rules.maxFailed, kin.length);
         if (fresh.starting > 0) expect(failed).toBeLessThan(budget);
@@ -215,7 +215,7 @@ const isStaging = ({ state }: ShadowView['spec']): boolean => state === 'StagedA
 function isHaltedFor(shadow: ShadowView, { nodes, shadows }: Snapshot, { maxFailed }: Policy): boolean {
   const { family } = nodes.find(({ shadowName }) => shadowName === shadow.name)!;
   const kin = nodes.filter((one) => one.managed && one.family === family);
-  const own = shadows.filter((one) => one.status && kin.some(({ uid }) => uid === one.ownerUid));
+  const own = shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));
   const version = shadow.spec.version!;
   return !hasFailed(shadow, version) && standing(own, version, []).failed >= failureBudget(maxFailed, kin.length);
 }

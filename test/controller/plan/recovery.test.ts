@@ -101,7 +101,7 @@ describe('marks', () => {
   });
 
   test('of a former node of the same name go by the new one', () => {
-    const world = fleet({ a: { ...staging, ownerUid: 'uid-former' } }, { ...marked, ...silentFor(0) });
+    const world = fleet({ a: { ...staging, owners: ['uid-former'] } }, { ...marked, ...silentFor(0) });
     expect(commands(world).map(({ kind }) => kind)).toEqual(['release']);
   });
 

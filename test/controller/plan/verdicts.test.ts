@@ -43,7 +43,8 @@ describe('the verdict on a node', () => {
     ['AgentSilent', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) })],
     ['AgentMissing', fleet({ a: { status: null } })],
     ['AgentMissing', fleet({}, { nodes: [node('a')] })],
-    ['AgentMissing', fleet({ a: { ...staging, ownerUid: 'uid-former' } })],
+    ['AgentMissing', fleet({ a: { ...staging, owners: ['uid-former'] } })],
+    ['ShadowNotOwned', fleet({ a: { ...staging, owners: [] } })],
   ])('%s', (reason, world) => {
     expect(verdict(world)).toMatchObject({ node: 'a', reason });
   });

@@ -248,6 +248,6 @@ export function certainlyBusy(snapshot: Snapshot): Set<string> {
   return new Set([
     ...snapshot.slots.map(({ nodeUid }) => nodeUid),
     ...snapshot.nodes.filter(({ marks }) => marks).map(({ uid }) => uid),
-    ...active.map(({ ownerUid }) => ownerUid ?? ''),
+    ...active.flatMap(({ owners }) => owners),
   ]);
 }

@@ -84,8 +84,8 @@ export const recoveryMutants = [
       [
         'B4',
         'obeys the shadow of a former node of the name',
-        'shadow.ownerUid === undefined || shadow.ownerUid === nodeUid',
-        'shadow.ownerUid !== nodeUid || true',
+        'shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,',
+        'shadow,',
       ],
     ],
   ),

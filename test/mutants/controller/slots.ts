@@ -222,7 +222,7 @@ export const slotMutants = [
   ...rowsOf(
     'actions/live.ts',
     ['stale-caches'],
-    [['B4', 'takes the shadow of a former node for this one’s', 'view.ownerUid === nodeUid)', 'true)']],
+    [['B4', 'takes the shadow of a former node for this one’s', 'belongsTo(found, nodeUid) ?', 'found ?']],
   ),
   ...rowsOf(
     'identity.ts',
