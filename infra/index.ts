@@ -1,6 +1,6 @@
 /**
- * What the package offers to cdk8s apps. Whatever is declared in a file that is named here, or that such a file leads to, is exported here
- * or marked `@internal`; the parts of an operator are types alone, since none of them is of any use without the others.
+ * What the package offers to cdk8s apps. What is declared in these files, or in others that their types lead to, is exported here or marked
+ * as internal. The parts of an operator are types alone, since none of them is of any use without the others.
  */
 export type { Access } from './access.ts';
 export type { Agent } from './agent.ts';

@@ -1,17 +1,16 @@
-// The operator as a part of a chart that has more in it, with a patch for what has no prop.
+// The operator as a part of a chart that has more in it, in its namespace, with a patch for what has no prop.
 import { App, Chart, JsonPatch } from 'cdk8s';
 import { ConfigMap } from 'cdk8s-plus-28';
 import { Brupop } from 'cdk8s-brupop';
 
 class Platform extends Chart {
   constructor(app: App) {
-    super(app, 'platform', { labels: { team: 'platform' } });
+    super(app, 'platform', { namespace: 'platform', labels: { team: 'platform' } });
     new ConfigMap(this, 'Motd', {
-      metadata: { name: 'motd', namespace: 'platform' },
+      metadata: { name: 'motd' },
       data: { motd: 'Updated weekly.' },
     });
     const brupop = new Brupop(this, 'Updates', {
-      namespace: 'platform',
       createNamespace: false,
       certificates: { kind: 'issuer', name: 'platform-ca', issuerKind: 'ClusterIssuer' },
     });

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { differences, objectsIn } from './differences.ts';
 
 /** The package as npm would publish it, in the hands of apps outside of this repository. */
 
@@ -17,6 +18,7 @@ interface Packed {
 }
 
 interface PackageJson {
+  readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
@@ -90,18 +92,48 @@ describe('the package', () => {
   });
 });
 
+describe('what the package declares', () => {
+  const declared = () =>
+    packed.files
+      .filter(({ path }) => path.endsWith('.d.ts'))
+      .map(({ path }) => readFileSync(join(installed, path), 'utf8'))
+      .join('\n');
+
+  test('is told in types of its own, of cdk8s and of constructs: an app need not have, or bear, those of others', () => {
+    const imported = [...declared().matchAll(/(?:from|import\() ?["']([^."'][^"']*)/g)];
+    expect(new Set(imported.map(([, name]) => name))).toEqual(new Set(['cdk8s', 'constructs']));
+  });
+
+  test('can all be named by an app; what is not for apps is marked @internal', () => {
+    const index = readFileSync(join(installed, 'build/lib/infra/index.d.ts'), 'utf8');
+    const lists = [...index.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
+    const exported = lists.map((name) => name.trim().replace(/^type /, '')).filter(Boolean);
+    const pattern = /^(?:export )?(?:declare )?(?:class|interface|type|const|function|enum) (\w+)/gm;
+    const declarations = [...declared().matchAll(pattern)].map(([, name = '']) => name);
+    expect(declarations.toSorted()).toEqual(exported.toSorted());
+  });
+});
+
 describe('an app that has installed it', () => {
   test.each(EXAMPLES)(
-    'examples/%s compiles and synthesises',
+    'examples/%s compiles, and its manifests differ from those in dist/ by what its props say',
     async (example) => {
       const app = join(folder, example);
       cpSync(join(ROOT, 'examples', example), app, { recursive: true });
       await promisify(execFile)('npm', ['run', '--silent', 'synth'], { cwd: app, env: appEnvironment() });
-      for (const file of readdirSync(join(app, 'dist')))
-        expect(readFileSync(join(app, 'dist', file), 'utf8')).toMatchSnapshot(file);
+      const objects = readdirSync(join(app, 'dist')).flatMap((file) => objectsIn(join(app, 'dist', file)));
+      const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PackageJson;
+      const plain = objectsIn(join(installed, 'dist', 'brupop.k8s.yaml'));
+      expect(differences(plain, objects).join('\n').replaceAll(version, 'VERSION')).toMatchSnapshot();
     },
     60_000,
   );
+
+  test('finds the manifests by their name in the package', () => {
+    const program = "console.log(require.resolve('cdk8s-brupop/dist/brupop.k8s.yaml'))";
+    const found = execFileSync('node', ['--eval', program], { cwd: folder, encoding: 'utf8' });
+    expect(found.trim()).toBe(join(installed, 'dist/brupop.k8s.yaml'));
+  });
 });
 
 /** The compiler and cdk8s's command line are found on the path, the app's packages only beside it. */
