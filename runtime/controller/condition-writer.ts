@@ -6,11 +6,13 @@ import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/condition.ts';
+import type { Refusals } from './refusals.ts';
 import { Wakeup } from './wakeup.ts';
 
 /** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
 const PACE_MS = 100;
-const RETRY_MS = 5000;
+/** Writes without an answer yet: so many shadows may hang before those of the others wait. */
+const AT_ONCE = 10;
 /** A CRD that had no conditions may have been brought up to date since: a single write finds out. */
 const LOOK_AGAIN_MS = 3_600_000;
 /** A plan is made at least once a minute. */
@@ -19,6 +21,7 @@ const CAPACITY = 60_000 / PACE_MS;
 export interface ConditionWriterOptions {
   readonly shadows: ShadowPort;
   readonly expectations: Expectations;
+  readonly refusals: Refusals;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,37 +54,51 @@ export class ConditionWriter {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#droppedAt = undefined;
+    const underWay = new Map<string, Promise<void>>();
     while (!signal.aborted) {
-      const [next, ...rest] = this.#pending;
+      const next = this.#take(underWay);
       if (!next) {
         await this.#wakeup.wait(clock, Infinity, signal);
         continue;
       }
-      this.#pending = rest;
-      const pause = await this.#write(next, signal);
-      await clock.sleep(pause, signal).catch(() => undefined);
+      const written = this.#write(next, signal).then(() => {
+        underWay.delete(next.shadow);
+        this.#wakeup.ring();
+      });
+      underWay.set(next.shadow, written);
+      await clock.sleep(PACE_MS, signal).catch(() => undefined);
     }
+    await Promise.all(underWay.values());
   }
 
-  /** Milliseconds until the next write. */
-  async #write({ shadow, resourceVersion, conditions }: SetCondition, signal: AbortSignal): Promise<number> {
-    const { shadows, expectations, clock, logger } = this.#options;
+  /** The next that nothing stands in the way of: of a shadow whose last write has no answer yet, nobody knows what to write. */
+  #take(underWay: ReadonlyMap<string, unknown>): SetCondition | undefined {
+    if (underWay.size >= AT_ONCE) return undefined;
+    const next = this.#pending.find(({ shadow }) => !underWay.has(shadow));
+    this.#pending = this.#pending.filter((one) => one !== next);
+    return next;
+  }
+
+  async #write(command: SetCondition, signal: AbortSignal): Promise<void> {
+    const { shadows, expectations, refusals, clock, logger } = this.#options;
+    const { shadow, resourceVersion, conditions } = command;
     try {
       const patch = { metadata: { resourceVersion }, status: { conditions } };
       const written = await shadows.patchStatus(shadow, patch, signal);
       expectations.written(shadow, written.metadata.resourceVersion);
+      refusals.delete(command);
       if (upToDate(written.status ?? undefined)) {
         this.#droppedAt = undefined;
-        return PACE_MS;
+        return;
       }
       this.#droppedAt = clock.monotonic();
       this.#pending = [];
       logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
     } catch (error) {
       // Somebody was faster; the next plan says what the condition is now.
-      if (error instanceof ConflictError || error instanceof NotFoundError) return PACE_MS;
-      if (!signal.aborted) logger.warn('condition not written', { shadow, error });
+      if (signal.aborted || error instanceof ConflictError || error instanceof NotFoundError) return;
+      refusals.add(command, error);
+      logger.warn('condition not written', { shadow, error });
     }
-    return RETRY_MS;
   }
 }

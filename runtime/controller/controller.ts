@@ -85,7 +85,7 @@ export class Controller {
     this.#ledger = new SlotLedger({ leases, identity, clock });
     this.#refusals = new Refusals({ clock, random });
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
-    this.#conditions = new ConditionWriter({ shadows, expectations, clock, logger });
+    this.#conditions = new ConditionWriter({ shadows, expectations, refusals: this.#refusals, clock, logger });
     const { agentTimeoutMs } = this.#policy;
     this.#news = new News({ events, metrics: this.metrics, logger, clock, namespace, agentTimeoutMs });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import type { Disturbance } from '../../sim/cluster/cluster.ts';
 import { CRD_NAME } from '../../runtime/shadow/names.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { shadowCrd, Stage } from './stage.ts';
@@ -42,3 +43,30 @@ test('the leader of a new term asks at once', async () => {
   expect(controller.outlook().leading).toBe(true);
   expect(await reasonOf('brs-b')).toBe('WaitingForSlot');
 });
+
+const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
+  refused: { kind: 'refuse', code: 422, reason: 'Invalid', message: 'not this one' },
+  'failed by a webhook': { kind: 'refuse', code: 500, reason: 'InternalError', message: 'no webhook' },
+  'not answered': { kind: 'hang' },
+};
+
+test.each(Object.entries(DISTURBANCES))(
+  'one condition that is %s delays no other, and is tried ever more rarely',
+  async (_what, disturbance) => {
+    const names = Array.from({ length: 20 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    stage = await Stage.with(...names);
+    const status = { resource: 'bottlerocketshadows', subresource: 'status', name: 'brs-n00' };
+    const end = stage.cluster.disturb(status, disturbance);
+    stage.start();
+    await stage.pass(4000);
+    const others = await Promise.all(names.slice(1).map((name) => reasonOf(`brs-${name}`)));
+    expect(others).toEqual(names.slice(1).map(() => 'WaitingForSlot'));
+    await stage.pass(1_800_000);
+    const before = statusWrites();
+    await stage.pass(3_600_000);
+    expect(statusWrites() - before).toBeLessThan(15);
+    end();
+    await stage.pass(400_000);
+    expect(await reasonOf('brs-n00')).toBe('Updating');
+  },
+);

@@ -51,7 +51,12 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const warnings = warningsFor(fleet, policy);
   const verdicts = verdictsFor(managed, starts, { stops, keeper }).map((verdict) => withWarnings(verdict, warnings));
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(managed, verdicts, { written, limit: policy.conditionWrites, timestamp });
+  const conditions = conditionCommands(managed, verdicts, {
+    written,
+    withheld,
+    limit: policy.conditionWrites,
+    timestamp,
+  });
   return {
     commands: [...commands, ...conditions],
     verdicts,
@@ -157,6 +162,7 @@ function verdictsFor(
 interface ConditionInput {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
+  readonly withheld: Withheld;
   readonly limit: number;
   readonly timestamp: string;
 }
@@ -168,7 +174,7 @@ interface ConditionInput {
 function conditionCommands(
   managed: readonly Assessed[],
   verdicts: readonly Verdict[],
-  { written, limit, timestamp }: ConditionInput,
+  { written, withheld, limit, timestamp }: ConditionInput,
 ): Command[] {
   const commands: Command[] = [];
   for (const [
@@ -181,7 +187,7 @@ function conditionCommands(
     const verdict = verdicts[index];
     if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);
-    if (command) commands.push(command);
+    if (command) commands.push(...withheld.due([command]));
   }
   return commands;
 }

@@ -129,7 +129,19 @@ const windows = fc.oneof(
 /** Room for none of the slots, for some or for all of them. */
 const slotCapacity = fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 7 * slotBytes(slot('n0')) }));
 
-const KINDS = ['start', 'set-spec', 'bump', 'free', 'release', 'rescue', 'disown', 'adopt', 'delete-shadow'] as const;
+const KINDS = [
+  'start',
+  'set-spec',
+  'bump',
+  'free',
+  'release',
+  'rescue',
+  'disown',
+  'adopt',
+  'delete-shadow',
+  'call-off',
+  'set-condition',
+] as const;
 
 /** Commands that the API server has not taken: some are withheld, some may be asked for again. */
 const refused: fc.Arbitrary<Snapshot['refusals']> = fc
