@@ -17,20 +17,18 @@ export class Announcements {
   }
 
   /**
-   * To be awaited before the plan is carried out: a warning comes before what it warns of. What the cluster does not take is told again with
-   * the next plan, if it still stands; a window that opened has its moment only once.
+   * Waits for no answer: whoever acts does not wait for who tells. What the cluster does not take is told again with a later plan, if it still
+   * stands; a window that opened has its moment only once.
    */
-  async tell(
+  tell(
     { halted, offered, warnings }: Pick<Plan, 'halted' | 'offered' | 'warnings'>,
     { window }: Pick<Snapshot, 'window'>,
     lease: ObjectReference,
-  ): Promise<void> {
+  ): void {
     const told = [...this.#halts(halted, offered), ...this.#window(window), ...this.#warnings(warnings)];
-    await Promise.all(
-      told.map(async ({ event, forget }) => {
-        if (!(await this.#events.record({ regarding: lease, ...event }))) forget();
-      }),
-    );
+    for (const { event, forget } of told) {
+      void this.#events.record({ regarding: lease, ...event }).then((isWritten) => isWritten || forget());
+    }
   }
 
   /** A version that nobody is offered any more stays as it was: nobody may start on it, and nobody would. */
@@ -67,11 +65,10 @@ export class Announcements {
 
   #warnings(warnings: Plan['warnings']): Announcement[] {
     const before = this.#warned;
-    const warned = new Set(warnings.map(({ reason }) => reason));
-    this.#warned = warned;
+    this.#warned = new Set(warnings.map(({ reason }) => reason));
     return warnings
       .filter(({ reason }) => !before.has(reason))
-      .map(({ reason, message }) => warning(reason, message, () => warned.delete(reason)));
+      .map(({ reason, message }) => warning(reason, message, () => this.#warned.delete(reason)));
   }
 }
 

@@ -7,7 +7,7 @@ import { nodePort } from '../kube/nodes.ts';
 import { podPort } from '../kube/pods.ts';
 import { shadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { aborted, unlessAborted } from '../lib/abort.ts';
+import { aborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -187,7 +187,7 @@ export class Controller {
     const { commands, wakeAt = Infinity, snapshot } = outlook;
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
-    await unlessAborted(this.#news.tell(outlook, snapshot, this.#ledger.reference), signal);
+    this.#news.tell(outlook, snapshot, this.#ledger.reference);
     const { moved, changed } = await this.#executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (moved > 0) return undefined;
     return changed ? this.#options.clock.now() : wakeAt;

@@ -49,13 +49,13 @@ export class News {
   }
 
   /**
-   * To be awaited before the plan is carried out: a warning comes before what it warns of.
+   * To be called before the plan is carried out, so that a warning is sent before what it warns of begins.
    * @param lease the controller's, which news of the fleet is about
    */
-  async tell(plan: Plan, snapshot: Snapshot, lease: ObjectReference): Promise<void> {
+  tell(plan: Plan, snapshot: Snapshot, lease: ObjectReference): void {
     this.chronicle.review(plan, snapshot);
     this.#setbacks.tell(plan, snapshot);
     this.#missing.tell(snapshot, plan.verdicts, this.#overdueSince());
-    await this.#announcements.tell(plan, snapshot, lease);
+    this.#announcements.tell(plan, snapshot, lease);
   }
 }

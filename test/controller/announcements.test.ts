@@ -69,7 +69,8 @@ describe('of the fleet as a whole', () => {
       const { reason } = (body ?? {}) as { reason?: string };
       if (reason === undefined || !TOLD_AGAIN.has(reason) || refused.includes(reason)) return go();
       refused.push(reason);
-      return Promise.reject(new UnreachableError('out'));
+      // Plans go on meanwhile.
+      return stage.clock.sleep(10_000).then(() => Promise.reject(new UnreachableError('out')));
     });
     const env = { MAX_FAILED_UPDATE: '1', MAX_CONCURRENT_UPDATE: '2', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' };
     stage.start({ transport, env });
@@ -107,20 +108,33 @@ describe('of the fleet as a whole', () => {
     expect(order).toEqual(['OnlySchedulableNode', 'StagedAndPerformedUpdate', 'UpdateStarted']);
   });
 
-  test('no update starts before the cluster has the warning of it', async () => {
+  test('Events that are not answered delay no step of an update, and are told once they are', async () => {
     stage = await Stage.with('a');
-    let admit = (): void => undefined;
-    const transport = intercepted(stage.transport, async ({ body }, go) => {
-      const { reason } = (body ?? {}) as { reason?: string };
-      if (reason === 'OnlySchedulableNode') await new Promise<void>((resolve) => (admit = resolve));
-      return go();
-    });
-    stage.start({ transport });
-    await stage.pass(5000);
-    expect(await stage.spec('a')).toBe('Idle');
-    admit();
+    const end = stage.cluster.disturb({ resource: 'events' }, { kind: 'hang' });
+    stage.start();
     await stage.pass();
-    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+    await stage.update('a');
+    expect(await stage.specs('a')).toEqual(['Idle']);
+    expect((await stage.shadows.get('brs-a'))!.metadata.annotations).toMatchObject({
+      'brupop.bottlerocket.aws/last-update-seconds': '3',
+    });
+    end();
+    await stage.pass(60_000);
+    expect(await aboutFleet()).toContain('OnlySchedulableNode');
+  });
+
+  test('a warning that stands is not told once more while the cluster has not answered the first', async () => {
+    stage = await Stage.with('a', 'b');
+    const env = { MAX_CONCURRENT_UPDATE: '2', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' };
+    const end = stage.cluster.disturb({ resource: 'events' }, { kind: 'hang' });
+    stage.start({ env });
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.report('b', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    end();
+    await stage.pass(60_000);
+    expect(await aboutFleet()).toEqual(['NoLoadBalancerTarget']);
   });
 
   test('a policy that may leave no load balancer target is warned of', async () => {
