@@ -61,7 +61,7 @@ export class ConditionWriter {
         await this.#wakeup.wait(clock, Infinity, signal);
         continue;
       }
-      const written = this.#write(next, signal).then(() => {
+      const written = this.#write(next, signal).finally(() => {
         underWay.delete(next.shadow);
         this.#wakeup.ring();
       });
