@@ -94,6 +94,11 @@ export function toJson_PodMonitorProps(obj: PodMonitorProps | undefined): Record
  */
 export interface PodMonitorSpec {
   /**
+   * @schema PodMonitorSpec#namespaceSelector
+   */
+  readonly namespaceSelector?: PodMonitorSpecNamespaceSelector;
+
+  /**
    * @schema PodMonitorSpec#selector
    */
   readonly selector: PodMonitorSpecSelector;
@@ -111,8 +116,33 @@ export interface PodMonitorSpec {
 export function toJson_PodMonitorSpec(obj: PodMonitorSpec | undefined): Record<string, any> | undefined {
   if (obj === undefined) { return undefined; }
   const result = {
+    'namespaceSelector': toJson_PodMonitorSpecNamespaceSelector(obj.namespaceSelector),
     'selector': toJson_PodMonitorSpecSelector(obj.selector),
     'podMetricsEndpoints': obj.podMetricsEndpoints?.map(y => toJson_PodMonitorSpecPodMetricsEndpoints(y)),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema PodMonitorSpecNamespaceSelector
+ */
+export interface PodMonitorSpecNamespaceSelector {
+  /**
+   * @schema PodMonitorSpecNamespaceSelector#matchNames
+   */
+  readonly matchNames?: string[];
+}
+
+/**
+ * Converts an object of type 'PodMonitorSpecNamespaceSelector' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_PodMonitorSpecNamespaceSelector(obj: PodMonitorSpecNamespaceSelector | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'matchNames': obj.matchNames?.map(y => y),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -468,6 +498,11 @@ export function toJson_ServiceMonitorProps(obj: ServiceMonitorProps | undefined)
  */
 export interface ServiceMonitorSpec {
   /**
+   * @schema ServiceMonitorSpec#namespaceSelector
+   */
+  readonly namespaceSelector?: ServiceMonitorSpecNamespaceSelector;
+
+  /**
    * @schema ServiceMonitorSpec#selector
    */
   readonly selector: ServiceMonitorSpecSelector;
@@ -485,8 +520,33 @@ export interface ServiceMonitorSpec {
 export function toJson_ServiceMonitorSpec(obj: ServiceMonitorSpec | undefined): Record<string, any> | undefined {
   if (obj === undefined) { return undefined; }
   const result = {
+    'namespaceSelector': toJson_ServiceMonitorSpecNamespaceSelector(obj.namespaceSelector),
     'selector': toJson_ServiceMonitorSpecSelector(obj.selector),
     'endpoints': obj.endpoints?.map(y => toJson_ServiceMonitorSpecEndpoints(y)),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema ServiceMonitorSpecNamespaceSelector
+ */
+export interface ServiceMonitorSpecNamespaceSelector {
+  /**
+   * @schema ServiceMonitorSpecNamespaceSelector#matchNames
+   */
+  readonly matchNames?: string[];
+}
+
+/**
+ * Converts an object of type 'ServiceMonitorSpecNamespaceSelector' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_ServiceMonitorSpecNamespaceSelector(obj: ServiceMonitorSpecNamespaceSelector | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'matchNames': obj.matchNames?.map(y => y),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

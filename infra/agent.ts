@@ -7,10 +7,11 @@ import { Access } from './access.ts';
 import { caSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
-import { AGENT_PRIORITY, DAEMON_SET } from './names.ts';
+import { DAEMON_SET } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
-import { podTemplate, requiredNodes } from './pods.ts';
+import { podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
+import { requiredNodes, scheduling } from './scheduling.ts';
 
 /** The host's group that may speak to its API. */
 const API_SOCKET_GROUP = 274;
@@ -71,10 +72,10 @@ function agentPod(settings: Settings): k8s.PodTemplateSpec {
       { name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true },
     ],
     spec: {
-      priorityClassName: AGENT_PRIORITY,
-      affinity: {
+      ...scheduling(settings, {
+        component: 'agent',
         nodeAffinity: requiredNodes([{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_VALUE] }]),
-      },
+      }),
       ...(agent.tolerations.length > 0 && { tolerations: agent.tolerations as k8s.Toleration[] }),
       volumes: agentVolumes(settings),
     },
@@ -85,7 +86,7 @@ function agentEnvironment(settings: Settings): k8s.EnvVar[] {
   const { agent, apiserver } = settings;
   return environment<typeof agentEnv>({
     ...IN_CLUSTER,
-    ...loggingEnv(settings),
+    ...loggingEnv(settings, 'agent'),
     MY_NODE_NAME: podField('spec.nodeName'),
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: agent.excludeFromLbWaitTimeInSec,
     UPDATE_CHECK_INTERVAL_IN_SEC: agent.updateCheckIntervalInSec,

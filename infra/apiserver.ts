@@ -7,10 +7,12 @@ import { Access } from './access.ts';
 import { serverSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';
 import { selectorLabels } from './labels.ts';
-import { APISERVER_DEPLOYMENT, HIGH_PRIORITY } from './names.ts';
+import { APISERVER_DEPLOYMENT } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
-import { apart, DRAIN_SURVIVAL, podTemplate } from './pods.ts';
+import { podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
+import type { TopologySpreadConstraint } from './props/scheduling.ts';
+import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
 import { addService } from './service.ts';
 
 /** @internal */
@@ -81,6 +83,10 @@ export class Apiserver extends Construct {
   }
 }
 
+const BY_ZONE: readonly TopologySpreadConstraint[] = [
+  { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+];
+
 function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
   const { apiserver, certificates } = settings;
   return podTemplate(settings, {
@@ -91,16 +97,7 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
     probePeriod: 5,
     volumeMounts: [{ name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true }],
     spec: {
-      priorityClassName: HIGH_PRIORITY,
-      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart('apiserver') },
-      topologySpreadConstraints: [
-        {
-          maxSkew: 1,
-          topologyKey: 'topology.kubernetes.io/zone',
-          whenUnsatisfiable: 'ScheduleAnyway',
-          labelSelector: { matchLabels: selectorLabels('apiserver') },
-        },
-      ],
+      ...scheduling(settings, { component: 'apiserver', nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, spread: BY_ZONE }),
       tolerations: [DRAIN_SURVIVAL.toleration, ...(apiserver.tolerations as k8s.Toleration[])],
       volumes: [
         {
@@ -117,7 +114,7 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
   return environment<typeof apiserverEnv>({
     ...IN_CLUSTER,
     KUBECONFIG: undefined,
-    ...loggingEnv(settings),
+    ...loggingEnv(settings, 'apiserver'),
     APISERVER_INTERNAL_PORT: apiserver.internalPort,
     HTTP_PORT: apiserver.httpPort,
     TLS_DIR,

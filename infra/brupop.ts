@@ -50,8 +50,10 @@ export class Brupop extends Construct {
   readonly warnings: readonly string[];
   /** Undefined where the namespace is somebody else's. */
   readonly namespace: ApiObject | undefined;
-  readonly priorityClasses: PriorityClasses;
-  readonly crd: ApiObject;
+  /** Undefined where the operator brings none. */
+  readonly priorityClasses: PriorityClasses | undefined;
+  /** Undefined where it is somebody else's. */
+  readonly crd: ApiObject | undefined;
   /** Undefined where the Secrets are ready-made. */
   readonly certificates: Certificates | undefined;
   readonly apiserver: Apiserver;
@@ -75,8 +77,10 @@ export class Brupop extends Construct {
     }
 
     this.namespace = settings.createNamespace ? addNamespace(this, 'Namespace', settings) : undefined;
-    this.priorityClasses = new PriorityClasses(this, 'PriorityClasses', settings);
-    this.crd = addShadowCrd(this, 'Crd', settings);
+    this.priorityClasses = settings.createPriorityClasses
+      ? new PriorityClasses(this, 'PriorityClasses', settings)
+      : undefined;
+    this.crd = settings.createCrd ? addShadowCrd(this, 'Crd', settings) : undefined;
     const source = settings.certificates;
     this.certificates =
       source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });

@@ -21,7 +21,7 @@ import {
 } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import type { CertificateSettings, ManagedCertificateSettings } from './props/certificates.ts';
+import { CERT_MANAGER, type CertificateSettings, type ManagedCertificateSettings } from './props/certificates.ts';
 
 /** @internal */
 export interface CertificatesProps {
@@ -72,7 +72,7 @@ export class Certificates extends Construct {
         usages: [CertificateSpecUsages.CERT_SIGN, ...LEAF_USAGES],
         // A new key would cut off every certificate that it has signed, since those are not signed anew with it.
         privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
-        issuerRef: { name: SELF_SIGNED_ISSUER, kind: 'Issuer', group: 'cert-manager.io' },
+        issuerRef: { name: SELF_SIGNED_ISSUER, kind: 'Issuer', group: CERT_MANAGER },
       }),
       caIssuer: this.#addIssuer('CaIssuer', CA_ISSUER, { ca: { secretName: CA_SECRET } }),
     };
@@ -80,15 +80,16 @@ export class Certificates extends Construct {
 
   #addLeaf(id: string, { name, usage }: { readonly name: string; readonly usage: CertificateSpecUsages }): ApiObject {
     const { settings, source } = this.#props;
-    const issuer = source.kind === 'self-signed' ? { name: CA_ISSUER, issuerKind: 'Issuer' } : source;
+    const issuer =
+      source.kind === 'self-signed' ? { name: CA_ISSUER, issuerKind: 'Issuer', group: CERT_MANAGER } : source;
     return this.#addCertificate(id, name, {
       secretName: name,
-      dnsNames: [`*.${settings.namespace}.svc.cluster.local`, `*.${settings.namespace}.svc`],
+      dnsNames: dnsNames(settings, source.dnsNames),
       duration: source.duration,
       renewBefore: source.renewBefore,
       usages: [usage, ...LEAF_USAGES],
-      privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS },
-      issuerRef: { name: issuer.name, kind: issuer.issuerKind, group: 'cert-manager.io' },
+      privateKey: { ...KEY, size: source.keySize, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS },
+      issuerRef: { name: issuer.name, kind: issuer.issuerKind, group: issuer.group },
     });
   }
 
@@ -103,6 +104,12 @@ export class Certificates extends Construct {
   #meta(name: string) {
     return namespacedMeta(this.#props.settings, { name, component: 'apiserver' satisfies Component });
   }
+}
+
+/** Agents of the older operator dial the first of them in every cluster; ours, and the Kubernetes API, the one that ends in `svc`. */
+function dnsNames({ namespace, clusterDomain }: Settings, more: readonly string[]): string[] {
+  const services = [`*.${namespace}.svc.cluster.local`, `*.${namespace}.svc`, `*.${namespace}.svc.${clusterDomain}`];
+  return [...new Set([...services, ...more])];
 }
 
 /** Secret with the certificate and key that the apiserver serves. @internal */

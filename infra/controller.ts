@@ -6,12 +6,15 @@ import { CONTROLLER_DEPLOYMENT, CONTROLLER_SERVICE } from '../runtime/shadow/nam
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
-import { HIGH_PRIORITY } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
-import { apart, DRAIN_SURVIVAL, HTTP_PORT_NAME, podTemplate } from './pods.ts';
+import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduleEnv } from './props/schedule.ts';
+import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
 import { addService } from './service.ts';
+
+/** Name of the Service's port, by which monitors of existing installations go. @internal */
+export const CONTROLLER_PORT_NAME = 'main';
 
 /** What decides which node is updated when. */
 export class Controller extends Construct {
@@ -27,7 +30,7 @@ export class Controller extends Construct {
       settings,
       component: 'controller',
       name: CONTROLLER_SERVICE,
-      port: { name: HTTP_PORT_NAME, port: 80, target: HTTP_PORT_NAME },
+      port: { name: CONTROLLER_PORT_NAME, port: 80, target: HTTP_PORT_NAME },
     });
     this.deployment = addObject(
       this,
@@ -53,8 +56,7 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {
-      priorityClassName: HIGH_PRIORITY,
-      affinity: { nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, podAntiAffinity: apart('controller') },
+      ...scheduling(settings, { component: 'controller', nodeAffinity: DRAIN_SURVIVAL.nodeAffinity }),
       tolerations: [DRAIN_SURVIVAL.toleration, ...(controller.tolerations as k8s.Toleration[])],
     },
   });
@@ -65,7 +67,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
   return environment<typeof controllerEnv>({
     ...IN_CLUSTER,
     KUBECONFIG: undefined,
-    ...loggingEnv(settings),
+    ...loggingEnv(settings, 'controller'),
     MY_NODE_NAME: podField('spec.nodeName'),
     MY_POD_NAME: podField('metadata.name'),
     MAX_CONCURRENT_UPDATE: controller.maxConcurrentUpdate,

@@ -1,6 +1,7 @@
 import type { k8s } from 'cdk8s-plus-28';
 import type { EnvSchema } from '../runtime/lib/env.ts';
 import type { processEnv } from '../runtime/lib/process-env.ts';
+import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
 
 /** A literal, a reference to a field of the pod, or nothing where the process's own default is right in every pod. */
@@ -27,11 +28,11 @@ export const IN_CLUSTER = {
   TERMINATION_LOG,
 } satisfies Readonly<Record<Exclude<keyof typeof processEnv, 'KUBECONFIG'>, EnvValue>>;
 
-export function loggingEnv({ logging }: Settings) {
+export function loggingEnv({ logging, ...settings }: Settings, component: Component) {
   return {
     LOGGING_FORMATTER: logging.format,
     LOGGING_ANSI_ENABLED: logging.ansi,
-    TRACING_FILTER_DIRECTIVE: logging.filter,
+    TRACING_FILTER_DIRECTIVE: settings[component].logFilter ?? logging.filter,
   };
 }
 

@@ -30,7 +30,15 @@ export type {
 export type { ControllerProps } from './props/controller.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
 export type { Amounts, Resources } from './props/resources.ts';
+export type {
+  LabelSelector,
+  LabelSelectorRequirement,
+  PodAffinity,
+  PodAffinityTerm,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
+} from './props/scheduling.ts';
 export type { CronProps, ScheduleProps, ScheduleSettings, WindowProps } from './props/schedule.ts';
 export { InvalidPropsError } from './props/settings.ts';
-export type { Toleration, WorkloadProps, WorkloadSettings } from './props/workload.ts';
+export type { OptionalProp, Toleration, WorkloadProps, WorkloadSettings } from './props/workload.ts';
 export type { ServiceAccount, ServiceAccountSubject } from './service-account.ts';

@@ -1,23 +1,34 @@
+import { VERSION } from '../runtime/lib/version.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../runtime/shadow/names.ts';
 
 export type Component = keyof typeof COMPONENTS;
 export type Labels = Readonly<Record<string, string>>;
 
+const NAME = 'app.kubernetes.io/name';
+const INSTANCE = 'app.kubernetes.io/instance';
+const VERSION_LABEL = 'app.kubernetes.io/version';
 const COMPONENT = 'app.kubernetes.io/component';
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const PART_OF = 'app.kubernetes.io/part-of';
 
 /** Keys that the operator's tools and other installations select by. */
-export const OWN_LABEL_KEYS = [COMPONENT, MANAGED_BY, PART_OF, COMPONENT_LABEL] as const;
+export const OWN_LABEL_KEYS = [NAME, INSTANCE, VERSION_LABEL, COMPONENT, MANAGED_BY, PART_OF, COMPONENT_LABEL] as const;
 
 /** Labels of an object that belongs to the operator as a whole. */
-export function sharedLabels(): Labels {
-  return { [MANAGED_BY]: 'brupop', [PART_OF]: 'brupop' };
+export function sharedLabels(instance: string): Labels {
+  return {
+    [NAME]: 'brupop',
+    [INSTANCE]: instance,
+    [VERSION_LABEL]: VERSION,
+    [COMPONENT]: 'operator',
+    [MANAGED_BY]: 'brupop',
+    [PART_OF]: 'brupop',
+  };
 }
 
 /** Labels of an object that belongs to one of the three processes. */
-export function componentLabels(component: Component): Labels {
-  return { [COMPONENT]: COMPONENTS[component], ...sharedLabels(), ...selectorLabels(component) };
+export function componentLabels(component: Component, instance: string): Labels {
+  return { ...sharedLabels(instance), [COMPONENT]: COMPONENTS[component], ...selectorLabels(component) };
 }
 
 /** What selects a component's pods: one label, for ever, because a workload's selector cannot be changed. */

@@ -6,8 +6,8 @@ import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
 /**
- * Which connections each process needs, and no others. Who may connect to a port is left open: conversion requests come from the
- * control plane and scrapes from wherever Prometheus runs, and a probe comes from the node.
+ * Which connections each process needs, and no others. Probes come from the pod's own node, which every policy lets in. The Kubernetes API
+ * dials the apiserver from outside of the pods, and metrics are read by whoever watches: both ports are open unless the props name them.
  */
 export class NetworkPolicies extends Construct {
   readonly agent: ApiObject;
@@ -19,22 +19,43 @@ export class NetworkPolicies extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.#settings = settings;
-    const { agent, apiserver, controller } = settings;
-    const toApiserver: k8s.NetworkPolicyEgressRule = {
-      to: [{ podSelector: { matchLabels: selectorLabels('apiserver') } }],
-      ports: tcp([apiserver.internalPort]),
-    };
-    this.agent = this.#addPolicy('agent', { ingress: [agent.httpPort], egress: [toApiserver] });
+    const { apiserver, controller } = settings;
+    this.agent = this.#addPolicy('agent', {
+      ingress: [],
+      egress: [{ to: [pods('apiserver')], ports: tcp([apiserver.internalPort]) }],
+    });
     this.apiserver = this.#addPolicy('apiserver', {
-      ingress: [apiserver.internalPort, apiserver.httpPort],
+      ingress: [
+        { ...from(this.#callers()), ports: tcp([apiserver.internalPort]) },
+        { ...from(this.#readers()), ports: tcp([apiserver.httpPort]) },
+      ],
       egress: [],
     });
-    this.controller = this.#addPolicy('controller', { ingress: [controller.httpPort], egress: [] });
+    this.controller = this.#addPolicy('controller', {
+      ingress: [{ ...from(this.#readers()), ports: tcp([controller.httpPort]) }],
+      egress: [],
+    });
+  }
+
+  /** Who speaks to the apiserver over TLS; undefined = that is not known. */
+  #callers(): k8s.NetworkPolicyPeer[] | undefined {
+    const { kubernetesApiCidrs } = this.#settings.networkPolicies;
+    return kubernetesApiCidrs && [pods('agent'), ...kubernetesApiCidrs.map((cidr) => ({ ipBlock: { cidr } }))];
+  }
+
+  /** Who reads metrics; undefined = that is not known. */
+  #readers(): k8s.NetworkPolicyPeer[] | undefined {
+    const { metricsNamespace } = this.#settings.networkPolicies;
+    if (metricsNamespace === undefined) return undefined;
+    return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': metricsNamespace } } }];
   }
 
   #addPolicy(
     component: Component,
-    rules: { readonly ingress: readonly number[]; readonly egress: readonly k8s.NetworkPolicyEgressRule[] },
+    rules: {
+      readonly ingress: k8s.NetworkPolicyIngressRule[];
+      readonly egress: readonly k8s.NetworkPolicyEgressRule[];
+    },
   ): ApiObject {
     const { networkPolicies } = this.#settings;
     return addObject(
@@ -45,12 +66,21 @@ export class NetworkPolicies extends Construct {
         spec: {
           podSelector: { matchLabels: selectorLabels(component) },
           policyTypes: ['Ingress', 'Egress'],
-          ingress: [{ ports: tcp(rules.ingress) }],
+          ingress: rules.ingress,
           egress: [{ ports: DNS }, { ports: tcp(networkPolicies.kubernetesApiPorts) }, ...rules.egress],
         },
       }),
     );
   }
+}
+
+function pods(component: Component): k8s.NetworkPolicyPeer {
+  return { podSelector: { matchLabels: selectorLabels(component) } };
+}
+
+/** A rule without `from` lets everybody in. */
+function from(peers: k8s.NetworkPolicyPeer[] | undefined): Pick<k8s.NetworkPolicyIngressRule, 'from'> {
+  return peers ? { from: peers } : {};
 }
 
 const DNS: k8s.NetworkPolicyPort[] = ['UDP', 'TCP'].map((protocol) => ({

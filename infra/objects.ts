@@ -22,6 +22,8 @@ export interface MetaOptions {
   readonly component?: Component;
   readonly labels?: Labels;
   readonly annotations?: Labels;
+  /** @default the operator's; only for objects that live in one */
+  readonly namespace?: string | undefined;
 }
 
 /** Metadata of an object that lives in no namespace. */
@@ -29,12 +31,16 @@ export function globalMeta(settings: Settings, { name, component, labels, annota
   const allAnnotations = { ...settings.annotations, ...annotations };
   return {
     name,
-    labels: { ...settings.labels, ...labels, ...(component ? componentLabels(component) : sharedLabels()) },
+    labels: {
+      ...settings.labels,
+      ...labels,
+      ...(component ? componentLabels(component, settings.instance) : sharedLabels(settings.instance)),
+    },
     ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
   };
 }
 
-/** Metadata of an object in the operator's namespace. */
+/** Metadata of an object in the operator's namespace, or in the one that is named. */
 export function namespacedMeta(settings: Settings, options: MetaOptions): k8s.ObjectMeta {
-  return { ...globalMeta(settings, options), namespace: settings.namespace };
+  return { ...globalMeta(settings, options), namespace: options.namespace ?? settings.namespace };
 }

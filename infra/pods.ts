@@ -1,8 +1,8 @@
 import { k8s } from 'cdk8s-plus-28';
 import { nodeCommand } from '../runtime/image/programs.ts';
-import { UPDATING_LABEL } from '../runtime/marks/names.ts';
+import { PATHS } from '../runtime/apiserver/protocol.ts';
 import { TERMINATION_LOG } from './environment.ts';
-import { type Component, componentLabels, selectorLabels } from './labels.ts';
+import { type Component, componentLabels, type Labels } from './labels.ts';
 import { SERVICE_ACCOUNTS } from './names.ts';
 import type { Settings } from './props/brupop.ts';
 import { imageReference } from './props/image.ts';
@@ -34,10 +34,10 @@ export interface PodParts {
 export function podTemplate(settings: Settings, parts: PodParts): k8s.PodTemplateSpec {
   const { component, podSecurity, spec } = parts;
   const { podLabels, podAnnotations, nodeSelector } = settings[component];
-  const annotations = { ...settings.annotations, ...podAnnotations };
+  const annotations = { ...settings.annotations, ...scrapeAnnotations(settings, component), ...podAnnotations };
   return {
     metadata: {
-      labels: { ...settings.labels, ...podLabels, ...componentLabels(component) },
+      labels: { ...settings.labels, ...podLabels, ...componentLabels(component, settings.instance) },
       ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec: {
@@ -46,13 +46,27 @@ export function podTemplate(settings: Settings, parts: PodParts): k8s.PodTemplat
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 30,
       securityContext: { ...RESTRICTED_POD, ...podSecurity },
-      ...(settings.image.pullSecrets.length > 0 && {
-        imagePullSecrets: settings.image.pullSecrets.map((name) => ({ name })),
-      }),
+      ...pullSecrets(settings),
       ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
       ...spec,
       containers: [container(settings, parts)],
     },
+  };
+}
+
+/** What the registry asks for. */
+export function pullSecrets({ image }: Settings): Pick<k8s.PodSpec, 'imagePullSecrets'> {
+  return image.pullSecrets.length > 0 ? { imagePullSecrets: image.pullSecrets.map((name) => ({ name })) } : {};
+}
+
+/** Where to read metrics, for a Prometheus that finds pods by their annotations. Agents have none to read. */
+function scrapeAnnotations({ scrapePods, ...settings }: Settings, component: Component): Labels {
+  if (!scrapePods || component === 'agent') return {};
+  const { httpPort } = settings[component];
+  return {
+    'prometheus.io/scrape': 'true',
+    'prometheus.io/port': String(httpPort),
+    'prometheus.io/path': PATHS.metrics,
   };
 }
 
@@ -83,7 +97,9 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),
-    livenessProbe: { ...httpProbe('/healthz', probePeriod), initialDelaySeconds: 5 },
+    // Until it has answered once, the others wait: a node that boots is slow.
+    startupProbe: { ...httpProbe('/healthz', 2), failureThreshold: 30 },
+    livenessProbe: httpProbe('/healthz', probePeriod),
     readinessProbe: httpProbe('/readyz', probePeriod),
     terminationMessagePath: TERMINATION_LOG,
     terminationMessagePolicy: 'File',
@@ -109,51 +125,4 @@ function resourceRequirements({ requests, limits }: Resources): k8s.ResourceRequ
 function quantities(amounts: Resources['requests']): Record<string, k8s.Quantity> {
   const stated = Object.entries(amounts).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(amount)]));
-}
-
-const PLATFORM: k8s.NodeSelectorRequirement[] = [
-  { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
-  { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] },
-];
-
-/** Nodes that the image runs on and that meet `more`. */
-export function requiredNodes(more: readonly k8s.NodeSelectorRequirement[] = []): k8s.NodeAffinity {
-  return {
-    requiredDuringSchedulingIgnoredDuringExecution: {
-      nodeSelectorTerms: [{ matchExpressions: [...PLATFORM, ...more] }],
-    },
-  };
-}
-
-/**
- * How a Deployment's pods outlive the drains that they order: on to a node that is not being updated where there is one, and back on to
- * a cordoned one where there is not.
- */
-export const DRAIN_SURVIVAL = {
-  nodeAffinity: {
-    ...requiredNodes(),
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      { weight: 100, preference: { matchExpressions: [{ key: UPDATING_LABEL, operator: 'DoesNotExist' }] } },
-    ],
-  } satisfies k8s.NodeAffinity,
-  toleration: {
-    key: 'node.kubernetes.io/unschedulable',
-    operator: 'Exists',
-    effect: 'NoSchedule',
-  } satisfies k8s.Toleration,
-};
-
-/** Replicas on different hosts, as far as there are any. */
-export function apart(component: Component): k8s.PodAntiAffinity {
-  return {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 100,
-        podAffinityTerm: {
-          labelSelector: { matchLabels: selectorLabels(component) },
-          topologyKey: 'kubernetes.io/hostname',
-        },
-      },
-    ],
-  };
 }

@@ -4,20 +4,24 @@ import { z } from 'zod';
 import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
-import { labelMap } from '../props/fields.ts';
+import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
+import { freeLabels } from '../props/workload.ts';
 import { watchedOperator } from './operator.ts';
 
 export interface AlertsProps {
   /** The operator that is watched. */
   readonly brupop: Brupop;
+  /** Where the objects are to be. @default the operator's */
+  readonly namespace?: string | undefined;
   /** Labels by which your Prometheus selects its rules. @default none */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 const alertsProps = z.strictObject({
   brupop: watchedOperator,
-  labels: labelMap.default({}),
+  namespace: namespaceOrAny.optional(),
+  labels: freeLabels,
 } satisfies Record<keyof AlertsProps, z.ZodType>);
 
 /** Alerts on what waits for a person. Needs the CustomResourceDefinitions of the Prometheus operator in the cluster. */
@@ -26,13 +30,13 @@ export class Alerts extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: AlertsProps) {
-    const { brupop, labels } = checkProps(alertsProps, props);
+    const { brupop, namespace, labels } = checkProps(alertsProps, props);
     super(scope, id);
     this.rule = addObject(
       this,
       'Rule',
       PrometheusRule.manifest({
-        metadata: namespacedMeta(brupop.settings, { name: 'brupop', labels }),
+        metadata: namespacedMeta(brupop.settings, { name: 'brupop', namespace, labels }),
         spec: { groups: [{ name: 'brupop', rules: ALERTS.map(toRule) }] },
       }),
     );

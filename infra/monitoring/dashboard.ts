@@ -4,20 +4,24 @@ import { Construct } from 'constructs';
 import { z } from 'zod';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
-import { labelMap } from '../props/fields.ts';
+import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
+import { freeLabels } from '../props/workload.ts';
 import { watchedOperator } from './operator.ts';
 
 export interface DashboardProps {
   /** The operator that is watched. */
   readonly brupop: Brupop;
+  /** Where the objects are to be. @default the operator's */
+  readonly namespace?: string | undefined;
   /** Labels by which Grafana's sidecar finds its dashboards. @default grafana_dashboard=1 */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 const dashboardProps = z.strictObject({
   brupop: watchedOperator,
-  labels: labelMap.default({ grafana_dashboard: '1' }),
+  namespace: namespaceOrAny.optional(),
+  labels: freeLabels.default({ grafana_dashboard: '1' }),
 } satisfies Record<keyof DashboardProps, z.ZodType>);
 
 /** A Grafana dashboard in a ConfigMap, as Grafana's sidecar picks it up. */
@@ -26,13 +30,13 @@ export class Dashboard extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: DashboardProps) {
-    const { brupop, labels } = checkProps(dashboardProps, props);
+    const { brupop, namespace, labels } = checkProps(dashboardProps, props);
     super(scope, id);
     this.configMap = addObject(
       this,
       'ConfigMap',
       k8s.KubeConfigMap.manifest({
-        metadata: namespacedMeta(brupop.settings, { name: 'brupop-dashboard', labels }),
+        metadata: namespacedMeta(brupop.settings, { name: 'brupop-dashboard', namespace, labels }),
         data: { 'brupop.json': JSON.stringify(dashboard(), null, 2) },
       }),
     );

@@ -5,10 +5,12 @@ import { PodMonitor, ServiceMonitor } from '../../imports/monitoring.coreos.com.
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { selectorLabels } from '../labels.ts';
 import type { Brupop } from '../brupop.ts';
+import { CONTROLLER_PORT_NAME } from '../controller.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
 import { HTTP_PORT_NAME } from '../pods.ts';
-import { labelMap, scrapeInterval } from '../props/fields.ts';
+import { namespaceOrAny, scrapeInterval } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
+import { freeLabels } from '../props/workload.ts';
 import { watchedOperator } from './operator.ts';
 
 export interface MonitorsProps {
@@ -16,6 +18,8 @@ export interface MonitorsProps {
   readonly brupop: Brupop;
   /** Time between two scrapes. @default 30s */
   readonly interval?: string;
+  /** Where the objects are to be. @default the operator's */
+  readonly namespace?: string | undefined;
   /** Labels by which your Prometheus selects its monitors. @default none */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -23,7 +27,8 @@ export interface MonitorsProps {
 const monitorsProps = z.strictObject({
   brupop: watchedOperator,
   interval: scrapeInterval.default('30s'),
-  labels: labelMap.default({}),
+  namespace: namespaceOrAny.optional(),
+  labels: freeLabels,
 } satisfies Record<keyof MonitorsProps, z.ZodType>);
 
 /** Has the Prometheus operator scrape controller and apiservers. Needs its CustomResourceDefinitions in the cluster. */
@@ -35,24 +40,35 @@ export class Monitors extends Construct {
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: MonitorsProps) {
-    const { brupop, interval, labels } = checkProps(monitorsProps, props);
+    const { brupop, interval, namespace, labels } = checkProps(monitorsProps, props);
     super(scope, id);
     const { settings } = brupop;
-    const endpoint = { port: HTTP_PORT_NAME, path: PATHS.metrics, interval };
+    const endpoint = { path: PATHS.metrics, interval };
+    // They may live elsewhere, and would then look there.
+    const namespaceSelector = { matchNames: [settings.namespace] };
+    const shared = { namespace, labels };
     this.serviceMonitor = addObject(
       this,
       'ServiceMonitor',
       ServiceMonitor.manifest({
-        metadata: namespacedMeta(settings, { name: 'brupop-controller', component: 'controller', labels }),
-        spec: { selector: { matchLabels: selectorLabels('controller') }, endpoints: [endpoint] },
+        metadata: namespacedMeta(settings, { name: 'brupop-controller', component: 'controller', ...shared }),
+        spec: {
+          namespaceSelector,
+          selector: { matchLabels: selectorLabels('controller') },
+          endpoints: [{ ...endpoint, port: CONTROLLER_PORT_NAME }],
+        },
       }),
     );
     this.podMonitor = addObject(
       this,
       'PodMonitor',
       PodMonitor.manifest({
-        metadata: namespacedMeta(settings, { name: 'brupop-apiserver', component: 'apiserver', labels }),
-        spec: { selector: { matchLabels: selectorLabels('apiserver') }, podMetricsEndpoints: [endpoint] },
+        metadata: namespacedMeta(settings, { name: 'brupop-apiserver', component: 'apiserver', ...shared }),
+        spec: {
+          namespaceSelector,
+          selector: { matchLabels: selectorLabels('apiserver') },
+          podMetricsEndpoints: [{ ...endpoint, port: HTTP_PORT_NAME }],
+        },
       }),
     );
   }

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
-import { HTTP_PORT_NAME, httpProbe, RESTRICTED_CONTAINER, RESTRICTED_POD } from '../pods.ts';
+import { HTTP_PORT_NAME, httpProbe, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from '../pods.ts';
 import type { Settings } from '../props/brupop.ts';
-import { scrapeInterval, someText } from '../props/fields.ts';
+import { retentionTime, scrapeInterval, someText } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
 import { ServiceAccount } from '../service-account.ts';
 import { watchedOperator } from './operator.ts';
@@ -19,7 +19,7 @@ export interface PrometheusSampleProps {
   readonly image?: string;
   /** Time between two scrapes. @default 30s */
   readonly interval?: string;
-  /** How long samples are kept; they are lost with the pod. @default 24h */
+  /** How long samples are kept, e.g. `15d`; they are lost with the pod. @default 24h */
   readonly retention?: string;
 }
 
@@ -33,7 +33,7 @@ const sampleProps = z.strictObject({
   brupop: watchedOperator,
   image: pinnedImage.default('docker.io/prom/prometheus:v3.5.0'),
   interval: scrapeInterval.default('30s'),
-  retention: scrapeInterval.default('24h'),
+  retention: retentionTime.default('24h'),
 } satisfies Record<keyof PrometheusSampleProps, z.ZodType>);
 
 type SampleSettings = z.output<typeof sampleProps>;
@@ -61,8 +61,9 @@ export class PrometheusSample extends Construct {
     const sample = checkProps(sampleProps, props);
     super(scope, id);
     const { settings } = sample.brupop;
-    this.#metadata = namespacedMeta(settings, { name: NAME, labels: SELECTOR });
-    const metadata = this.#metadata;
+    const shared = namespacedMeta(settings, { name: NAME });
+    const metadata = { ...shared, labels: { ...shared.labels, ...SELECTOR } };
+    this.#metadata = metadata;
     this.serviceAccount = new ServiceAccount(
       this,
       'ServiceAccount',
@@ -128,6 +129,7 @@ export class PrometheusSample extends Construct {
               automountServiceAccountToken: true,
               enableServiceLinks: false,
               securityContext: RESTRICTED_POD,
+              ...pullSecrets(sample.brupop.settings),
               containers: [prometheus(sample)],
               volumes: [
                 { name: 'config', configMap: { name: NAME } },

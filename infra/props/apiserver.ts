@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
 import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
+import { type TopologySpreadConstraint, topologySpreadConstraint } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
   /** @default 3 */
   readonly replicas?: number;
+  /** How the pods are spread over the cluster. @default by zone, as far as there are any */
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;
   /** TLS port of the container. @default 8443 */
   readonly internalPort?: number;
   /** Port of the Service. @default 443 */
@@ -36,6 +39,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 export const apiserverProps = z
   .strictObject({
     ...workloadFields(RESOURCES),
+    topologySpreadConstraints: z.array(topologySpreadConstraint).readonly().optional(),
     replicas: count(1).default(3),
     internalPort: listenPort(apiserverEnv.APISERVER_INTERNAL_PORT),
     servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),

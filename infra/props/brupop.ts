@@ -5,7 +5,20 @@ import { type AgentProps, agentProps } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
 import { type CertificateProps, certificateProps, type CertificateSettings } from './certificates.ts';
 import { type ControllerProps, controllerProps } from './controller.ts';
-import { annotationMap, choiceOf, flag, namespaceName, onceWell, portFrom, someText, textOf } from './fields.ts';
+import {
+  annotationMap,
+  choiceOf,
+  cidr,
+  domain,
+  flag,
+  labelValue,
+  namespaceName,
+  namespaceOrAny,
+  onceWell,
+  portFrom,
+  someText,
+  textOf,
+} from './fields.ts';
 import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
 import type { ScheduleSettings } from './schedule.ts';
 import { freeLabels, type WorkloadSettings } from './workload.ts';
@@ -24,6 +37,22 @@ export interface BrupopProps {
   readonly namespace?: string;
   /** False where the namespace exists already; it then needs the label pod-security.kubernetes.io/enforce=privileged. @default true */
   readonly createNamespace?: boolean;
+  /** False where somebody else installs the CustomResourceDefinition of BottlerocketShadow. @default true */
+  readonly createCrd?: boolean;
+  /**
+   * Whether the operator brings priority classes: controller and apiserver go ahead in the queue, agents may take the place of lesser pods.
+   * @default true
+   */
+  readonly createPriorityClasses?: boolean;
+  /** The domain of the cluster's Services. @default cluster.local */
+  readonly clusterDomain?: string;
+  /** Value of the label app.kubernetes.io/instance. @default brupop */
+  readonly instance?: string;
+  /**
+   * Whether pods with metrics bear the annotations `prometheus.io/scrape`, `port` and `path`. The controller's Service bears its own in any case, so a
+   * Prometheus that goes by both would scrape it twice. @default false
+   */
+  readonly scrapePods?: boolean;
   /** The one image that holds all three processes. */
   readonly image?: ImageProps;
   readonly logging?: LoggingProps;
@@ -53,6 +82,13 @@ export interface NetworkPolicyProps {
   readonly enabled?: boolean;
   /** Ports of the Kubernetes API as policies see them, behind its Service. @default [443, 6443] */
   readonly kubernetesApiPorts?: readonly number[];
+  /**
+   * Where the Kubernetes API's requests for conversions come from, which no selector of pods matches, e.g. `10.0.0.0/24`: with it, only they and
+   * the agents reach the apiserver. @default everybody does
+   */
+  readonly kubernetesApiCidrs?: readonly string[] | undefined;
+  /** The one namespace whose pods may read metrics. @default everybody may */
+  readonly metricsNamespace?: string | undefined;
 }
 
 /** The props, complete: every value stated. */
@@ -65,7 +101,7 @@ export interface Settings extends Required<
   readonly apiserver: WorkloadSettings<ApiserverProps>;
   readonly controller: WorkloadSettings<Omit<ControllerProps, 'schedule'>> & { readonly schedule: ScheduleSettings };
   readonly certificates: CertificateSettings;
-  readonly networkPolicies: Required<NetworkPolicyProps>;
+  readonly networkPolicies: NetworkPolicyProps & Required<Pick<NetworkPolicyProps, 'enabled' | 'kubernetesApiPorts'>>;
 }
 
 const loggingProps = z.strictObject({
@@ -77,6 +113,8 @@ const loggingProps = z.strictObject({
 const networkPolicyProps = z.strictObject({
   enabled: flag.default(false),
   kubernetesApiPorts: z.array(portFrom(1)).min(1, 'expected at least one port').readonly().default([443, 6443]),
+  kubernetesApiCidrs: z.array(cidr).min(1, 'expected at least one range').readonly().optional(),
+  metricsNamespace: namespaceOrAny.optional(),
 } satisfies Record<keyof NetworkPolicyProps, z.ZodType>);
 
 /** The key of the server in the hands of every node would be worse than no certificates of agents at all. */
@@ -96,6 +134,11 @@ export const brupopProps = z
     cluster: someText.default('default'),
     namespace: namespaceName.default(NAMESPACE),
     createNamespace: flag.default(true),
+    createCrd: flag.default(true),
+    createPriorityClasses: flag.default(true),
+    clusterDomain: domain.default('cluster.local'),
+    instance: labelValue.default('brupop'),
+    scrapePods: flag.default(false),
     image: imageProps,
     logging: loggingProps.prefault({}),
     labels: freeLabels,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { caBundle } from './ca-bundle.ts';
-import { goHours, objectName, onceWell } from './fields.ts';
+import { dnsName, domain, goHours, objectName, onceWell, someText } from './fields.ts';
 
 /** Where the apiserver's certificate comes from: a CA of the operator's own, an issuer of yours, or Secrets that exist. */
 export type CertificateProps = SelfSignedProps | IssuerProps | SecretProps;
@@ -10,11 +10,16 @@ export type CertificateSettings = ManagedCertificateSettings | SecretProps;
 /** Those that cert-manager makes. */
 export type ManagedCertificateSettings = Required<SelfSignedProps> | Required<IssuerProps>;
 
+/** What every certificate that cert-manager makes has. */
 export interface RotationProps {
   /** Lifetime of the certificates, in hours. @default 2160h (90 days) */
   readonly duration?: string;
   /** How long before its end a certificate is renewed, in hours. @default 720h (30 days) */
   readonly renewBefore?: string;
+  /** Bits of their RSA keys; that of the operator's own CA keeps its 2048, or an existing one could not be renewed. @default 2048 */
+  readonly keySize?: 2048 | 3072 | 4096;
+  /** Names besides those of the operator's Services. @default none */
+  readonly dnsNames?: readonly string[];
 }
 
 export interface SelfSignedProps extends RotationProps {
@@ -27,8 +32,10 @@ export interface IssuerProps extends RotationProps {
   readonly kind: 'issuer';
   /** An issuer of yours that puts its CA into the Secrets as `ca.crt` (a public ACME one does not). */
   readonly name: string;
-  /** @default Issuer */
-  readonly issuerKind?: 'Issuer' | 'ClusterIssuer';
+  /** `Issuer`, `ClusterIssuer`, or with another `group` what is known there, e.g. `AWSPCAClusterIssuer`. @default Issuer */
+  readonly issuerKind?: string;
+  /** API group of the issuer, e.g. `awspca.cert-manager.io`. @default cert-manager.io */
+  readonly group?: string;
 }
 
 export interface SecretProps {
@@ -41,9 +48,14 @@ export interface SecretProps {
   readonly caBundle: string;
 }
 
+/** API group of cert-manager's own issuers. @internal */
+export const CERT_MANAGER = 'cert-manager.io';
+
 const rotation = {
   duration: goHours.default('2160h'),
   renewBefore: goHours.default('720h'),
+  keySize: z.literal([2048, 3072, 4096], 'expected 2048, 3072 or 4096').default(2048),
+  dnsNames: z.array(dnsName).readonly().default([]),
 } satisfies Record<keyof RotationProps, z.ZodType>;
 
 const hours = (lifetime: string): number => Number.parseInt(lifetime, 10);
@@ -74,9 +86,15 @@ const issuer = z
     kind: z.literal('issuer'),
     ...rotation,
     name: objectName,
-    issuerKind: z.enum(['Issuer', 'ClusterIssuer'], 'expected Issuer or ClusterIssuer').default('Issuer'),
+    issuerKind: someText.default('Issuer'),
+    group: domain.default(CERT_MANAGER),
   } satisfies Record<keyof IssuerProps, z.ZodType>)
-  .refine(renewedInTime, RENEWAL);
+  .refine(renewedInTime, RENEWAL)
+  .refine(({ group, issuerKind }) => group !== CERT_MANAGER || ['Issuer', 'ClusterIssuer'].includes(issuerKind), {
+    path: ['issuerKind'],
+    message: `expected Issuer or ClusterIssuer, which are those of the group ${CERT_MANAGER}`,
+    ...onceWell('group', 'issuerKind'),
+  });
 
 const secret = z.strictObject({
   kind: z.literal('secret'),

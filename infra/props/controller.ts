@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
 import { count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
+import { type TopologySpreadConstraint, topologySpreadConstraint } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ControllerProps extends WorkloadProps {
   /** More than one are a leader and its stand-bys. @default 1 */
   readonly replicas?: number;
+  /** How the pods are spread over the cluster. @default none */
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;
   /** Nodes that may be updating at once: a number, a percentage such as `10%`, or `unlimited`. @default 1 */
   readonly maxConcurrentUpdate?: number | string;
   /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
@@ -34,6 +37,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 /** @internal */
 export const controllerProps = z.strictObject({
   ...workloadFields(RESOURCES),
+  topologySpreadConstraints: z.array(topologySpreadConstraint).readonly().optional(),
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { EnvVar } from '../../runtime/lib/env.ts';
 
@@ -58,6 +59,10 @@ export function portFrom(least: number) {
   return wholeNumber({ least, most: 65_535 }, `a port number from ${least} to 65535`);
 }
 
+/** A whole number within bounds. */
+export const numberFrom = (least: number, most: number) =>
+  wholeNumber({ least, most }, `a whole number from ${least} to ${most}`);
+
 export const flag = z.boolean('expected true or false');
 
 export const count = (least: number) => wholeNumber({ least }, `a whole number, ${least} or more`);
@@ -89,10 +94,8 @@ const matching = (pattern: RegExp, expected: string) => {
 /** Namespaces that every cluster has. */
 const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
 
-export const namespaceName = matching(
-  DNS_LABEL,
-  'a namespace name (lower case letters, digits and "-", at most 63)',
-).refine(
+export const namespaceOrAny = matching(DNS_LABEL, 'a namespace name (lower case letters, digits and "-", at most 63)');
+export const namespaceName = namespaceOrAny.refine(
   (name) => !SYSTEM_NAMESPACES.has(name),
   'expected a namespace of its own (its pods may be privileged, and it is deleted with the operator)',
 );
@@ -102,6 +105,24 @@ export const quantity = matching(/^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/, 'a quan
 /** A lifetime in whole hours as cert-manager and Go write it. */
 export const goHours = matching(/^[1-9]\d*h$/, 'a lifetime in hours such as 2160h');
 export const scrapeInterval = matching(/^[1-9]\d*(ms|s|m|h)$/, 'a time such as 30s');
+/** As Prometheus writes it. */
+export const retentionTime = matching(/^([1-9]\d*(ms|[smhdwy]))+$/, 'a time such as 24h or 15d');
+export const dnsName = matching(
+  /^(?=.{1,253}$)(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+  'a DNS name such as brupop.example.com, in lower case, whose first part may be "*"',
+);
+export const domain = matching(DNS_NAME, 'a domain such as cluster.local, in lower case');
+/** Addresses as the API server wants them in network policies. */
+export const cidr = z.custom<string>(
+  (value) => typeof value === 'string' && isCidr(value),
+  'expected a range of addresses such as 10.0.0.0/16',
+);
+
+function isCidr(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits !== '' && Number(bits) <= longest;
+}
 export const absolutePath = matching(/^\/[^\s]*$/, 'an absolute path');
 
 const QUALIFIED_NAME =

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
-import { annotationMap, count, labelMap, labelValue, onceWell, qualifiedName } from './fields.ts';
+import { agentEnv } from '../../runtime/agent/config.ts';
+import { annotationMap, count, labelMap, labelValue, objectName, onceWell, qualifiedName, textIn } from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
+import { type PodAffinity, podAffinity } from './scheduling.ts';
 
 /** A taint that pods bear. */
 export interface Toleration {
@@ -21,6 +23,14 @@ export interface WorkloadProps {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   /** Taints that the pods bear, besides those that they bear by themselves. @default none */
   readonly tolerations?: readonly Toleration[];
+  /** An existing PriorityClass. @default the operator's own, or none where `createPriorityClasses` is false */
+  readonly priorityClassName?: string | undefined;
+  /** Pods to be near. @default none */
+  readonly podAffinity?: PodAffinity | undefined;
+  /** Pods to be away from. @default controller and apiserver: their own other replicas, by host, as far as there are any */
+  readonly podAntiAffinity?: PodAffinity | undefined;
+  /** Least level that this process logs, or directives like `brupop=debug,info`. @default `logging.filter` */
+  readonly logFilter?: string | undefined;
   /** Labels for the pods alone. @default none */
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Annotations for the pods alone. @default none */
@@ -28,9 +38,11 @@ export interface WorkloadProps {
 }
 
 /** The same with every default. */
-export type WorkloadSettings<P extends WorkloadProps> = Required<Omit<P, 'resources'>> & {
-  readonly resources: Required<Resources>;
-};
+export type WorkloadSettings<P extends WorkloadProps> = Required<Omit<P, 'resources' | OptionalProp>> &
+  Pick<P, OptionalProp & keyof P> & { readonly resources: Required<Resources> };
+/** Props of a process that stay unset: what then holds comes from elsewhere. */
+export type OptionalProp =
+  'logFilter' | 'podAffinity' | 'podAntiAffinity' | 'priorityClassName' | 'topologySpreadConstraints';
 
 // What Kubernetes refuses beyond the fields themselves is refused here too, before anything is applied.
 const toleration = z
@@ -70,6 +82,10 @@ export const workloadFields = (defaults: Required<Resources>) =>
     resources: resourceProps(defaults),
     nodeSelector: labelMap.default({}),
     tolerations: z.array(toleration).readonly().default([]),
+    priorityClassName: objectName.optional(),
+    podAffinity: podAffinity.optional(),
+    podAntiAffinity: podAffinity.optional(),
+    logFilter: textIn(agentEnv.TRACING_FILTER_DIRECTIVE).optional(),
     podLabels: freeLabels,
     podAnnotations: annotationMap.default({}),
   }) satisfies Record<keyof WorkloadProps, z.ZodType>;

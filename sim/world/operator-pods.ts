@@ -151,7 +151,9 @@ export class OperatorPods implements KubeletHooks {
     const probe = containerOf(pod)?.livenessProbe;
     if (!probe || program.pid === undefined || liveness === 'ignored') return;
     const changed = (alive: boolean): void => void (alive || stopProgram(program, graceMs(pod), clock));
-    void followProbe({ ...this.#probing(running, probe), changed }, over);
+    const startup = containerOf(pod)?.startupProbe;
+    const started = startup ? untilReady(this.#probing(running, startup), over) : Promise.resolve();
+    void started.then(() => followProbe({ ...this.#probing(running, probe), changed }, over));
   }
 
   #probing({ ports }: OperatorPod, probe: Probe): Probing {

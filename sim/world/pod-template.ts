@@ -15,6 +15,7 @@ export interface Container {
   readonly command?: readonly string[];
   readonly env?: readonly EnvEntry[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly terminationMessagePath?: string;

@@ -45,7 +45,27 @@ const tolerations = fc.array(
   ),
   { maxLength: 2 },
 );
+const term = fc.record({ labelSelector: fc.record({ matchLabels: labels }), topologyKey: word });
+const podAffinity = partial({
+  requiredDuringSchedulingIgnoredDuringExecution: fc.array(term, { maxLength: 2 }),
+  preferredDuringSchedulingIgnoredDuringExecution: fc.array(
+    fc.record({ weight: fc.integer({ min: 1, max: 100 }), podAffinityTerm: term }),
+    { maxLength: 2 },
+  ),
+});
+const topologySpreadConstraints = fc.array(
+  fc.record({
+    maxSkew: fc.integer({ min: 1, max: 3 }),
+    topologyKey: word,
+    whenUnsatisfiable: fc.constantFrom('DoNotSchedule' as const, 'ScheduleAnyway' as const),
+  }),
+  { maxLength: 2 },
+);
 const pods = {
+  priorityClassName: word,
+  podAffinity,
+  podAntiAffinity: podAffinity,
+  logFilter: fc.constant('debug'),
   podLabels: labels,
   podAnnotations: labels,
   nodeSelector: labels,
@@ -57,6 +77,11 @@ const pods = {
 export const anyProps = partial({
   namespace: word,
   createNamespace: fc.boolean(),
+  createCrd: fc.boolean(),
+  createPriorityClasses: fc.boolean(),
+  clusterDomain: word,
+  instance: word,
+  scrapePods: fc.boolean(),
   labels,
   annotations: labels,
   image: partial({
@@ -76,6 +101,7 @@ export const anyProps = partial({
   }),
   apiserver: partial({
     ...pods,
+    topologySpreadConstraints,
     replicas: fc.integer({ min: 1, max: 9 }),
     drainTimeoutInSec: seconds,
     internalPort: port,
@@ -99,6 +125,8 @@ export const anyProps = partial({
   certificates,
   networkPolicies: partial({
     enabled: fc.boolean(),
+    kubernetesApiCidrs: fc.constant(['10.0.0.0/24']),
+    metricsNamespace: word,
     kubernetesApiPorts: fc.array(port, { minLength: 1, maxLength: 2 }),
   }),
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { faults } from './faults.ts';
 import { find, manifests, type Manifest, podSpec } from './manifests.ts';
 import { CA } from './pem.ts';
 
@@ -54,6 +55,33 @@ test("an issuer of the user's signs the leaves, and there is no CA of ours", () 
   expect(certificates.map(({ spec }) => spec.issuerRef)).toEqual(
     Array.from({ length: 2 }, () => ({ name: 'company', kind: 'ClusterIssuer', group: 'cert-manager.io' })),
   );
+});
+
+test('an issuer of another group keeps its kind, and one of cert-manager has to have one of its kinds', () => {
+  const certificates = { kind: 'issuer', name: 'pca', issuerKind: 'AWSPCAClusterIssuer' } as const;
+  const objects = manifests({ certificates: { ...certificates, group: 'awspca.cert-manager.io' } });
+  expect(find(objects, 'Certificate', 'brupop-apiserver-certificate').spec.issuerRef).toEqual({
+    name: 'pca',
+    kind: 'AWSPCAClusterIssuer',
+    group: 'awspca.cert-manager.io',
+  });
+  expect(faults({ certificates })).toEqual([
+    'certificates.issuerKind: expected Issuer or ClusterIssuer, which are those of the group cert-manager.io, got "AWSPCAClusterIssuer"',
+  ]);
+});
+
+test('names and keys of the certificates are as asked for, and the CA keeps its key', () => {
+  const certificates = { kind: 'self-signed', keySize: 4096, dnsNames: ['brupop.example.com'] } as const;
+  const objects = manifests({ certificates, clusterDomain: 'corp.example' });
+  const { dnsNames, privateKey } = find(objects, 'Certificate', 'brupop-apiserver-certificate').spec;
+  expect(dnsNames).toEqual([
+    '*.brupop-bottlerocket-aws.svc.cluster.local',
+    '*.brupop-bottlerocket-aws.svc',
+    '*.brupop-bottlerocket-aws.svc.corp.example',
+    'brupop.example.com',
+  ]);
+  expect(privateKey.size).toBe(4096);
+  expect(find(objects, 'Certificate', 'brupop-selfsigned-ca').spec.privateKey.size).toBe(2048);
 });
 
 test('ready-made secrets need no cert-manager at all', () => {

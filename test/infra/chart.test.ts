@@ -4,6 +4,7 @@ import { App, Chart, JsonPatch, Testing } from 'cdk8s';
 import { parseAllDocuments } from 'yaml';
 import { Brupop } from '../../infra/brupop.ts';
 import { BrupopChart } from '../../infra/chart.ts';
+import { VERSION } from '../../runtime/lib/version.ts';
 import { chartOf, container, find, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
 
 const GLOBAL = new Set(['Namespace', 'PriorityClass', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
@@ -33,6 +34,10 @@ describe('the default chart', () => {
   test('labels every object as part of the operator', () => {
     for (const { metadata } of objects) {
       expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/name': 'brupop',
+        'app.kubernetes.io/instance': 'brupop',
+        'app.kubernetes.io/version': VERSION,
+        'app.kubernetes.io/component': expect.stringMatching(/^(agent|apiserver|brupop-controller|operator)$/),
         'app.kubernetes.io/managed-by': 'brupop',
         'app.kubernetes.io/part-of': 'brupop',
       });
@@ -86,6 +91,10 @@ describe('in a foreign app', () => {
 
   test('a namespace that exists is not created', () => {
     expect(manifests({ createNamespace: false }).map(({ kind }) => kind)).not.toContain('Namespace');
+  });
+
+  test('a CustomResourceDefinition that somebody else installs is not created', () => {
+    expect(manifests({ createCrd: false }).map(({ kind }) => kind)).not.toContain('CustomResourceDefinition');
   });
 
   test("a chart's own namespace stays away from objects that live in none", () => {

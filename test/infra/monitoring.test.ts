@@ -70,6 +70,14 @@ describe('the sample Prometheus', () => {
     );
   });
 
+  test('keeps samples for as long as Prometheus can say, and pulls with the operator’s secrets', () => {
+    const other = chartOf({ image: { pullSecrets: ['mirror'] } });
+    const { deployment } = new PrometheusSample(other, 'Sample', { brupop: other.brupop, retention: '15d' });
+    const { containers, imagePullSecrets } = deployment.toJson().spec.template.spec;
+    expect(containers[0].args).toContain('--storage.tsdb.retention.time=15d');
+    expect(imagePullSecrets).toEqual([{ name: 'mirror' }]);
+  });
+
   test.each(['prom/prometheus', 'prom/prometheus:latest'])('refuses the image %s', (image) => {
     const other = chartOf();
     expect(() => new PrometheusSample(other, 'Prometheus', { brupop: other.brupop, image })).toThrow(
@@ -105,6 +113,23 @@ describe('monitors for the Prometheus operator', () => {
     expect(template.spec.containers[0].ports.map(({ name }: { name: string }) => name)).toContain(
       pods.podMetricsEndpoints[0].port,
     );
+  });
+
+  test('may live in another namespace, and look for the operator in its own', () => {
+    const other = chartOf();
+    const props = { brupop: other.brupop, namespace: 'monitoring' };
+    const { serviceMonitor, podMonitor } = new Monitors(other, 'Elsewhere', props);
+    for (const monitor of [serviceMonitor, podMonitor]) {
+      expect(monitor.toJson().metadata.namespace).toBe('monitoring');
+      expect(monitor.toJson().spec.namespaceSelector).toEqual({ matchNames: ['brupop-bottlerocket-aws'] });
+    }
+    const rest = [new Alerts(other, 'Alerts', props).rule, new Dashboard(other, 'Dashboard', props).configMap];
+    expect(rest.map((object) => object.toJson().metadata.namespace)).toEqual(['monitoring', 'monitoring']);
+  });
+
+  test('leave the labels of the operator alone', () => {
+    const labels = { 'brupop.bottlerocket.aws/component': 'x' };
+    expect(() => new Monitors(chart, 'Other', { brupop, labels })).toThrow(/labels: expected keys that are not/);
   });
 
   test('bear the labels by which a Prometheus selects them', () => {

@@ -6,7 +6,7 @@ import { controllerEnv, readControllerConfig } from '../../runtime/controller/co
 import type { EnvVar } from '../../runtime/lib/env.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { anyProps } from './any-props.ts';
-import { container, find, literalEnv, manifests, type Process, PROCESSES } from './manifests.ts';
+import { container, find, literalEnv, workload, manifests, type Process, PROCESSES } from './manifests.ts';
 
 const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
 const READERS = { agent: readAgentConfig, apiserver: readApiserverConfig, controller: readControllerConfig };
@@ -43,11 +43,28 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
   });
 
   test('sends probes and scrapes to the port that it listens on', () => {
-    const { ports, livenessProbe, readinessProbe } = container(objects, process);
+    const { ports, startupProbe, livenessProbe, readinessProbe } = container(objects, process);
     const http = ports.find(({ name }: { name: string }) => name === 'http');
     expect(String(http.containerPort)).toBe(literalEnv(objects, process)['HTTP_PORT']);
-    expect(livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http', scheme: 'HTTP' });
+    const healthy = { path: '/healthz', port: 'http', scheme: 'HTTP' };
+    expect([startupProbe.httpGet, livenessProbe.httpGet]).toEqual([healthy, healthy]);
     expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http', scheme: 'HTTP' });
+  });
+
+  test('logs what it is told to by itself, and otherwise what all are told', () => {
+    const logging = { filter: 'warn' };
+    const filter = (props: object): unknown => literalEnv(manifests(props), process)['TRACING_FILTER_DIRECTIVE'];
+    expect(filter({ logging })).toBe('warn');
+    expect(filter({ logging, [process]: { logFilter: 'debug' } })).toBe('debug');
+  });
+
+  test('is found by the annotations of its pods where that is asked for and it has metrics', () => {
+    const annotations = (props: object): unknown =>
+      workload(manifests(props), process).spec.template.metadata.annotations;
+    expect(annotations({})).toBeUndefined();
+    const port = literalEnv(objects, process)['HTTP_PORT'];
+    const scraped = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': port, 'prometheus.io/path': '/metrics' };
+    expect(annotations({ scrapePods: true })).toEqual(process === 'agent' ? undefined : scraped);
   });
 
   test('has no port name twice and none that does not exist', () => {

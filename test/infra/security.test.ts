@@ -1,5 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { container, find, literalEnv, manifests, podSpec, PROCESSES, type Manifest, workload } from './manifests.ts';
+import { faults } from './faults.ts';
+import {
+  container,
+  find,
+  literalEnv,
+  manifests,
+  podSpec,
+  type Process,
+  PROCESSES,
+  type Manifest,
+  workload,
+} from './manifests.ts';
 import { CA } from './pem.ts';
 
 const objects = manifests();
@@ -13,7 +24,7 @@ function violations(process: (typeof PROCESSES)[number]): string[] {
   const volumes = ((spec.volumes ?? []) as Record<string, unknown>[]).flatMap((source) =>
     Object.keys(source).filter((key) => key !== 'name'),
   );
-  const faults: readonly (readonly [boolean, string])[] = [
+  const found: readonly (readonly [boolean, string])[] = [
     [['hostNetwork', 'hostPID', 'hostIPC'].some((key) => spec[key]), 'host namespaces'],
     [securityContext.privileged === true, 'privileged'],
     [securityContext.allowPrivilegeEscalation !== false, 'privilege escalation'],
@@ -23,7 +34,7 @@ function violations(process: (typeof PROCESSES)[number]): string[] {
     [securityContext.seLinuxOptions !== undefined, 'SELinux options'],
     ...volumes.map((type) => [!PLAIN_VOLUMES.has(type), `volume ${type}`] as const),
   ];
-  return faults.flatMap(([applies, text]) => (applies ? [text] : []));
+  return found.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
 describe('pod security', () => {
@@ -194,8 +205,32 @@ describe('network policies', () => {
         ({ containerPort }: { containerPort: number }) => containerPort,
       );
       const { ingress, podSelector } = find(guarded, 'NetworkPolicy', `brupop-${process}`).spec;
-      expect(ingress[0].ports.map(({ port }: { port: number }) => port)).toEqual(ports);
+      const opened = ingress.flatMap((rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port));
+      // Probes come from the node, which is let in by every policy; nobody else has business with an agent.
+      expect(opened).toEqual(process === 'agent' ? [] : ports);
+      for (const rule of ingress) expect(rule).not.toHaveProperty('from');
       expect(podSelector).toEqual(workload(guarded, process).spec.selector);
     }
   });
+
+  test('let in none but those who are named', () => {
+    const named = { enabled: true, kubernetesApiCidrs: ['10.0.0.0/24', 'fd00::/64'], metricsNamespace: 'monitoring' };
+    const guarded = manifests({ networkPolicies: named });
+    const callers = (process: Process) =>
+      find(guarded, 'NetworkPolicy', `brupop-${process}`).spec.ingress.map(({ from }: { from: unknown }) => from);
+    const agents = { podSelector: workload(guarded, 'agent').spec.selector };
+    const readers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+    const api = [agents, { ipBlock: { cidr: '10.0.0.0/24' } }, { ipBlock: { cidr: 'fd00::/64' } }];
+    expect(callers('apiserver')).toEqual([api, readers]);
+    expect(callers('controller')).toEqual([readers]);
+  });
+
+  test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'api.example.com/24', '10.0.0.0/08'])(
+    'refuse the range %s',
+    (range) => {
+      expect(faults({ networkPolicies: { kubernetesApiCidrs: [range] } })[0]).toMatch(
+        /^networkPolicies\.kubernetesApiCidrs\.0: expected a range of addresses such as 10\.0\.0\.0\/16, got/,
+      );
+    },
+  );
 });

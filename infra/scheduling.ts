@@ -1,0 +1,91 @@
+import type { k8s } from 'cdk8s-plus-28';
+import { UPDATING_LABEL } from '../runtime/marks/names.ts';
+import { type Component, selectorLabels } from './labels.ts';
+import { AGENT_PRIORITY, HIGH_PRIORITY } from './names.ts';
+import type { Settings } from './props/brupop.ts';
+import type { TopologySpreadConstraint } from './props/scheduling.ts';
+import type { WorkloadProps } from './props/workload.ts';
+
+const PLATFORM: k8s.NodeSelectorRequirement[] = [
+  { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+  { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] },
+];
+
+/** Nodes that the image runs on and that meet `more`. */
+export function requiredNodes(more: readonly k8s.NodeSelectorRequirement[] = []): k8s.NodeAffinity {
+  return {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [...PLATFORM, ...more] }],
+    },
+  };
+}
+
+/**
+ * How a Deployment's pods outlive the drains that they order: on to a node that is not being updated where there is one, and back on to
+ * a cordoned one where there is not.
+ */
+export const DRAIN_SURVIVAL = {
+  nodeAffinity: {
+    ...requiredNodes(),
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, preference: { matchExpressions: [{ key: UPDATING_LABEL, operator: 'DoesNotExist' }] } },
+    ],
+  } satisfies k8s.NodeAffinity,
+  toleration: {
+    key: 'node.kubernetes.io/unschedulable',
+    operator: 'Exists',
+    effect: 'NoSchedule',
+  } satisfies k8s.Toleration,
+};
+
+export interface SchedulingOptions {
+  readonly component: Component;
+  readonly nodeAffinity: k8s.NodeAffinity;
+  /** Those that hold where the props name none. @default none */
+  readonly spread?: readonly TopologySpreadConstraint[];
+}
+
+/** Where the pods of a process are put, and before whom. */
+export function scheduling(settings: Settings, options: SchedulingOptions): Omit<k8s.PodSpec, 'containers'> {
+  const { component, nodeAffinity, spread = [] } = options;
+  const { priorityClassName = ownPriority(settings, component), ...workload } = settings[component];
+  const constraints = ('topologySpreadConstraints' in workload && workload.topologySpreadConstraints) || spread;
+  return {
+    ...(priorityClassName !== undefined && { priorityClassName }),
+    affinity: { nodeAffinity, ...podAffinities(component, workload) },
+    ...(constraints.length > 0 && { topologySpreadConstraints: constraints.map((one) => spreading(component, one)) }),
+  };
+}
+
+function podAffinities(component: Component, workload: Pick<WorkloadProps, 'podAffinity' | 'podAntiAffinity'>) {
+  const { podAffinity, podAntiAffinity = component === 'agent' ? undefined : apart(component) } = workload;
+  return {
+    ...(podAffinity && { podAffinity: podAffinity as k8s.PodAffinity }),
+    ...(podAntiAffinity && { podAntiAffinity: podAntiAffinity as k8s.PodAntiAffinity }),
+  };
+}
+
+function spreading(component: Component, constraint: TopologySpreadConstraint): k8s.TopologySpreadConstraint {
+  const { labelSelector = { matchLabels: selectorLabels(component) } } = constraint;
+  return { ...constraint, labelSelector: labelSelector as k8s.LabelSelector };
+}
+
+function ownPriority({ createPriorityClasses }: Settings, component: Component): string | undefined {
+  if (!createPriorityClasses) return undefined;
+  return component === 'agent' ? AGENT_PRIORITY : HIGH_PRIORITY;
+}
+
+/** Replicas on different hosts, as far as there are any. */
+function apart(component: Component): k8s.PodAntiAffinity {
+  return {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          labelSelector: { matchLabels: selectorLabels(component) },
+          topologyKey: 'kubernetes.io/hostname',
+        },
+      },
+    ],
+  };
+}

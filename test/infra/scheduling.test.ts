@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodAffinity } from '../../infra/props/scheduling.ts';
+import { faults } from './faults.ts';
+import { manifests, podSpec, PROCESSES, workload } from './manifests.ts';
+
+const near: PodAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [
+    { labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'topology.kubernetes.io/zone' },
+  ],
+};
+
+describe('priority', () => {
+  test('is by classes of the operator, those of the user, or none', () => {
+    const classes = (props: object) => PROCESSES.map((process) => podSpec(manifests(props), process).priorityClassName);
+    const own = ['brupop-agent-priority', 'brupop-controller-high-priority', 'brupop-controller-high-priority'];
+    expect(classes({})).toEqual(own);
+    const agent = { priorityClassName: 'system-node-critical' };
+    expect(classes({ agent })).toEqual(['system-node-critical', own[1], own[2]]);
+    expect(classes({ agent, createPriorityClasses: false })).toEqual(['system-node-critical', undefined, undefined]);
+  });
+
+  test('without classes of the operator creates none', () => {
+    expect(manifests({ createPriorityClasses: false }).map(({ kind }) => kind)).not.toContain('PriorityClass');
+  });
+});
+
+describe('affinity to pods', () => {
+  test('stands beside what the nodes have to be', () => {
+    const plain = manifests();
+    const objects = manifests({
+      agent: { podAffinity: near },
+      apiserver: { podAffinity: near, podAntiAffinity: near },
+    });
+    for (const process of ['agent', 'apiserver'] as const) {
+      const { nodeAffinity, podAffinity } = podSpec(objects, process).affinity;
+      expect(podAffinity).toEqual(near);
+      expect(nodeAffinity).toEqual(podSpec(plain, process).affinity.nodeAffinity);
+    }
+    expect(podSpec(objects, 'apiserver').affinity.podAntiAffinity).toEqual(near);
+    expect(podSpec(plain, 'agent').affinity).not.toHaveProperty('podAntiAffinity');
+  });
+});
+
+describe('spread', () => {
+  const byHost = { maxSkew: 2, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' as const };
+  const spreadOf = (props: object, process: 'apiserver' | 'controller') =>
+    podSpec(manifests(props), process).topologySpreadConstraints;
+
+  test('is over the pods of the process itself, unless others are named', () => {
+    const others = { matchLabels: { app: 'cache' } };
+    const controller = { topologySpreadConstraints: [byHost, { ...byHost, labelSelector: others }] };
+    const { matchLabels } = workload(manifests(), 'controller').spec.selector;
+    expect(spreadOf({ controller }, 'controller')).toEqual([
+      { ...byHost, labelSelector: { matchLabels } },
+      { ...byHost, labelSelector: others },
+    ]);
+  });
+
+  test('replaces the one of the apiserver by zone, also by none', () => {
+    expect(spreadOf({}, 'apiserver')).toHaveLength(1);
+    expect(spreadOf({ apiserver: { topologySpreadConstraints: [byHost] } }, 'apiserver')).toMatchObject([byHost]);
+    expect(spreadOf({ apiserver: { topologySpreadConstraints: [] } }, 'apiserver')).toBeUndefined();
+  });
+});
+
+test.each([
+  [{ agent: { priorityClassName: 'Not A Name' } }, 'agent.priorityClassName: expected an object name'],
+  [
+    { agent: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: '' }] } } },
+    'agent.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.topologyKey: expected a label',
+  ],
+  [
+    { agent: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0 }] } } },
+    'agent.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.weight: expected a whole number from 1 to 100',
+  ],
+  [
+    {
+      controller: {
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'zone',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] },
+          },
+        ],
+      },
+    },
+    'controller.topologySpreadConstraints.0.labelSelector.matchExpressions.0.values: expected at least one value',
+  ],
+  [{ agent: { topologySpreadConstraints: [] } }, 'agent.topologySpreadConstraints: expected no such prop'],
+])('what Kubernetes would refuse is refused by its path: %j', (props, fault) => {
+  expect(faults(props)[0]).toContain(fault);
+});
