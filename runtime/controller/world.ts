@@ -12,6 +12,7 @@ import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.
 import type { Expectations } from './expectations.ts';
 import { Observations } from './observations.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
+import { RefusedDrains } from './refused-drains.ts';
 import { type AgentView, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
 
 export interface WorldOptions {
@@ -33,6 +34,7 @@ export class World {
   readonly #agents: ProjectionCache<Pod, AgentView>;
   readonly #namespaces: ProjectionCache<KubeObject, boolean>;
   readonly #observations = new Observations();
+  readonly #refusedDrains: RefusedDrains;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
   #synced = false;
@@ -40,6 +42,7 @@ export class World {
   constructor({ namespace, expectations, ...access }: WorldOptions) {
     this.#expectations = expectations;
     this.#clock = access.clock;
+    this.#refusedDrains = new RefusedDrains(access.clock);
     this.#nodes = new ProjectionCache({ ...access, path: NODES_PATH, project: viewOfNode });
     this.#shadows = new ProjectionCache({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
@@ -85,9 +88,11 @@ export class World {
     const facts = [...this.#shadows.items().values()];
     const offers = this.#observations.offers(facts, now);
     this.#expectations.retain(facts);
+    const shadows = facts.map((shadow) => this.#judged(shadow, offers.get(shadow.name)));
     return {
       nodes,
-      shadows: facts.map((shadow) => this.#judged(shadow, offers.get(shadow.name))),
+      shadows,
+      drainRefusals: this.#refusedDrains.view({ nodes, shadows }),
       silentSince: this.#observations.silence(
         nodes.map(({ name }) => name),
         this.#agents.items().values(),

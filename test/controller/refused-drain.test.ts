@@ -1,24 +1,125 @@
-import { afterEach, expect, test } from '@jest/globals';
-import { Stage } from './stage.ts';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { readMarks } from '../../runtime/marks/marks.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { intercepted, seeded, Stage } from './stage.ts';
+
+/** A drain that the preflight refuses leaves its node in service, and must not keep a place from others for as long as a budget stands. */
 
 let stage: Stage;
+beforeEach(async () => {
+  stage = await Stage.with('a', 'b');
+});
 afterEach(() => stage.end());
 
-test('a node whose drain is refused for a budget keeps its slot, and says why, until the drain can begin', async () => {
-  stage = await Stage.with('a', 'b');
-  stage.start();
+const MINUTE = 60_000;
+const refused = (blocker = 'PodDisruptionBudget shop/web (pod shop/web-1)') => ({
+  started_at: '2026-01-01T00:00:01Z',
+  pods_left: 1,
+  blocked_by: [blocker],
+});
+
+/** `a` is wanted in its reboot and is refused its drain. */
+async function refuseA(): Promise<void> {
   await stage.pass();
-  const drain = {
-    started_at: '2026-01-01T00:00:01Z',
-    pods_left: 1,
-    blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'],
-  };
-  await stage.report('a', { current_state: 'StagedAndPerformedUpdate', drain });
-  await stage.pass(2 * 3_600_000);
-  expect([await stage.slots(), await stage.specs('a', 'b')]).toEqual([['brs-a'], ['RebootedIntoUpdate 1.1.0', 'Idle']]);
-  expect((await stage.shadows.get('brs-a'))!.status?.conditions).toMatchObject([
-    { reason: 'DrainBlocked', message: expect.stringContaining('PodDisruptionBudget shop/web') },
-  ]);
-  await stage.update('a');
-  expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  await stage.report('a', { drain: refused() });
+  await stage.pass();
+}
+
+const saidOf = async (name: string): Promise<object | undefined> =>
+  (await stage.shadows.get(`brs-${name}`))!.status?.conditions?.[0];
+
+test('keeps its slot, and says why, for as long as nobody waits for it', async () => {
+  await stage.report('b', { current_version: '1.1.0' });
+  stage.start();
+  await refuseA();
+  await stage.pass(120 * MINUTE);
+  expect([await stage.slots(), await stage.spec('a')]).toEqual([['brs-a'], 'RebootedIntoUpdate 1.1.0']);
+  expect(await saidOf('a')).toMatchObject({
+    reason: 'DrainBlocked',
+    message: expect.stringContaining('PodDisruptionBudget shop/web'),
+  });
+});
+
+describe('while another node waits', () => {
+  test('is called off after two minutes, which is no failure, and its slot goes to the other', async () => {
+    stage.start();
+    await refuseA();
+    await stage.pass(MINUTE);
+    expect(await stage.specs('a', 'b')).toEqual(['RebootedIntoUpdate 1.1.0', 'Idle']);
+    await stage.pass(MINUTE + 1000);
+    expect(await stage.specs('a', 'b')).toEqual(['Idle 1.1.0', 'Idle']);
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass(5000);
+    expect([await stage.slots(), await stage.specs('a', 'b')]).toEqual([
+      ['brs-b'],
+      ['Idle 1.1.0', 'StagedAndPerformedUpdate 1.1.0'],
+    ]);
+    expect(await saidOf('a')).toMatchObject({ reason: 'DrainBlocked' });
+    expect((await stage.shadows.get('brs-a'))!.status).toMatchObject({ crash_count: 0 });
+    expect(await stage.events()).toEqual(expect.arrayContaining(['UpdateCalledOff']));
+    expect(await stage.events()).not.toContain('UpdateFailed');
+  });
+
+  test('tries again after pauses that grow, and not once its drain has begun', async () => {
+    stage.start();
+    const pauses: number[] = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await refuseA();
+      await stage.pass(2 * MINUTE + 1000);
+      expect(await stage.spec('a')).toBe('Idle 1.1.0');
+      await stage.report('b', { current_version: '1.1.0' });
+      await stage.report('a', { current_state: 'Idle', drain: null });
+      const since = stage.clock.now();
+      while ((await stage.spec('a')) === 'Idle 1.1.0') await stage.pass(10_000);
+      pauses.push(Math.floor((stage.clock.now() - since) / MINUTE));
+      await stage.report('b', { current_version: '1.0.0' });
+    }
+    expect(pauses).toEqual([2, 4, 8]);
+  });
+});
+
+describe('is not called off where its drain begins', () => {
+  const agent = async () => ({ nodeName: 'a', nodeUid: (await stage.nodes.get('a'))!.metadata.uid, bootId: 'boot-1' });
+
+  /** Drains, as a budget was mended, right before the controller's request that fits. */
+  async function drainBefore(fits: (path: string, method: string) => boolean): Promise<void> {
+    const config = {
+      DRAIN_TIMEOUT_IN_SEC: 1800,
+      MAX_CONCURRENT_EVICTIONS: 5,
+      DRAIN_PREFLIGHT: 'refuse' as const,
+      REQUIRE_CLIENT_CERTIFICATE: false,
+    };
+    const common = { namespace: NAMESPACE, clock: stage.clock, random: seeded(3), logger: silentLogger };
+    const { service } = createApiserver({ ...common, transport: stage.transport, config, instance: 'replica' });
+    let begun = false;
+    let dueAt = Infinity;
+    const transport = intercepted(stage.transport, async (request, go) => {
+      const { pathname } = new URL(request.path, 'http://x');
+      if (!begun && stage.clock.now() >= dueAt && fits(pathname, request.method)) {
+        begun = true;
+        await service.cordonAndDrain(await agent());
+      }
+      return go();
+    });
+    stage.start({ transport });
+    await refuseA();
+    dueAt = stage.clock.now() + MINUTE;
+    await stage.pass(3 * MINUTE);
+    expect(begun).toBe(true);
+  }
+
+  test.each<[string, (path: string, method: string) => boolean]>([
+    ['before the last look at the node', (path, method) => method === 'GET' && path === '/api/v1/nodes/a'],
+    ['between that and the look at the shadow', (path, method) => method === 'GET' && path.endsWith('/brs-a')],
+    ['between that and the write', (path, method) => method === 'PATCH' && path.endsWith('/brs-a')],
+  ])('%s', async (_when, fits) => {
+    await drainBefore(fits);
+    expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+    expect(readMarks((await stage.nodes.get('a'))!)?.drained).toBeDefined();
+    expect(await stage.slots()).toEqual(['brs-a']);
+  });
 });

@@ -38,10 +38,15 @@ function troubleOf({ spec }: ShadowView, { notReturned, soak, agentSilent }: Hea
 /** The step stays out of the message, which would otherwise be written to the cluster at each of them. */
 function updating({ spec, status }: ShadowView): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
-  const blockers = spec.state === 'RebootedIntoUpdate' ? (status?.drain?.blocked_by ?? []) : [];
-  if (blockers.length > 0) return { ...found('DrainBlocked', `the drain waits for ${shortList(blockers)}`), step };
+  const isBlocked = spec.state === 'RebootedIntoUpdate' && (status?.drain?.blocked_by ?? []).length > 0;
+  if (isBlocked) return { ...drainBlocked(status), step };
   const version = spec.version ?? 'the next version';
   return { ...found('Updating', `the node is being updated to ${version}`), step };
+}
+
+/** In the words that stand in the status, which outlive the attempt that they were said of. */
+export function drainBlocked(status: Pick<Status, 'drain'> | undefined): Finding {
+  return found('DrainBlocked', `the drain waits for ${shortList(status?.drain?.blocked_by ?? [])}`);
 }
 
 function shortList(names: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { retryAt } from './backoff.ts';
 import type { Alarm } from './alarm.ts';
-import { isCalledOff, isStaged } from './machine.ts';
+import { drainBlocked } from './findings.ts';
+import { isCalledOff, isRefused, isStaged } from './machine.ts';
 import type { Policy } from './policy.ts';
 import type { Releases } from './releases.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
@@ -10,7 +11,7 @@ import type { Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
-  readonly snapshot: Pick<Snapshot, 'paused' | 'window'>;
+  readonly snapshot: Pick<Snapshot, 'paused' | 'window' | 'drainRefusals'>;
   readonly policy: Policy;
   readonly releases: Releases;
   readonly alarm: Alarm;
@@ -18,7 +19,10 @@ export interface Gatekeeper {
   readonly withheld: Withheld;
 }
 
-/** What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time. */
+/**
+ * What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time, and then other
+ * nodes: whoever waits for those waits for nothing else.
+ */
 export function gate(subject: Subject, version: string, keeper: Gatekeeper): Finding | undefined {
   const { node, shadow } = subject;
   if (node.held) return HELD;
@@ -26,8 +30,18 @@ export function gate(subject: Subject, version: string, keeper: Gatekeeper): Fin
   if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
   return (
     haltedOn(subject, version, keeper) ??
-    (shadow && (backingOff(shadow, keeper) ?? outsideWindow(shadow, keeper) ?? tooLate(node.family, shadow, keeper))) ??
-    keeper.withheld.refused('start', node.shadowName)
+    (shadow && notYet(node.family, shadow, keeper)) ??
+    keeper.withheld.refused('start', node.shadowName) ??
+    unproven(subject, version, keeper)
+  );
+}
+
+function notYet(family: string, shadow: ShadowView, keeper: Gatekeeper): Finding | undefined {
+  return (
+    backingOff(shadow, keeper) ??
+    refusedLately(shadow, keeper) ??
+    outsideWindow(shadow, keeper) ??
+    tooLate(family, shadow, keeper)
   );
 }
 
@@ -44,8 +58,21 @@ export function secondGate(subject: Subject, keeper: Gatekeeper): Stop | undefin
   if (!shadow || !isStaged(shadow)) return undefined;
   if (node.held) return { kind: 'call-off', because: HELD };
   const refusal = shadow.spec.version == null ? undefined : haltedOn(subject, shadow.spec.version, keeper);
-  if (refusal?.reason === 'RolloutHalted') return { kind: 'call-off', because: refusal };
+  if (refusal) return { kind: 'call-off', because: refusal };
   return keeper.snapshot.paused ? { kind: 'wait', because: PAUSED } : undefined;
+}
+
+/** A budget that is used up for a moment is waited for: other nodes' pods may only be starting. */
+const REFUSED_MS = 120_000;
+
+/** For a node that holds a place which others wait for: a refusal has no end of its own (rule L8). */
+export function endlessRefusal({ node, shadow }: Subject, { snapshot, alarm }: Gatekeeper): Stop | undefined {
+  if (!shadow || !isRefused(shadow, node.marks)) return undefined;
+  const refusal = snapshot.drainRefusals.get(shadow.name);
+  if (refusal?.kind !== 'refused') return undefined;
+  return alarm.reached(refusal.since + REFUSED_MS)
+    ? { kind: 'call-off', because: drainBlocked(shadow.status) }
+    : undefined;
 }
 
 /** Of a node whose update was called off and whose agent is on its way to rest: what keeps it from starting again is why. */
@@ -57,10 +84,17 @@ export function stillRefused(subject: Subject, keeper: Gatekeeper): Finding | un
 
 /** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */
 function haltedOn({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
+  if (releases.of(node.family, version).failed.has(node.uid)) return undefined;
+  const left = releases.budgetLeft(node.family, version, policy.maxFailed);
+  if (left <= 0) return found('RolloutHalted', `too many nodes failed on ${version}`);
+  return undefined;
+}
+
+/** Until a node has completed it, no more are on their way to a version than may fail on it. */
+function unproven({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
   const { failed, proven, inFlight } = releases.of(node.family, version);
   if (failed.has(node.uid)) return undefined;
   const left = releases.budgetLeft(node.family, version, policy.maxFailed);
-  if (left <= 0) return found('RolloutHalted', `too many nodes failed on ${version}`);
   if (!proven && inFlight >= left) return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
   return undefined;
 }
@@ -69,6 +103,13 @@ function backingOff({ status }: ShadowView, { alarm }: Gatekeeper): Finding | un
   const until = status && retryAt(status);
   if (until === undefined || alarm.reached(until)) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
+}
+
+/** Its update was called off because its drain was refused. */
+function refusedLately({ name, status }: ShadowView, { snapshot, alarm }: Gatekeeper): Finding | undefined {
+  const refusal = snapshot.drainRefusals.get(name);
+  if (refusal?.kind !== 'called-off' || alarm.reached(refusal.retryAt)) return undefined;
+  return { ...drainBlocked(status), until: refusal.retryAt };
 }
 
 /** Where updates start at moments, whoever was offered one before the last moment is in time. */

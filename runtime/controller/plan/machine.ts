@@ -31,9 +31,15 @@ export function isStaged({ spec, status }: Pick<ShadowView, 'spec' | 'status'>):
   return spec.state === 'StagedAndPerformedUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
 }
 
-/** Whether its update can be called off as if it had never begun. @param marks of its Node */
-export function isUndisturbed(shadow: Pick<ShadowView, 'spec' | 'status'>, _marks: Marks | undefined): boolean {
-  return isStaged(shadow);
+/** Its agent asks for its drain and is refused, so that nothing was done to the node yet. @param marks of the node */
+export function isRefused({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, marks: Marks | undefined): boolean {
+  const isAsking = spec.state === 'RebootedIntoUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
+  return isAsking && !marks && status.reboot == null && (status.drain?.blocked_by ?? []).length > 0;
+}
+
+/** Whether its update can be called off as if it had never begun. @param marks of the node */
+export function isUndisturbed(shadow: Pick<ShadowView, 'spec' | 'status'>, marks: Marks | undefined): boolean {
+  return isStaged(shadow) || isRefused(shadow, marks);
 }
 
 /** Its update was ended before its node was rebooted, and its agent has not come to rest yet. */

@@ -3,7 +3,7 @@ import { Alarm } from './alarm.ts';
 import type { CallOff, Command, SetSpec } from './commands.ts';
 import { conditionFor } from './condition.ts';
 import { findingFor, newestVersions } from './findings.ts';
-import { type Gatekeeper, secondGate, stillRefused } from './gates.ts';
+import { endlessRefusal, type Gatekeeper, secondGate, stillRefused } from './gates.ts';
 import { healthOf } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import type { Policy } from './policy.ts';
@@ -41,7 +41,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const withheld = new Withheld(snapshot, alarm);
   const keeper: Gatekeeper = { snapshot, policy, alarm, withheld, releases: new Releases(managed) };
   const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
-  const stops = stopsOf(managed, keeper);
+  const stops = stopsOf(managed, starts, keeper);
   const writes = [...withheld.due(upkeep(fleet, stops, timestamp)), ...starts.commands];
   const commands = [
     ...writes,
@@ -70,10 +70,12 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
 /** By node UID. */
 type Stops = ReadonlyMap<string, Stop>;
 
-function stopsOf(managed: readonly Assessed[], keeper: Gatekeeper): Stops {
+function stopsOf(managed: readonly Assessed[], { waiting }: Starts, keeper: Gatekeeper): Stops {
   const stops = new Map<string, Stop>();
-  for (const { subject } of managed) {
-    const stop = secondGate(subject, keeper);
+  for (const { subject, health } of managed) {
+    // Without its agent a node is rescued, whatever it was refused.
+    const isRefusable = waiting && !health.agentSilent && !subject.shadow?.stale;
+    const stop = secondGate(subject, keeper) ?? (isRefusable ? endlessRefusal(subject, keeper) : undefined);
     if (stop) stops.set(subject.node.uid, stop);
   }
   return stops;

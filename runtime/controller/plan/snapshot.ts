@@ -17,7 +17,13 @@ export interface Snapshot {
   readonly window: WindowState;
   /** What the API server has not taken of late, by name of the shadow of the node that it was for; a command that it took is not in here. */
   readonly refusals: ReadonlyMap<string, readonly Refusal[]>;
+  /** Which nodes are refused their drain, or were called off for that, by name of the shadow. */
+  readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
 }
+
+/** Refused without a break since a moment; or called off for that, and not to be tried again before another. */
+export type DrainRefusal =
+  { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
 
 /** A command that the API server refused, or did not answer, when it was last asked. */
 export interface Refusal {

@@ -7,12 +7,14 @@ import type { Places } from './places.ts';
 import type { Assessed } from './releases.ts';
 import type { ShadowView } from './snapshot.ts';
 import type { Subject } from './subject.ts';
-import { type Finding, WAITING } from './verdict.ts';
+import { type Finding, found } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
   /** For each node of the fleet, in its order, what keeps it from starting the update that it is offered. */
   readonly findings: readonly (Finding | undefined)[];
+  /** Somebody could start but for the places that others take, or for the proof that others owe. */
+  readonly waiting: boolean;
 }
 
 interface Candidate {
@@ -25,6 +27,9 @@ interface Candidate {
   readonly isReady: boolean;
 }
 
+/** It waits for nobody else. */
+const SETTLING = found('WaitingForSlot', 'what is left of its last update is being settled');
+
 /**
  * Gives the free places to those whose turn it is.
  * @param managed nodes of the fleet
@@ -36,7 +41,7 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
   for (const { index, subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
     const { node } = subject;
     const finding = gate(subject, version, keeper);
-    const kept = finding ?? (isReady ? undefined : WAITING);
+    const kept = finding ?? (isReady ? undefined : SETTLING);
     const queued = kept ? undefined : places.take({ shadow: shadow.name, nodeUid: node.uid });
     if (kept) findings[index] = kept;
     else if (queued) findings[index] = { ...queued, position: ++position };
@@ -46,21 +51,22 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
     }
   }
   if (places.nextAt !== undefined) keeper.alarm.reached(places.nextAt);
-  return { commands, findings };
+  const waiting = findings.some((finding) => finding?.reason === 'WaitingForSlot' && finding !== SETTLING);
+  return { commands, findings, waiting };
 }
 
 /** Nodes with an update to start, in their turn. One without an agent starts nothing. */
 function candidates(managed: readonly Assessed[], ownNode: string): Candidate[] {
   const turn = byTurn(ownNode);
-  const found: Candidate[] = [];
+  const all: Candidate[] = [];
   for (const [index, { subject, health }] of managed.entries()) {
     const { shadow, node, slot } = subject;
     const version = shadow && startable(shadow);
     if (!shadow || version === undefined || health.agentSilent) continue;
     const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
-    found.push({ index, subject, shadow, version, isReady });
+    all.push({ index, subject, shadow, version, isReady });
   }
-  return found.toSorted((a, b) => turn(a.subject, b.subject));
+  return all.toSorted((a, b) => turn(a.subject, b.subject));
 }
 
 function startOf({ node }: Subject, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {

@@ -70,6 +70,7 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     window: scheduleOf(config).at(now),
     // Only the controller knows; what it made of them stands in the conditions.
     refusals: new Map(),
+    drainRefusals: new Map(),
   };
   return { snapshot, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
 }

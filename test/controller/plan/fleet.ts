@@ -78,6 +78,7 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
     paused: false,
     window: { open: true, triggeredAt: undefined, changesAt: undefined },
     refusals: new Map(),
+    drainRefusals: new Map(),
     ...more,
   };
 }

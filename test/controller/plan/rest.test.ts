@@ -113,7 +113,7 @@ const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][
 };
 /**
  * What gives a place to whoever waits: a node that turns to another version leaves one in the failure budget of the version before, and a
- * start in doubt does that turns out never to have been made.
+ * start in doubt does that turns out never to have been made. Whoever may start then and finds no place has another called off.
  */
 const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
   'bump',
@@ -127,5 +127,5 @@ const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
 function isDueTo(before: readonly Command[], command: Command): boolean {
   const causes = DUE_TO[command.kind] ?? [];
   if (before.some((one) => subject(one) === subject(command) && causes.includes(one.kind))) return true;
-  return command.kind === 'start' && before.some(({ kind }) => GIVE_PLACE.has(kind));
+  return (command.kind === 'start' || command.kind === 'call-off') && before.some(({ kind }) => GIVE_PLACE.has(kind));
 }

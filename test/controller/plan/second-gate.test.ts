@@ -2,7 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, moment, node, NOW, type Parts, POLICY, rebooting, slot, staging } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  slot,
+  staging,
+  updated,
+} from './fleet.ts';
 import { after } from './worlds.ts';
 
 /** A node that has staged its version is in service still: what may not start any more is not drained for it either. */
@@ -14,6 +27,7 @@ const held = { slots: [slot('a')] };
 const halted = (a: Parts, more: Partial<Snapshot> = {}): Snapshot =>
   fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
 const onHold = { nodes: [node('a', { held: true })] };
+const drained = node('a', { held: true, unschedulable: true, marks: MARKS });
 const planned = (world: Snapshot): Plan => plan(world, rules, NOW);
 const verdictOnA = (world: Snapshot): string | undefined => planned(world).verdicts[0]?.reason;
 
@@ -40,6 +54,58 @@ describe('a staged node is called off, its version unchanged,', () => {
     const [a, b] = world.shadows;
     world = { ...world, shadows: [{ ...a!, status: { ...a!.status!, current_state: 'Idle' } }, b!] };
     expect(planned(world).commands).toEqual([{ kind: 'free', shadow: 'brs-a', nodeUid: 'uid-a', because: 'idle' }]);
+  });
+});
+
+describe('a node that is refused its drain for two minutes', () => {
+  const blocked: Parts = {
+    ...rebooting,
+    status: { ...rebooting.status, drain: { started_at: moment(-9), pods_left: 1, blocked_by: ['a budget'] } },
+  };
+  const since = (count: number): Partial<Snapshot> => ({
+    ...held,
+    drainRefusals: new Map([['brs-a', { kind: 'refused', since: minutes(-count) }]]),
+  });
+  const boot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-9) };
+
+  test('is called off where another waits, and wakes the plan for that', () => {
+    const because = { reason: 'DrainBlocked', message: 'the drain waits for a budget' };
+    const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(0) };
+    const world = (minute: number): Snapshot => fleet({ a: blocked, b: {} }, since(minute));
+    expect(planned(world(2)).commands).toEqual([{ kind: 'call-off', node: 'a', shadow: 'brs-a', spec, because }]);
+    expect(planned(world(1))).toMatchObject({ commands: [], wakeAt: minutes(1) });
+  });
+
+  test('waits for the proof of its release alike, and for room on the Lease', () => {
+    const many = { ...POLICY, maxConcurrent: { kind: 'count', count: 9 }, maxFailed: rules.maxFailed } as const;
+    const kinds = (world: Snapshot): readonly string[] => plan(world, many, NOW).commands.map(({ kind }) => kind);
+    expect(kinds(fleet({ a: blocked, b: {} }, since(2)))).toEqual(['call-off']);
+    expect(kinds(fleet({ a: blocked, b: {}, c: updated }, { ...since(2), slotCapacity: 0 }))).toEqual(['call-off']);
+  });
+
+  test.each<[string, Snapshot]>([
+    ['nobody waits', fleet({ a: blocked, b: updated }, since(9))],
+    ['others are held, paused or not their turn', fleet({ a: blocked, b: {} }, { ...since(9), paused: true })],
+    ['its drain has begun', fleet({ a: blocked, b: {} }, { ...since(9), nodes: [drained, node('b')] })],
+    [
+      'its reboot is asked for',
+      fleet({ a: { ...blocked, status: { ...blocked.status, reboot: boot } }, b: {} }, since(9)),
+    ],
+    ['nothing refuses it any more', fleet({ a: rebooting, b: {} }, since(9))],
+    ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
+  ])('is left alone where %s', (_where, world) => {
+    expect(planned(world)).toMatchObject({ commands: [], wakeAt: undefined });
+  });
+
+  test('is not started again before its pause is over, and says why', () => {
+    const drainRefusals = new Map([['brs-a', { kind: 'called-off', retryAt: minutes(2) } as const]]);
+    const world = fleet({ a: { status: { drain: blocked.status!.drain! } } }, { drainRefusals });
+    expect(planned(world)).toMatchObject({
+      commands: [],
+      verdicts: [{ reason: 'DrainBlocked', message: 'the drain waits for a budget', until: minutes(2) }],
+      wakeAt: minutes(2),
+    });
+    expect(plan(world, rules, minutes(2)).commands).toMatchObject([{ kind: 'start' }]);
   });
 });
 
@@ -71,7 +137,7 @@ describe('a staged node goes on to its reboot', () => {
 
 test.each<[string, Parts, Partial<Snapshot>]>([
   ['on its way into its reboot', rebooting, {}],
-  ['drained', rebooting, { nodes: [node('a', { held: true, unschedulable: true, marks: MARKS }), node('b')] }],
+  ['drained', rebooting, { nodes: [drained, node('b')] }],
 ])('a node that is %s is called off by nobody', (_state, parts, more) => {
   const world = halted(parts, { paused: true, ...more });
   expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Updating']);

@@ -3,9 +3,9 @@ import type { Amount } from '../../../runtime/controller/plan/amount.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
-import { STATES } from '../../../runtime/shadow/states.ts';
+import { type State, STATES } from '../../../runtime/shadow/states.ts';
 import { MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
 
 const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
@@ -40,6 +40,7 @@ interface Member {
   readonly shadow: ShadowView | undefined;
   readonly slot: Snapshot['slots'][number] | undefined;
   readonly silentSince: number | undefined;
+  readonly drainRefusal: DrainRefusal | undefined;
 }
 
 function member(name: string): fc.Arbitrary<Member> {
@@ -72,6 +73,7 @@ function member(name: string): fc.Arbitrary<Member> {
       aim: version,
       crashes: fc.integer({ min: 0, max: 3 }),
       failed: fc.option(fc.uniqueArray(version, { maxLength: 2 }), { nil: undefined }),
+      refused: fc.option(fc.integer({ min: -3, max: 3 }), { freq: 3, nil: undefined }),
       boot: fc.option(fc.constantFrom('boot-1', 'boot-0'), { freq: 2, nil: undefined }),
     })
     .map((dice) => ({
@@ -105,6 +107,7 @@ function member(name: string): fc.Arbitrary<Member> {
                   crash_count: dice.crashes,
                   state_transition_failure_timestamp: moment(-dice.since),
                   failed_versions: dice.failed ?? null,
+                  drain: drainOf(dice),
                   reboot:
                     dice.boot === undefined
                       ? null
@@ -112,8 +115,28 @@ function member(name: string): fc.Arbitrary<Member> {
                 },
           }),
       slot: dice.slotted ? slot(name, dice.writes) : undefined,
+      drainRefusal: refusalOf(dice),
       silentSince: dice.silent === undefined ? undefined : minutes(-dice.silent),
     }));
+}
+
+interface DrainDice {
+  /** Minutes until a node that was called off may try again; below 0, until now, for how long it has been refused. */
+  readonly refused: number | undefined;
+  readonly wanted: State;
+}
+
+/** What its drain is refused for, where it is. A node that has newly staged a version has no drain. */
+function drainOf({ refused, wanted }: DrainDice): NonNullable<ShadowView['status']>['drain'] {
+  return refused === undefined || wanted === 'StagedAndPerformedUpdate'
+    ? null
+    : { started_at: moment(0), pods_left: 1, blocked_by: ['a budget'] };
+}
+
+function refusalOf({ refused, wanted }: DrainDice): DrainRefusal | undefined {
+  if (refused === undefined) return undefined;
+  if (refused > 0) return { kind: 'called-off', retryAt: minutes(refused) };
+  return wanted === 'RebootedIntoUpdate' ? { kind: 'refused', since: minutes(refused) } : undefined;
 }
 
 const windows = fc.oneof(
@@ -176,6 +199,11 @@ export const world: fc.Arbitrary<Snapshot> = fc
     ),
     paused,
     refusals,
+    drainRefusals: new Map(
+      members.flatMap(({ shadow: one, drainRefusal }) =>
+        one && drainRefusal ? [[one.name, drainRefusal] as const] : [],
+      ),
+    ),
     window,
   }));
 

@@ -91,7 +91,7 @@ export const placeMutants = [
       [
         'L8',
         'drains staged nodes for a release that was halted',
-        "if (refusal?.reason === 'RolloutHalted') return { kind: 'call-off', because: refusal };",
+        "if (refusal) return { kind: 'call-off', because: refusal };",
         '',
       ],
       [
@@ -115,9 +115,54 @@ export const placeMutants = [
     ],
   ),
   ...rowsOf(
-    'plan/machine.ts',
-    ['plan/second-gate', 'plan/properties'],
+    'plan/gates.ts',
+    ['plan/second-gate', 'refused-drain'],
     [
+      [
+        'L8',
+        'leaves a node its place for as long as its drain is refused',
+        'alarm.reached(refusal.since + REFUSED_MS)',
+        'alarm.reached(Infinity)',
+      ],
+      [
+        'L8',
+        'starts a node at once that was called off because its drain is refused',
+        "if (refusal?.kind !== 'called-off' || alarm.reached(refusal.retryAt)) return undefined;",
+        "if (refusal?.kind !== 'called-off' || alarm.now > 0) return undefined;",
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'plan/plan.ts',
+    ['plan/second-gate'],
+    [
+      [
+        'L8',
+        'calls off nodes whose drain is refused though nobody waits',
+        'const isRefusable = waiting && !health.agentSilent',
+        'const isRefusable = !health.agentSilent',
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'actions/call-off.ts',
+    ['refused-drain'],
+    [
+      ['L8', 'calls off a node whose drain has begun', '!isUndisturbed(live, readMarks(node))', '!live.status'],
+      [
+        'L8',
+        'calls off what has changed since the look at it',
+        'resourceVersion: live.resourceVersion,',
+        'resourceVersion: undefined!,',
+      ],
+    ],
+  ),
+  ...rowsOf(
+    'plan/machine.ts',
+    ['plan/second-gate', 'plan/properties', 'refused-drain'],
+    [
+      ['L8', 'calls off a node whose reboot is asked for', '!marks && status.reboot == null', '!marks'],
+      ['L8', 'calls off a node that bears marks', '!marks && status.reboot == null', 'status.reboot == null'],
       [
         'L8',
         'forgets the version of what it calls off',

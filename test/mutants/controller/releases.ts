@@ -98,7 +98,18 @@ export const releaseMutants = [
         'if (inFlight === undefined)',
       ],
       ['F2', 'holds a proven release to its budget', 'if (!proven && inFlight >= left)', 'if (inFlight >= left)'],
-      ['F2', 'lets nobody retry who failed', 'if (failed.has(node.uid)) return undefined;', ''],
+      [
+        'F2',
+        'lets nobody retry who failed on a halted release',
+        'if (releases.of(node.family, version).failed.has(node.uid)) return undefined;',
+        '',
+      ],
+      [
+        'F2',
+        'lets nobody retry who failed, until others have proven the release',
+        'if (failed.has(node.uid)) return undefined;',
+        '',
+      ],
     ],
   ),
   ...rowsOf(

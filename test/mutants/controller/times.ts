@@ -28,7 +28,7 @@ export const timeMutants = [
         'if (!open && triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt) return undefined;',
         '',
       ],
-      ['window', 'starts an update that does not fit', '?? tooLate(node.family, shadow, keeper)', ''],
+      ['window', 'starts an update that does not fit', ' ??\n    tooLate(family, shadow, keeper)', ''],
       [
         'window',
         'fits updates in though nobody asked for that',
