@@ -121,6 +121,7 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
     REQUIRE_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
     DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
     DRAIN_PREFLIGHT: apiserver.drainPreflight,
+    VOLUME_DETACH_TIMEOUT_IN_SEC: apiserver.volumeDetachTimeoutInSec,
     MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,
   });
 }

@@ -33,6 +33,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       // What is to be drained, wherever it lives; the very pod whose eviction was answered with a conflict; the agent's pod that a token names.
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+      // Whose volumes those in use on a node are: the volumes of pods that stay are not waited for.
+      { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
       // Looked at before a drain.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
       EVENTS,

@@ -29,6 +29,11 @@ export interface ApiserverProps extends WorkloadProps {
    * changed. @default warn
    */
   readonly drainPreflight?: 'warn' | 'refuse';
+  /**
+   * Seconds that a drain waits, once its pods are gone, until the kubelet has unmounted their volumes; then the node reboots all the same.
+   * 0 = not at all. @default 120
+   */
+  readonly volumeDetachTimeoutInSec?: number;
   /** Eviction requests in flight for one drain. @default 5 */
   readonly maxConcurrentEvictions?: number;
 }
@@ -47,6 +52,7 @@ export const apiserverProps = z
     requireClientCertificate: flag.default(false),
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
     drainPreflight: choiceOf(apiserverEnv.DRAIN_PREFLIGHT),
+    volumeDetachTimeoutInSec: tunable(apiserverEnv.VOLUME_DETACH_TIMEOUT_IN_SEC),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),
   } satisfies Record<keyof ApiserverProps, z.ZodType>)
   .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {

@@ -7,6 +7,7 @@ import { podPort } from '../kube/pods.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
 import { shadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
+import { volumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -25,7 +26,11 @@ export interface ApiserverOptions {
   readonly namespace: string;
   readonly config: Pick<
     ApiserverConfig,
-    'DRAIN_TIMEOUT_IN_SEC' | 'DRAIN_PREFLIGHT' | 'MAX_CONCURRENT_EVICTIONS' | 'REQUIRE_CLIENT_CERTIFICATE'
+    | 'DRAIN_TIMEOUT_IN_SEC'
+    | 'DRAIN_PREFLIGHT'
+    | 'MAX_CONCURRENT_EVICTIONS'
+    | 'VOLUME_DETACH_TIMEOUT_IN_SEC'
+    | 'REQUIRE_CLIENT_CERTIFICATE'
   >;
   readonly clock: Clock;
   readonly random: Random;
@@ -61,6 +66,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     shadows: shadowPort(transport, namespace),
     budgets: budgetPort(transport),
     evictions: evictionPort(transport),
+    volumes: volumePort(transport),
     events: nodeEvents(eventRecorder(transport, { component: COMPONENT, instance, clock, logger })),
     metrics,
     clock,
@@ -72,6 +78,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     timeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
     preflight: config.DRAIN_PREFLIGHT,
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
+    volumesMs: config.VOLUME_DETACH_TIMEOUT_IN_SEC * 1000,
   });
   const reviews = tokenReviewPort(transport);
   const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });

@@ -21,6 +21,10 @@ export const apiserverEnv = {
     help: 'what to do about pods that no eviction can move as things are: drain and warn, or refuse to begin',
     default: 'warn',
   }),
+  VOLUME_DETACH_TIMEOUT_IN_SEC: seconds({
+    help: 'how long a drain waits, once its pods are gone, for their volumes to be unmounted; 0 = not at all',
+    default: '120',
+  }),
   MAX_CONCURRENT_EVICTIONS: positiveInteger({ help: 'eviction requests in flight for one drain', default: '5' }),
 } as const;
 

@@ -4,6 +4,7 @@ import type { NodePort } from '../kube/nodes.ts';
 import type { PodPort } from '../kube/pods.ts';
 import type { ShadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
+import type { VolumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -19,6 +20,7 @@ export interface Ports {
   readonly pods: PodPort;
   readonly budgets: BudgetPort;
   readonly evictions: EvictionPort;
+  readonly volumes: VolumePort;
   readonly events: NodeEvents;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -49,6 +49,8 @@ export interface Node extends KubeObject {
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly nodeInfo?: { readonly osImage?: string; readonly bootID?: string };
+    /** By the kubelet: unique names of volumes, e.g. `kubernetes.io/csi/ebs.csi.aws.com^vol-1`. */
+    readonly volumesInUse?: readonly string[] | null;
   };
 }
 
@@ -69,12 +71,20 @@ export interface ContainerStatus {
   readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } };
 }
 
+export interface PodVolume {
+  readonly name: string;
+  readonly persistentVolumeClaim?: { readonly claimName: string } | null;
+  /** With a claim of the pod's own. */
+  readonly ephemeral?: object | null;
+}
+
 export interface Pod extends KubeObject {
   readonly spec?: {
     readonly nodeName?: string;
     readonly serviceAccountName?: string;
     readonly tolerations?: readonly Toleration[];
     readonly terminationGracePeriodSeconds?: number;
+    readonly volumes?: readonly PodVolume[] | null;
   };
   readonly status?: {
     readonly phase?: string;

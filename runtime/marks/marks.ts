@@ -22,6 +22,8 @@ export interface Marks {
    * replica cordoned, and while the node is only excluded from load balancers.
    */
   readonly newestPod?: string | undefined;
+  /** When its volumes were first waited for, its pods being gone (RFC 3339): the time for them counts from here. */
+  readonly volumesSince?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
   readonly drained?: string | undefined;
   /** Another with each proof: one that changed nothing would leave others the node's version, and with it what they decided before. */
@@ -37,6 +39,7 @@ const schema = z.object({
   since: z.string().nullable(),
   boot: z.string().nullable(),
   newestPod: z.string().optional(),
+  volumesSince: z.string().optional(),
   drained: z.string().optional(),
   proof: z.string().optional(),
   owns: z.array(z.string()),

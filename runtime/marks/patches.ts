@@ -70,6 +70,7 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
           since,
           boot,
           newestPod,
+          volumesSince: before?.id === id ? before.volumesSince : undefined,
           owns: union(before?.owns, taken),
           unknown: before?.unknown,
         }),
@@ -101,9 +102,20 @@ function joins(marks: Marks, attempt: Attempt): boolean {
 
 /** Proves, by its resourceVersion, that the node as read was cordoned by the drain `id`; undefined where it was not. */
 export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: Proof): NodePatch | undefined {
+  const marks = marksOfDrain(node, id);
+  return marks && annotate(node, { ...marks, drained: now, proof });
+}
+
+/** The drain `id` begins to wait for volumes; undefined where the node was not cordoned by it. */
+export function volumesPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
+  const marks = marksOfDrain(node, id);
+  return marks && annotate(node, { ...marks, volumesSince: now });
+}
+
+/** Undefined where the node is not cordoned by the drain `id`. */
+function marksOfDrain(node: MarkedNode, id: string): Marks | undefined {
   const marks = readMarks(node);
-  if (marks?.id !== id || node.spec?.unschedulable !== true) return undefined;
-  return annotate(node, { ...marks, drained: now, proof });
+  return marks?.id !== id || node.spec?.unschedulable !== true ? undefined : marks;
 }
 
 /** Excludes `node` from load balancers; undefined where the label is there already, whoever set it. */

@@ -29,6 +29,8 @@ const BUILT_IN: Readonly<Record<string, readonly Row[]>> = {
     ['Secret', 'secrets', NAMESPACED],
     ['ConfigMap', 'configmaps', NAMESPACED, { shortNames: ['cm'] }],
     ['Event', 'events', NAMESPACED, { shortNames: ['ev'] }],
+    ['PersistentVolumeClaim', 'persistentvolumeclaims', NAMESPACED, { shortNames: ['pvc'], subresources: ['status'] }],
+    ['PersistentVolume', 'persistentvolumes', GLOBAL, { shortNames: ['pv'], subresources: ['status'] }],
   ],
   'apps/v1': [
     ['DaemonSet', 'daemonsets', NAMESPACED, { shortNames: ['ds'], subresources: ['status'] }],

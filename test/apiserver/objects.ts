@@ -86,6 +86,24 @@ export class Objects {
     return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: metadata.uid, controller: true };
   }
 
+  /** A claim in the shop, bound to a volume of this handle; the volume's unique name. */
+  async addClaim(name: string, handle: string): Promise<string> {
+    await this.post('/api/v1/persistentvolumes', {
+      metadata: { name: `pv-${name}` },
+      spec: { csi: { driver: 'csi.test', volumeHandle: handle } },
+    });
+    await this.post('/api/v1/namespaces/shop/persistentvolumeclaims', {
+      metadata: { name },
+      spec: { volumeName: `pv-${name}` },
+    });
+    return `kubernetes.io/csi/csi.test^${handle}`;
+  }
+
+  /** What the node's kubelet says that it has in use. */
+  useVolumes(names: readonly string[], node = 'n1'): Promise<unknown> {
+    return this.patch(`/api/v1/nodes/${node}/status`, { status: { volumesInUse: names.length > 0 ? names : null } });
+  }
+
   /** What the node's kubelet does once a pod's containers have ended. */
   async endPod(name: string, namespace = 'shop'): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
@@ -140,16 +158,18 @@ export interface PodOptions {
   readonly phase?: string;
   /** Name of its service account. */
   readonly account?: string;
+  readonly volumes?: readonly object[];
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
-  const { node = 'n1', labels = {}, annotations = {}, tolerations = [], account = 'default' } = options;
+  const { node = 'n1', labels = {}, annotations = {}, tolerations = [], account = 'default', volumes = [] } = options;
   return {
     metadata: { name, labels, annotations, ownerReferences },
     spec: {
       nodeName: node,
       tolerations,
       serviceAccountName: account,
+      volumes,
       terminationGracePeriodSeconds: 30,
       containers: [{ name: 'c', image: 'i' }],
     },

@@ -17,6 +17,7 @@ export interface Scenarios {
     | 'asks no more for a pod that is gone'
     | 'leaves the namesake alone that has taken a pod’s place on another node'
     | 'waits for the pods of a namespace that ends'
+    | 'waits until the volumes of its pods are unmounted, and not for those of a pod that stays'
     | 'outlives watches that break'
     | 'evicts the operator’s own pods last'
     | 'leaves the operator’s own pods where no other node could take them';

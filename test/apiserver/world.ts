@@ -20,6 +20,7 @@ export interface Replica extends Apiserver {
 export interface ReplicaSettings {
   readonly timeoutSec?: number;
   readonly maxEvictions?: number;
+  readonly volumesSec?: number;
   readonly preflight?: Preflight;
   readonly requireCertificate?: boolean;
   readonly logger?: Logger;
@@ -64,6 +65,7 @@ export class World extends Objects {
         REQUIRE_CLIENT_CERTIFICATE: settings.requireCertificate ?? false,
         DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
         MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
+        VOLUME_DETACH_TIMEOUT_IN_SEC: settings.volumesSec ?? 120,
       },
       clock: ahead(this.clock, settings.aheadMs ?? 0),
       random: this.random,

@@ -86,6 +86,7 @@ export class DrainWorld {
         DRAIN_TIMEOUT_IN_SEC: timeoutSec,
         DRAIN_PREFLIGHT: preflight,
         MAX_CONCURRENT_EVICTIONS: 5,
+        VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
         REQUIRE_CLIENT_CERTIFICATE: false,
       },
       clock,

@@ -7,6 +7,7 @@ import { TOLERATION } from './drain-world.ts';
 import { eventually } from './eventually.ts';
 import { alone, asleep, evicts } from './replica.ts';
 import { stage } from './stage.ts';
+import { addClaim, useVolumes } from './volumes.ts';
 
 const on = stage();
 
@@ -17,6 +18,7 @@ const controller = () => ({
   namespace: on.world.operator,
   labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
 });
+const claimed = (name: string): object => ({ name, persistentVolumeClaim: { claimName: name } });
 const TOLERATES_ALL = { tolerations: [{ operator: 'Exists' }] };
 
 /** A pod of a DaemonSet, made by its controller; its name. */
@@ -181,6 +183,23 @@ play('a drain', {
     expect((await on.world.marks())?.drained).toBeUndefined();
     await on.world.endPod('web-1', ending);
     await drained;
+  },
+
+  'waits until the volumes of its pods are unmounted, and not for those of a pod that stays': async () => {
+    const [logs, data] = [await addClaim(on, 'logs'), await addClaim(on, 'data')];
+    await on.world.addPod('mirror', {
+      annotations: { 'kubernetes.io/config.mirror': 'x' },
+      volumes: [claimed('logs')],
+    });
+    await on.world.addPod('web-1', { volumes: [claimed('data')] });
+    await useVolumes(on, [logs, data]);
+    const drained = on.world.replica().drain();
+    await on.world.endPod('web-1');
+    await eventually(async () => expect(await on.world.marks()).toHaveProperty('volumesSince'));
+    expect(await on.world.marks()).not.toHaveProperty('drained');
+    await useVolumes(on, [logs]);
+    await drained;
+    expect(await on.world.marks()).toHaveProperty('drained');
   },
 
   'outlives watches that break': async () => {

@@ -90,6 +90,7 @@ describe('is not called off where its drain begins', () => {
     const config = {
       DRAIN_TIMEOUT_IN_SEC: 1800,
       MAX_CONCURRENT_EVICTIONS: 5,
+      VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
       DRAIN_PREFLIGHT: 'refuse' as const,
       REQUIRE_CLIENT_CERTIFICATE: false,
     };

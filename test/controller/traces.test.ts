@@ -31,6 +31,7 @@ beforeEach(async () => {
     DRAIN_TIMEOUT_IN_SEC: 1800,
     MAX_CONCURRENT_EVICTIONS: 5,
     DRAIN_PREFLIGHT: 'warn' as const,
+    VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
     REQUIRE_CLIENT_CERTIFICATE: false,
   };
   const common = { namespace: NAMESPACE, clock: stage.clock, random: seeded(3), logger: silentLogger };

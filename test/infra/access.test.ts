@@ -31,6 +31,7 @@ describe('each process may do what it does and no more', () => {
     expect(granted('ClusterRole', 'apiserver')).toEqual([
       'events: create patch',
       'nodes: get list watch patch',
+      'persistentvolumeclaims,persistentvolumes: get',
       'poddisruptionbudgets: list',
       'pods/eviction: create',
       'pods: get list watch',

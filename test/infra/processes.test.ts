@@ -115,7 +115,12 @@ test('the Service, the webhook and the agents agree on the port of the apiserver
 test('every tunable arrives at its process', () => {
   const tuned = manifests({
     agent: { excludeFromLbWaitTimeInSec: 1, updateCheckIntervalInSec: 2 },
-    apiserver: { drainTimeoutInSec: 3, drainPreflight: 'refuse', maxConcurrentEvictions: 4 },
+    apiserver: {
+      drainTimeoutInSec: 3,
+      drainPreflight: 'refuse',
+      volumeDetachTimeoutInSec: 12,
+      maxConcurrentEvictions: 4,
+    },
     controller: {
       maxConcurrentUpdate: '5%',
       maxFailedUpdate: 6,
@@ -138,6 +143,7 @@ test('every tunable arrives at its process', () => {
   expect(literalEnv(tuned, 'apiserver')).toMatchObject({
     DRAIN_TIMEOUT_IN_SEC: '3',
     DRAIN_PREFLIGHT: 'refuse',
+    VOLUME_DETACH_TIMEOUT_IN_SEC: '12',
     MAX_CONCURRENT_EVICTIONS: '4',
   });
   const controller = literalEnv(tuned, 'controller');

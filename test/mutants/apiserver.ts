@@ -5,6 +5,7 @@ import { drainWordMutants } from './apiserver/drain-words.ts';
 import { endingMutants } from './apiserver/ending.ts';
 import { releaseMutants } from './apiserver/release.ts';
 import { statusMutants } from './apiserver/status.ts';
+import { volumeMutants } from './apiserver/volumes.ts';
 import type { Mutant } from './mutant.ts';
 
 export const apiserverMutants: readonly Mutant[] = [
@@ -15,4 +16,5 @@ export const apiserverMutants: readonly Mutant[] = [
   ...endingMutants,
   ...releaseMutants,
   ...statusMutants,
+  ...volumeMutants,
 ];

@@ -42,8 +42,36 @@ function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
   const text = JSON.stringify(manifests)
     .replace('"replicas":3', '"replicas":1')
     .replace(/("name":"AGENT_TIMEOUT_IN_SEC","value":)"\d+"/, '$1"5"');
-  return JSON.parse(text) as Manifest[];
+  return [...(JSON.parse(text) as Manifest[]), ...DAEMON_WITH_VOLUME];
 }
+
+const LABELS = { app: 'logs' };
+const LOGS = { name: 'logs', namespace: 'default' };
+/** A pod on each node that stays there, with a volume: a drain has to know whose that is. */
+const DAEMON_WITH_VOLUME: readonly Manifest[] = [
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'logs' },
+    spec: { csi: { driver: 'csi.test', volumeHandle: 'vol-1' } },
+  },
+  { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: LOGS, spec: { volumeName: 'logs' } },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: LOGS,
+    spec: {
+      selector: { matchLabels: LABELS },
+      template: {
+        metadata: { labels: LABELS },
+        spec: {
+          containers: [{ name: 'main', image: 'logs' }],
+          volumes: [{ name: 'logs', persistentVolumeClaim: { claimName: 'logs' } }],
+        },
+      },
+    },
+  },
+];
 
 async function live(rollout: Rollout): Promise<void> {
   const { transport, cluster } = rollout.world;

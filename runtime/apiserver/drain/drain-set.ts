@@ -61,11 +61,19 @@ export interface DrainSet {
   readonly own: readonly Pod[];
   /** Pods that came after the cordon and tolerate it: reported, not waited for. */
   readonly tolerating: readonly Pod[];
+  /** All that are left where they are and run, those among them. */
+  readonly staying: readonly Pod[];
 }
 
 export function drainSet(pods: readonly Pod[], terms: DrainTerms): DrainSet {
-  const withFate = (fate: Fate): readonly Pod[] => pods.filter((pod) => fateOf(pod, terms) === fate);
-  return { pods: withFate('evict'), own: withFate('evict-last'), tolerating: withFate('tolerates-cordon') };
+  const withFate = (...fates: readonly Fate[]): readonly Pod[] =>
+    pods.filter((pod) => fates.includes(fateOf(pod, terms)));
+  return {
+    pods: withFate('evict'),
+    own: withFate('evict-last'),
+    tolerating: withFate('tolerates-cordon'),
+    staying: withFate('mirror', 'daemonset', 'tolerates-cordon'),
+  };
 }
 
 /**
@@ -73,5 +81,6 @@ export function drainSet(pods: readonly Pod[], terms: DrainTerms): DrainSet {
  * @param elsewhere whether there is such a node; asked only where it matters
  */
 export async function leaving(set: DrainSet, elsewhere: () => Promise<boolean>): Promise<DrainSet> {
-  return set.own.length === 0 || (await elsewhere()) ? set : { ...set, own: [] };
+  if (set.own.length === 0 || (await elsewhere())) return set;
+  return { ...set, own: [], staying: [...set.staying, ...set.own] };
 }

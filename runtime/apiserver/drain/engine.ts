@@ -12,13 +12,14 @@ import { randomId } from '../ids.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { type Admitted, admit, superseded } from './admission.ts';
-import { drainFailed, drainFinished, drainStarted } from './events.ts';
+import { drainFailed, drainFinished, drainStarted, volumesInUse } from './events.ts';
 import { Limiter } from './limiter.ts';
 import { stateEmpty } from './progress.ts';
 import { DrainRun, type RunEnd } from './run.ts';
 import { statedReasons } from './stated.ts';
-import { type SurveyOf, survey } from './survey.ts';
+import { type Survey, type SurveyOf, survey } from './survey.ts';
 import { UnderWay } from './under-way.ts';
+import { awaitVolumes } from './volumes.ts';
 import { Waiters } from './waiters.ts';
 import { type Blocked, describeLeft, nameOf } from './words.ts';
 
@@ -29,6 +30,8 @@ export interface DrainSettings {
   readonly timeoutMs: number;
   /** Most eviction requests in flight for one drain. */
   readonly maxInFlight: number;
+  /** How long a drain may wait for the volumes of its pods, milliseconds; 0 = not at all. */
+  readonly volumesMs: number;
 }
 
 const REMEMBERED = 1000;
@@ -73,7 +76,7 @@ export class DrainEngine {
 
   /** Ends every run. Who waits is told to ask again, and finds another replica. */
   close(): void {
-    this.#closing.abort();
+    this.#closing.abort(shuttingDown());
   }
 
   /** Resolves when every eviction that was asked for has been answered: one that is cut off may have used up its budget for nothing. */
@@ -91,9 +94,10 @@ export class DrainEngine {
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
       const admitted = await this.#admit(ports, agent, joined);
-      const { left, tolerating } = admitted.survey ?? (await survey(this.#ports, seenOn(admitted)));
-      if (left.length > 0) joined = await this.#waitFor(left, { ports, admitted, joined, gone });
-      else if (await this.#proveEmpty(ports, admitted, tolerating)) return;
+      const seen = admitted.survey ?? (await survey(this.#ports, seenOn(admitted)));
+      const wait = { ports, admitted, joined, gone };
+      if (seen.left.length > 0) joined = await this.#waitFor(seen.left, wait);
+      else if (await this.#proveEmpty(wait, seen)) return;
       else joined = { ...joined, id: admitted.id };
     }
   }
@@ -108,8 +112,12 @@ export class DrainEngine {
    * The proof is a write with the version of the node that was seen cordoned before the pods were listed: had somebody uncordoned it in
    * between, even for a moment, the write would fail.
    */
-  async #proveEmpty(ports: Ports, { node, id, since }: Admitted, tolerating: readonly Pod[]): Promise<boolean> {
-    const { nodes, events, metrics, clock, random, logger } = ports;
+  async #proveEmpty(wait: Wait, seen: Survey): Promise<boolean> {
+    const inUse = await this.#volumes(wait, seen);
+    if (!inUse) return false;
+    const { ports, admitted } = wait;
+    const { node, id } = admitted;
+    const { nodes, clock, random, logger } = ports;
     const patch = drainedPatch(node, id, { id: randomId(random), now: rfc3339(clock.now()) });
     if (!patch) return false;
     try {
@@ -118,14 +126,16 @@ export class DrainEngine {
       if (error instanceof ConflictError) return false;
       throw error;
     }
-    if (readMarks(node)?.drained === undefined) {
-      const now = clock.now();
-      metrics.drains.inc({ result: 'drained' });
-      metrics.drainDuration.observe(Math.max(0, now - Date.parse(since)) / 1000);
-      void events.record(node, drainFinished({ since, now, tolerating }));
-    }
-    logger.info('node drained', { node: node.metadata.name, drain: id, tolerating: tolerating.map(nameOf) });
+    if (readMarks(node)?.drained === undefined) tellFinished(ports, admitted, { ...seen, inUse });
+    const tolerating = seen.tolerating.map(nameOf);
+    logger.info('node drained', { node: node.metadata.name, drain: id, tolerating, volumes: inUse });
     return true;
+  }
+
+  /** The volumes that the drain no longer waits for; undefined where the node has to be looked at again. */
+  #volumes({ ports, admitted, gone }: Wait, { staying }: Survey): Promise<readonly string[] | undefined> {
+    const signal = AbortSignal.any([this.#closing.signal, ...(gone ? [gone] : [])]);
+    return awaitVolumes(ports, { admitted, staying, timeoutMs: this.#settings.volumesMs, signal });
   }
 
   async #waitFor(left: readonly Pod[], wait: Wait): Promise<Joined> {
@@ -186,6 +196,18 @@ export class DrainEngine {
     }
     return new RefusedError(504, 'DrainTimeout', message);
   }
+}
+
+function tellFinished(
+  { events, metrics, clock }: Ports,
+  { node, since }: Admitted,
+  { tolerating, inUse }: Pick<Survey, 'tolerating'> & { readonly inUse: readonly string[] },
+): void {
+  const now = clock.now();
+  metrics.drains.inc({ result: 'drained' });
+  metrics.drainDuration.observe(Math.max(0, now - Date.parse(since)) / 1000);
+  if (inUse.length > 0) void events.record(node, volumesInUse(inUse));
+  void events.record(node, drainFinished({ since, now, tolerating }));
 }
 
 /** Read only now, after the node was cordoned. */

@@ -40,6 +40,18 @@ export function drainFinished({ since, now, tolerating }: Finished): NodeEvent {
   };
 }
 
+/** @param volumes by their unique names */
+export function volumesAwaited(volumes: readonly string[]): NodeEvent {
+  const message = `Waiting until volumes of drained pods are unmounted: ${joinParts(volumes)}`;
+  return { type: 'Normal', reason: 'WaitingForVolumes', message };
+}
+
+/** @param volumes by their unique names */
+export function volumesInUse(volumes: readonly string[]): NodeEvent {
+  const message = `Volumes of drained pods are not unmounted in time, and their pods may have to wait for them: ${joinParts(volumes)}`;
+  return { type: 'Warning', reason: 'VolumesInUse', message };
+}
+
 export function drainFailed(message: string): NodeEvent {
   return { type: 'Warning', reason: 'DrainFailed', message };
 }

@@ -10,6 +10,8 @@ export interface Survey {
   readonly left: readonly Pod[];
   /** Those that came after the cordon, which they tolerate, and will not be waited for. */
   readonly tolerating: readonly Pod[];
+  /** All that stay where they are. */
+  readonly staying: readonly Pod[];
 }
 
 export interface SurveyOf {
@@ -36,6 +38,6 @@ export async function surveyOf(
   { nodeName, lateAfter }: SurveyOf,
 ): Promise<Survey> {
   const set = drainSet(pods, { lateAfter, namespace });
-  const { own } = await leaving(set, () => otherNodeTakesPods(transport, nodeName));
-  return { left: [...set.pods, ...own], tolerating: set.tolerating };
+  const { own, staying } = await leaving(set, () => otherNodeTakesPods(transport, nodeName));
+  return { left: [...set.pods, ...own], tolerating: set.tolerating, staying };
 }

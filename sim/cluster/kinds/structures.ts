@@ -38,6 +38,7 @@ const POD_SPEC = partly({
   tolerations: list(struct({ ...texts('key', 'operator', 'value', 'effect'), tolerationSeconds: whole })),
   containers: list(CONTAINER),
   initContainers: list(CONTAINER),
+  volumes: list(partly({ name: text, persistentVolumeClaim: partly(texts('claimName')) })),
 });
 const WORKLOAD = {
   spec: partly({
@@ -72,7 +73,11 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       taints: list(struct({ ...texts('key', 'value', 'effect'), timeAdded: time })),
       configSource: open,
     }),
-    status: partly({ conditions: list(CONDITION), nodeInfo: partly(texts('bootID', 'osImage', 'kubeletVersion')) }),
+    status: partly({
+      conditions: list(CONDITION),
+      volumesInUse: list(text),
+      nodeInfo: partly(texts('bootID', 'osImage', 'kubeletVersion')),
+    }),
   },
   Pod: {
     spec: POD_SPEC,
@@ -82,6 +87,8 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       containerStatuses: list(partly({ name: text, ready: flag, restartCount: whole })),
     }),
   },
+  PersistentVolumeClaim: { spec: partly(texts('volumeName', 'storageClassName')), status: open },
+  PersistentVolume: { spec: partly({ csi: partly(texts('driver', 'volumeHandle')) }), status: open },
   Service: { spec: partly({ type: text, selector: map(text) }), status: open },
   Endpoints: { subsets: list(open) },
   ServiceAccount: { secrets: list(open), imagePullSecrets: list(open), automountServiceAccountToken: flag },

@@ -5,6 +5,7 @@ import { isFinished } from '../pods.ts';
 import type { SimPod } from '../types.ts';
 import type { KubeletHooks } from './hooks.ts';
 import type { ApiAccess } from './insist.ts';
+import { NodeVolumes } from './node-volumes.ts';
 import { PodRun, type PodRunOptions } from './pod-run.ts';
 
 const PODS = collectionPath({ version: 'v1', plural: 'pods' });
@@ -16,6 +17,8 @@ export interface NodePodsOptions extends ApiAccess {
   readonly startDelayMs?: number;
   /** Seconds that a pod's containers take to end, unless it is annotated. @default 1 */
   readonly terminationSeconds?: number;
+  /** Milliseconds from a pod's end until its volumes are unmounted; Infinity = never. @default 500 */
+  readonly unmountMs?: number;
   /** Which of the node's pods to run; others are somebody else's. @default all */
   readonly runs?: (pod: SimPod) => boolean;
 }
@@ -31,6 +34,7 @@ interface Running {
 export class NodePods {
   readonly #runs: (pod: SimPod) => boolean;
   readonly #podOptions: PodRunOptions;
+  readonly #volumes: NodeVolumes;
   readonly #pods: Mirror<SimPod>;
   readonly #bell = new Bell();
   /** By UID. */
@@ -41,6 +45,7 @@ export class NodePods {
   constructor(options: NodePodsOptions) {
     this.#runs = options.runs ?? (() => true);
     this.#podOptions = { hooks: {}, startDelayMs: 200, terminationSeconds: 1, ...options };
+    this.#volumes = new NodeVolumes({ unmountMs: 500, ...options });
     this.#pods = new Mirror({ ...options, path: PODS, query: { fieldSelector: `spec.nodeName=${options.nodeName}` } });
   }
 
@@ -54,6 +59,7 @@ export class NodePods {
   /** The node is up: its pods start (again). */
   powerOn(): void {
     this.#power = new AbortController();
+    this.#volumes.forget(this.#power.signal).catch(this.#failed.reject);
     this.#bell.ring();
   }
 
@@ -87,10 +93,14 @@ export class NodePods {
     const run = new PodRun(pod, this.#podOptions);
     run.update(pod);
     const gone = new AbortController();
-    const done = run
-      .run(AbortSignal.any([power, gone.signal]))
+    const done = this.#volumes
+      .use(pod, power)
+      .then(() => run.run(AbortSignal.any([power, gone.signal])))
       .catch(this.#failed.reject)
-      .finally(() => this.#running.delete(uid));
+      .finally(() => {
+        this.#running.delete(uid);
+        this.#volumes.release(pod, power).catch(this.#failed.reject);
+      });
     const running = { run, gone, done };
     this.#running.set(uid, running);
     return running;

@@ -6,6 +6,7 @@ import { outcome } from '../world.ts';
 import type { AnyOrder, Call } from './api.ts';
 import {
   anotherNode,
+  awaitsVolumes,
   begins,
   cordoned,
   cordons,
@@ -16,6 +17,7 @@ import {
   lists,
   looks,
   looksElsewhere,
+  marks,
   node,
   NODES,
   pod,
@@ -24,10 +26,13 @@ import {
   progress,
   proves,
   readsBudgets,
+  readsVolume,
   refused,
   shadow,
+  SINCE,
   states,
   tells,
+  volumeName,
 } from './scenario.ts';
 import { Stage } from './stage.ts';
 
@@ -143,6 +148,45 @@ play('a drain', {
     await on.scene.tells('MODIFIED', ending('web-1'));
     await on.scene.clock.advance(30_000);
     await endsOnceGone(drained, 'web-1');
+  },
+
+  'waits until the volumes of its pods are unmounted, and not for those of a pod that stays': async () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'uid-logs', controller: true };
+    const volumes = [{ name: 'logs', persistentVolumeClaim: { claimName: 'logs' } }];
+    const logs = pod('logs', { metadata: { ownerReferences: [owner] }, spec: { volumes } });
+    const using = (version: string, claims: readonly string[], since = {}): object =>
+      node(version, { cordoned: true, marks: marks(since), volumes: claims.map(volumeName) });
+    const since = { volumesSince: SINCE };
+    const looksAgain = [
+      lists(logs),
+      states('s2', progress(0), shadow('s2', { drain: progress(0) })),
+      ...readsVolume('logs'),
+    ];
+    const drained = on.drains(
+      ...looks(node('n1'), shadow('s1')),
+      lists(logs),
+      states('s1', progress(0), shadow('s2', { drain: progress(0) })),
+      cordons('n1', using('n2', ['data', 'logs'])),
+      [tells('DrainStarted'), lists(logs)],
+      ...readsVolume('logs'),
+      awaitsVolumes('n2', using('n3', ['data', 'logs'], since)),
+      [
+        tells('WaitingForVolumes', volumeName('data')),
+        { line: `GET ${NODES}/n1`, answer: using('n3', ['data', 'logs'], since) },
+      ],
+      ...looks(undefined, shadow('s2', { drain: progress(0) })).slice(1),
+      ...looksAgain,
+      ...follows(using('n3', ['data', 'logs'], since)).slice(0, 2),
+    );
+    expect(await outcome(drained)).toBe('pending');
+    on.scene.api.expects(
+      ...looks(using('n4', ['logs'], since), shadow('s2', { drain: progress(0) })),
+      ...looksAgain,
+      proves('n4', node('n5')),
+      tells('DrainFinished'),
+    );
+    on.scene.api.tell(NODES, { type: 'MODIFIED', object: using('n4', ['logs'], since) });
+    expect(await outcome(drained)).toBe('ok');
   },
 
   'outlives watches that break': async () => {

@@ -18,8 +18,10 @@ const OURS = ['cordon', 'cluster-autoscaler', 'karpenter'];
 /** When the node and its pods were created. */
 const CREATED = '2025-12-31T00:00:00Z';
 
-export const marks = (more: object = {}): string =>
-  JSON.stringify({ id: ID, since: SINCE, boot: 'boot-1', newestPod: CREATED, owns: OURS, ...more });
+export const marks = (more: object = {}): string => {
+  const { owns, ...rest } = { id: ID, since: SINCE, boot: 'boot-1', newestPod: CREATED, owns: OURS, ...more };
+  return JSON.stringify({ ...rest, owns });
+};
 
 interface NodeParts {
   readonly annotations?: Readonly<Record<string, string>>;
@@ -27,6 +29,8 @@ interface NodeParts {
   readonly cordoned?: boolean;
   readonly labels?: Record<string, string>;
   readonly version?: string;
+  /** Unique names. */
+  readonly volumes?: readonly string[];
 }
 
 export const node = (resourceVersion: string, parts: NodeParts = {}): object => ({
@@ -41,6 +45,7 @@ export const node = (resourceVersion: string, parts: NodeParts = {}): object => 
   spec: parts.cordoned ? { unschedulable: true } : {},
   status: {
     nodeInfo: { osImage: `Bottlerocket OS ${parts.version ?? '1.38.0'} (aws-k8s-1.33)`, bootID: 'boot-1' },
+    ...(parts.volumes && { volumesInUse: parts.volumes }),
   },
 });
 
@@ -153,6 +158,30 @@ export const cordons = (from: string, answer: unknown): Call => ({
       annotations: { [MARKS_ANNOTATION]: marks() },
     },
     spec: { unschedulable: true },
+  },
+  answer,
+});
+
+/** The name of the volume that a claim of the shop is bound to. */
+export const volumeName = (claim: string): string => `kubernetes.io/csi/csi.test^vol-${claim}`;
+
+/** Whose volume it is that a claim is bound to. */
+export const readsVolume = (claim: string): Call[] => [
+  {
+    line: `GET /api/v1/namespaces/shop/persistentvolumeclaims/${claim}`,
+    answer: { spec: { volumeName: `pv-${claim}` } },
+  },
+  {
+    line: `GET /api/v1/persistentvolumes/pv-${claim}`,
+    answer: { spec: { csi: { driver: 'csi.test', volumeHandle: `vol-${claim}` } } },
+  },
+];
+
+/** The drain begins to wait for volumes, on the node as it was at `from`. */
+export const awaitsVolumes = (from: string, answer: unknown): Call => ({
+  line: `PATCH ${NODE}`,
+  exactly: {
+    metadata: { resourceVersion: from, annotations: { [MARKS_ANNOTATION]: marks({ volumesSince: SINCE }) } },
   },
   answer,
 });

@@ -43,6 +43,7 @@ export class Scene {
         DRAIN_TIMEOUT_IN_SEC: 50,
         DRAIN_PREFLIGHT: preflight,
         MAX_CONCURRENT_EVICTIONS: 5,
+        VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
         REQUIRE_CLIENT_CERTIFICATE: false,
       },
       clock: this.clock,

@@ -32,6 +32,42 @@ describe('a kubelet', () => {
     expect(world.events).toEqual(['start n1', 'stop n1']);
   });
 
+  describe('says which volumes it has in use', () => {
+    const NAME = 'kubernetes.io/csi/csi.test^vol-1';
+    const inUse = async (): Promise<readonly string[] | null | undefined> =>
+      (await world.get<SimNode>('/api/v1/nodes/n1')).status?.volumesInUse;
+
+    beforeEach(async () => {
+      const csi = { driver: 'csi.test', volumeHandle: 'vol-1' };
+      await world.post('/api/v1/persistentvolumes', { metadata: { name: 'pv-1' }, spec: { csi } });
+      const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+      await world.post(claims, { metadata: { name: 'data' }, spec: { volumeName: 'pv-1' } });
+      const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+      await world.post(PODS, single({ volumes }));
+      await world.clock.advance(1000);
+    });
+
+    test('from before its pod runs until a while after that is gone', async () => {
+      expect(await inUse()).toEqual([NAME]);
+      await world.remove(`${PODS}/one`);
+      await world.clock.advance(1100);
+      await expect(one()).rejects.toMatchObject({ status: { code: 404 } });
+      expect(await inUse()).toEqual([NAME]);
+      await world.clock.advance(500);
+      expect(await inUse()).toBeUndefined();
+    });
+
+    test('and not where it goes down: what it said last stands until the next boot', async () => {
+      await world.shutdown('n1');
+      await world.remove(`${PODS}/one`, { gracePeriodSeconds: 0 });
+      await world.clock.advance(60_000);
+      expect(await inUse()).toEqual([NAME]);
+      await world.boot('n1', 'boot-2');
+      await world.clock.advance(10);
+      expect(await inUse()).toBeUndefined();
+    });
+  });
+
   test('stops the containers of a pod that is removed by force', async () => {
     await world.post(PODS, single({}));
     await world.clock.advance(1000);

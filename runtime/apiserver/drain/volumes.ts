@@ -1,0 +1,127 @@
+import { ConflictError } from '../../kube/errors.ts';
+import { NODES_PATH } from '../../kube/nodes.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
+import { watchOne } from '../../kube/one.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { readMarks } from '../../marks/marks.ts';
+import { type NodePatch, volumesPatch } from '../../marks/patches.ts';
+import type { Ports } from '../ports.ts';
+import type { Admitted } from './admission.ts';
+import { volumesAwaited } from './events.ts';
+
+/** What a node without pods to drain has to wait for. */
+export interface VolumeWait {
+  readonly admitted: Pick<Admitted, 'node' | 'id'>;
+  /** Pods that stay on the node, with their volumes. */
+  readonly staying: readonly Pod[];
+  /** How long one drain may wait for volumes, milliseconds; 0 = not at all. */
+  readonly timeoutMs: number;
+  /** Its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
+type Step =
+  /** There is nothing to wait for, or no longer: these are in use all the same. */
+  | { readonly kind: 'go'; readonly inUse: readonly string[] }
+  /** The time of the drain's wait begins with this patch. */
+  | { readonly kind: 'begin'; readonly patch: NodePatch }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+/**
+ * Waits until the kubelet has unmounted what drained pods used: of a node that reboots before that, the volumes are not detached for
+ * minutes, in which their pods cannot start elsewhere.
+ * @returns the volumes that are in use when the time is up, none where all are free; undefined after any wait: look at the node again
+ */
+export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<readonly string[] | undefined> {
+  const inUse = wait.timeoutMs === 0 ? [] : await volumesToLeave(ports, wait);
+  const step = nextStep(inUse, wait, ports.clock.now());
+  switch (step.kind) {
+    case 'go':
+      return step.inUse;
+    case 'begin':
+      return begin(ports, { node: wait.admitted.node, inUse, patch: step.patch });
+    case 'wait':
+      return untilFree(ports, wait, { inUse, ms: step.ms });
+    default:
+      return step satisfies never;
+  }
+}
+
+/** Every replica comes to the same, because it counts from what is written on the node. */
+function nextStep(inUse: readonly string[], { admitted: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
+  const since = readMarks(node)?.volumesSince;
+  if (inUse.length === 0) return { kind: 'go', inUse };
+  if (since === undefined) {
+    const patch = volumesPatch(node, id, rfc3339(now));
+    return patch ? { kind: 'begin', patch } : { kind: 'go', inUse };
+  }
+  const ms = Date.parse(since) + timeoutMs - now;
+  return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };
+}
+
+async function begin(ports: Ports, { node, inUse, patch }: Beginning): Promise<undefined> {
+  const { nodes, events, logger } = ports;
+  const { name } = node.metadata;
+  try {
+    await nodes.patch(name, { ...patch });
+  } catch (error) {
+    if (error instanceof ConflictError) return;
+    throw error;
+  }
+  logger.info('drain waits for volumes', { node: name, volumes: inUse });
+  void events.record(node, volumesAwaited(inUse));
+}
+
+interface Beginning {
+  readonly node: Node;
+  readonly inUse: readonly string[];
+  readonly patch: NodePatch;
+}
+
+/** Until none of them is in use any more, the node is no longer this drain's, or the time is up. Rejects with the reason of its signal. */
+async function untilFree(
+  ports: Ports,
+  { admitted: { node, id }, signal: given }: VolumeWait,
+  { inUse, ms }: { readonly inUse: readonly string[]; readonly ms: number },
+): Promise<undefined> {
+  const { transport, clock, random } = ports;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, given]);
+  const free = async (): Promise<void> => {
+    const { name } = node.metadata;
+    for await (const now of watchOne<Node>(transport, { path: NODES_PATH, name, clock, random, signal })) {
+      if (!now || readMarks(now)?.id !== id || now.spec?.unschedulable !== true) return;
+      if (!volumesOf(now).some((volume) => inUse.includes(volume))) return;
+    }
+  };
+  try {
+    await Promise.race([free(), clock.sleep(ms, signal)]);
+  } finally {
+    end.abort();
+  }
+}
+
+/** What the kubelet has in use beyond the volumes of pods that stay. What cannot be told of theirs counts as others'. */
+async function volumesToLeave(ports: Ports, { admitted: { node }, staying }: VolumeWait): Promise<readonly string[]> {
+  const inUse = volumesOf(node);
+  if (inUse.length === 0) return [];
+  const { volumes, logger } = ports;
+  const claims = new Map(staying.flatMap(claimsOf).map((claim) => [`${claim.namespace}/${claim.name}`, claim]));
+  const names = await Promise.all([...claims.values()].map((claim) => volumes.uniqueName(claim))).catch(
+    (error: unknown): void => logger.warn('volumes of pods that stay not read', { node: node.metadata.name, error }),
+  );
+  return inUse.filter((volume) => !names?.includes(volume));
+}
+
+/** Unique names of volumes that can be attached, from before they are mounted until they are unmounted. */
+function volumesOf({ status }: Node): readonly string[] {
+  return status?.volumesInUse ?? [];
+}
+
+/** A claim that a pod makes for itself is called by the names of both. */
+function claimsOf({ metadata: { namespace = '', name }, spec }: Pod): { namespace: string; name: string }[] {
+  return (spec?.volumes ?? []).flatMap((volume) => {
+    const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
+    return claim === undefined ? [] : [{ namespace, name: claim }];
+  });
+}
