@@ -53,6 +53,8 @@ export class Session {
   nextCheck: number | undefined;
   /** On the clock's monotonic scale: since when the host has been too busy for the work of a step, without a break. */
   busySince: number | undefined;
+  /** The version that this agent has seen written into the slot, and nothing go wrong with since. The host forgets what its commands said. */
+  prepared: string | undefined;
   /** The image has no tool for updates; said once. */
   unsupported = false;
 

@@ -14,6 +14,9 @@ export const FAULTS = {
   boot: { what: 'an image that has not booted here before does not boot: the host falls back to the old version' },
   refresh: { what: 'refresh-updates fails with exit status 1' },
   prepare: { what: 'prepare-update wipes the inactive slot and then fails with exit status 1' },
+  'repository-gone': {
+    what: 'the update repository cannot be reached: refresh-updates and prepare-update fail with exit status 1, the slot stays whole',
+  },
   activate: { what: 'activate-update fails with exit status 1' },
   deactivate: { what: 'deactivate-update fails with exit status 1' },
   busy: { what: 'another tool holds the update lock for 30 s: status and actions answer 423', forMs: 30_000 },
@@ -38,6 +41,14 @@ export const FAULTS = {
     what: 'another tool makes the host choose the oldest release before the next prepare-update',
     uses: 1,
   },
+  released: {
+    what: 'a newer release comes out just before the next prepare-update, which takes it; the status names the older one',
+    uses: 1,
+  },
+  'torn-settings': {
+    what: 'only the tool that writes images has a new version-lock: prepare-update takes the oldest release, the status names another',
+  },
+  reworded: { what: 'the tool that writes images has other words for what it does' },
   'no-wave': { what: 'no wave has reached the host: nothing is chosen, for 60 s', forMs: 60_000 },
   downgrade: { what: 'version-lock names the oldest release: that is offered, or nothing to a host that runs it' },
   'staged-by-hand': { what: 'another tool prepares the update as soon as it is offered', uses: 1 },

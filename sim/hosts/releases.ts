@@ -58,6 +58,12 @@ export class Releases {
     this.#releases.delete(version);
   }
 
+  /** Publishes a release that is newer than all others. */
+  publishNewer(): void {
+    const [major = '1', minor = '0'] = (this.versions[0] ?? '').split('.');
+    this.publish({ version: `${major}.${Number(minor) + 1}.0` });
+  }
+
   /** Newest first, the running and older ones included. */
   get versions(): string[] {
     return [...this.#releases.keys()].toSorted((a, b) => compareVersions(b, a));

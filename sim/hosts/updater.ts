@@ -84,10 +84,7 @@ export class Updater {
     if (!ALLOWED[action].includes(status.update_state)) {
       return text(409, 'Update action not allowed according to update state');
     }
-    const chosen = status.chosen_update?.version;
-    const { releases, faults } = this.#parts;
-    const gone = chosen === undefined || !releases.has(chosen);
-    if (action === 'prepare' && (gone || faults.strikes('offer-gone'))) {
+    if (action === 'prepare' && this.#isGone(status.chosen_update?.version)) {
       return text(404, 'Previously chosen Update no longer exists');
     }
     if (action !== 'refresh' && action !== 'prepare' && !status.staging_partition) {
@@ -96,17 +93,24 @@ export class Updater {
     return undefined;
   }
 
+  #isGone(chosen: string | undefined): boolean {
+    const { releases, faults } = this.#parts;
+    if (chosen === undefined || !releases.has(chosen)) return true;
+    return faults.leftMs('no-wave') > 0 || faults.strikes('offer-gone');
+  }
+
   async #run(action: ActionName, { status, free }: { status: WireStatus; free: () => void }): Promise<void> {
-    const { clock, random, times, intervals, signal, slots } = this.#parts;
-    const image = status.chosen_update;
+    const { clock, random, times, intervals, signal } = this.#parts;
     const startMs = clock.now();
     const half = jitter(times[`${action}Ms`], times.spread, random) / 2;
+    const taken = action === 'prepare' ? this.#chooseAgain(status) : undefined;
     try {
-      if (action === 'prepare') slots.wipe();
       await clock.sleep(half, signal);
+      // By now a download has metadata and migrations, and clears the slot for the images.
+      if (taken !== undefined) this.#parts.slots.wipe();
       if ((await this.#mishap()) === 'killed') return;
       await clock.sleep(half, signal);
-      this.#finish(action, status, image);
+      this.#finish(action, status, taken);
     } finally {
       free();
       intervals.push({ action, startMs, endMs: clock.now() });
@@ -123,27 +127,51 @@ export class Updater {
     return faults.strikes('dispatcher-killed') ? 'killed' : undefined;
   }
 
-  #finish(action: ActionName, status: WireStatus, image: WireImage | null): void {
+  /**
+   * What a download takes: the tool that writes images chooses by the settings and the repository of its own moment, whatever was chosen
+   * before. Undefined where it finds nothing to do, or nobody to ask.
+   */
+  #chooseAgain(status: WireStatus): string | undefined {
+    const { faults } = this.#parts;
+    if (faults.leftMs('repository-gone') > 0) return undefined;
+    if (faults.strikes('offer-changed')) {
+      status.chosen_update = this.#image(this.#oldest);
+      return this.#oldest;
+    }
+    return faults.strikes('torn-settings') ? this.#oldest : this.#choice();
+  }
+
+  #finish(action: ActionName, status: WireStatus, taken: string | undefined): void {
     const fault = this.#fault(action);
-    if (fault === undefined) this.#apply(action, status, image);
+    if (fault === undefined) this.#apply(action, status, taken);
     else if (action === 'refresh' && status.update_state === 'Available') status.update_state = 'Idle';
     status.most_recent_command = {
       cmd_type: action,
       cmd_status: fault === undefined ? 'Success' : 'Failed',
       timestamp: this.#timestamp(),
       exit_status: fault === undefined ? 0 : 1,
-      stderr: fault ?? '',
+      stderr: `${action === 'prepare' ? this.#words(taken) : ''}${fault ?? ''}`,
     };
+  }
+
+  #words(taken: string | undefined): string {
+    const { faults } = this.#parts;
+    if (faults.leftMs('repository-gone') > 0) return '';
+    if (faults.leftMs('reworded') > 0) return `The image is ${taken ?? 'the one that runs'}\n`;
+    return taken === undefined ? 'No update required\n' : `Starting update to ${taken}\n`;
   }
 
   #fault(action: ActionName): string | undefined {
     const { faults, slots } = this.#parts;
     if (faults.strikes(action)) return `Failed to ${action}: simulated fault`;
+    const asks = action === 'refresh' || action === 'prepare';
+    if (asks && faults.leftMs('repository-gone') > 0) return 'Failed to load the repository: simulated fault';
     const broken = action === 'activate' && slots.staged === undefined;
     return broken ? 'Failed to activate: the inactive partition holds no valid image' : undefined;
   }
 
-  #apply(action: ActionName, status: WireStatus, image: WireImage | null): void {
+  /** @param taken what a download took */
+  #apply(action: ActionName, status: WireStatus, taken: string | undefined): void {
     const { slots } = this.#parts;
     switch (action) {
       case 'refresh':
@@ -151,8 +179,9 @@ export class Updater {
         this.#meddle(status);
         break;
       case 'prepare':
-        if (image) slots.write(image.version);
-        status.staging_partition = image && { image, next_to_boot: false };
+        if (taken !== undefined) slots.write(taken);
+        // What was chosen when the host last looked is taken for what is there now.
+        status.staging_partition = status.chosen_update && { image: status.chosen_update, next_to_boot: false };
         status.update_state = 'Staged';
         break;
       case 'activate':
@@ -167,11 +196,8 @@ export class Updater {
   }
 
   #choose(status: WireStatus): void {
-    const { clock, faults, releases, settings, slots } = this.#parts;
-    const { seed, 'ignore-waves': ignoreWaves, 'version-lock': versionLock } = settings.updates;
-    const lock = faults.leftMs('downgrade') > 0 ? this.#oldest : versionLock;
-    const host = { running: slots.running, seed, ignoreWaves, versionLock: lock, now: clock.now() };
-    const version = faults.leftMs('no-wave') > 0 ? undefined : releases.choose(host);
+    const { releases, slots } = this.#parts;
+    const version = this.#choice();
     status.available_updates = releases.versions;
     status.chosen_update = version === undefined ? null : this.#image(version);
     status.active_partition ??= { image: this.#image(slots.running), next_to_boot: true };
@@ -180,16 +206,25 @@ export class Updater {
     }
   }
 
+  #choice(): string | undefined {
+    const { clock, faults, releases, settings, slots } = this.#parts;
+    if (faults.leftMs('no-wave') > 0) return undefined;
+    const { seed, 'ignore-waves': ignoreWaves, 'version-lock': lock } = settings.updates;
+    const versionLock = faults.leftMs('downgrade') > 0 ? this.#oldest : lock;
+    return releases.choose({ running: slots.running, seed, ignoreWaves, versionLock, now: clock.now() });
+  }
+
   get #oldest(): string {
     return this.#parts.releases.versions.at(-1) ?? this.#parts.slots.running;
   }
 
   /** What another tool does right before an action. */
   #forestall(action: ActionName, status: WireStatus): void {
-    const { faults } = this.#parts;
-    const oldest = this.#image(this.#oldest);
-    if (action === 'prepare' && faults.strikes('offer-changed')) status.chosen_update = oldest;
-    if (action === 'activate' && faults.strikes('restaged-by-hand')) this.#apply('prepare', status, oldest);
+    const { faults, releases } = this.#parts;
+    if (action === 'prepare' && faults.strikes('released')) releases.publishNewer();
+    if (action !== 'activate' || !faults.strikes('restaged-by-hand')) return;
+    status.chosen_update = this.#image(this.#oldest);
+    this.#apply('prepare', status, this.#oldest);
   }
 
   /** What another tool does right after a refresh. */
@@ -197,8 +232,8 @@ export class Updater {
     const { faults } = this.#parts;
     if (status.update_state !== 'Available') return;
     const activated = faults.strikes('activated-by-hand');
-    if (activated || faults.strikes('staged-by-hand')) this.#apply('prepare', status, status.chosen_update);
-    if (activated) this.#apply('activate', status, null);
+    if (activated || faults.strikes('staged-by-hand')) this.#apply('prepare', status, status.chosen_update?.version);
+    if (activated) this.#apply('activate', status, undefined);
   }
 
   #bootNext(status: WireStatus, which: 'active' | 'staging'): void {

@@ -2,10 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { OperatorAnswer } from '../../runtime/apiserver/client.ts';
 import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
+import { reports } from './hand.ts';
 import { World } from './world.ts';
 
-/** What becomes of the node: `at rest` = nothing can be done, and nothing was; `gone` = the host does not come back. */
-type Outcome = 'updated' | 'at rest' | 'gone' | FailureReason;
+/**
+ * What becomes of the node: `updated anew` = to what is offered meanwhile, by a second attempt; `at rest` = nothing can be done, and nothing
+ * was; `gone` = the host does not come back.
+ */
+type Outcome = 'updated' | 'updated anew' | 'at rest' | 'gone' | FailureReason;
 
 /** When both faults begin: with the request that opens the step. */
 const STEPS = {
@@ -37,6 +41,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   refresh: row('at rest', 'updated', 'updated', 'updated'),
   // These last: what the host tried until the step's deadline, and could not do, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
+  'repository-gone': row('at rest', 'PrepareFailed', 'updated', 'updated'),
   activate: row('ActivateFailed', 'ActivateFailed', 'ActivateFailed', 'updated'),
   deactivate: always('updated'),
   busy: always('updated'),
@@ -57,9 +62,12 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   denied: always('updated'),
   'offer-gone': always('updated'),
   'offer-changed': always('updated'),
+  released: row('updated anew', 'updated anew', 'updated', 'updated'),
+  'torn-settings': row('HostFailed', 'HostFailed', 'updated', 'updated'),
+  reworded: always('updated'),
   'no-wave': always('updated'),
   // Each comes to rest on the older release, from wherever it was.
-  downgrade: { ...always('at rest'), back: 'at rest' },
+  downgrade: { ...always('at rest'), prepare: 'updated anew', back: 'at rest' },
   'staged-by-hand': always('updated'),
   'activated-by-hand': always('updated'),
   // Deactivated again, and the wanted one is prepared in its place.
@@ -76,6 +84,8 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
 const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   refresh: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
   activate: { reboot: 'ActivateFailed' },
+  'repository-gone': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  downgrade: { prepare: 'at rest' },
   // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
   deactivate: { reboot: 'HostFailed' },
   'dispatcher-missing': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
@@ -143,9 +153,10 @@ function disturbed(step: StepName, fault: FaultName, befall: (world: World) => E
 
 function outcome(world: World): string {
   if (!world.host.boot) return 'gone';
+  if (!world.idle || world.operator.node.cordoned) return 'under way';
   if (world.updated) return 'updated';
-  if (world.restored) return world.operator.status.last_failure?.reason ?? 'under way';
-  return world.idle && !world.operator.node.cordoned ? 'at rest' : 'under way';
+  if (reports(world).length > 0 && world.host.version !== '1.38.0') return 'updated anew';
+  return world.restored ? (world.operator.status.last_failure?.reason ?? 'under way') : 'at rest';
 }
 
 /** Longer than any pause of the agent's in which the node seems to be at rest. */
@@ -170,9 +181,8 @@ describe.each(Object.entries(CLUSTER_FAULTS))('with %s', (cluster, befall) => {
     for (const step of Object.keys(STEPS) as StepName[]) {
       const world = disturbed(step, fault, befall);
       seen[step] = await final(world);
-      const reports = world.operator.log.filter((line) => line.startsWith('ErrorReset'));
       const failed = !['updated', 'at rest', 'gone'].includes(expected[step]);
-      expect({ step, reports: reports.length }).toEqual({ step, reports: failed ? 1 : 0 });
+      expect({ step, reports: reports(world).length }).toEqual({ step, reports: failed ? 1 : 0 });
       expect(world.undrainedReboots).toEqual([]);
       if (expected[step] !== 'gone') expect(world.operator.node).toMatchObject({ cordoned: false, lbExcluded: false });
       world.end();

@@ -16,4 +16,5 @@ export const DECISIONS = ['test/agent/decide.test.ts'];
 export const STATUSES = ['test/agent/status.test.ts'];
 export const REQUESTS = ['test/agent/client.test.ts'];
 export const REFUSED = ['test/agent/refused-status.test.ts'];
+export const OTHER_IMAGE = ['test/agent/other-image.test.ts'];
 export const LATE = ['test/agent/late-status.test.ts'];

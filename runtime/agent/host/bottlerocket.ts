@@ -1,11 +1,17 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { HostCalls } from './calls.ts';
-import { HostActionFailedError, HostUnreachableError, OfferChangedError, UpdateGoneError } from './errors.ts';
+import {
+  HostActionFailedError,
+  HostUnreachableError,
+  OfferChangedError,
+  OtherImageError,
+  UpdateGoneError,
+} from './errors.ts';
 import { insist, type Insistence } from './insist.ts';
 import { Habit } from './pace.ts';
 import type { HostAction, HostStatus, HostUpdater, OsInfo } from './port.ts';
-import { awaitResult, hasResult } from './result.ts';
+import { awaitResult, type Finished, hasResult } from './result.ts';
 import type { HostTransport } from './transport.ts';
 
 export interface BottlerocketOptions {
@@ -57,9 +63,12 @@ export class Bottlerocket implements HostUpdater {
     const patience = this.#patience('prepare', signal);
     const before = await this.#readable(patience);
     if (before?.chosen?.version !== version) throw new OfferChangedError(version, before?.chosen?.version);
-    const after = await this.#perform('prepare', before, patience);
+    const after = await this.#work('prepare', before, patience);
+    const { chose } = after.lastCommand;
+    if (chose !== undefined && chose !== version) throw new OtherImageError(version, chose);
+    expectSuccess(after);
     // Somebody else may have refreshed between the look and the action.
-    if (after.staging?.image.version !== version) throw new OfferChangedError(version, after.staging?.image.version);
+    if (!isStaged(after, version)) throw new OtherImageError(version, after.staging?.image.version);
     return after;
   }
 
@@ -105,8 +114,14 @@ export class Bottlerocket implements HostUpdater {
     return insist(() => this.#calls.status(patience.signal), patience);
   }
 
-  /** Starts an action and waits for its result; `before` is the status that it starts from. */
   async #perform(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<HostStatus> {
+    const after = await this.#work(action, before, patience);
+    expectSuccess(after);
+    return after;
+  }
+
+  /** Starts an action and waits for its end, good or bad; `before` is the status that it starts from. */
+  async #work(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<Finished> {
     const { clock } = this.#options;
     await insist(() => this.#start(action, before, patience), patience);
     const habit = action === 'refresh' ? this.#refreshes : undefined;
@@ -123,8 +138,7 @@ export class Bottlerocket implements HostUpdater {
     const stamped = Date.parse(after.lastCommand.timestamp) - startedAt;
     const seen = clock.monotonic() - waitFrom;
     habit?.record(stamped >= 0 && stamped <= seen ? stamped : seen);
-    if (after.lastCommand.status === 'Success') return after;
-    throw new HostActionFailedError(action, after.lastCommand.stderr ?? '', after.lastCommand.exit);
+    return after;
   }
 
   async #start(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<void> {
@@ -141,6 +155,11 @@ export class Bottlerocket implements HostUpdater {
     const { clock, random } = this.#options;
     return { clock, random, signal, deadline: clock.monotonic() + DEADLINES[action] };
   }
+}
+
+/** @throws HostActionFailedError */
+function expectSuccess({ lastCommand: { type, status, stderr, exit } }: Finished): void {
+  if (status !== 'Success') throw new HostActionFailedError(type, stderr ?? '', exit);
 }
 
 function isStaged(status: HostStatus, version: string): boolean {

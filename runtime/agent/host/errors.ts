@@ -95,6 +95,14 @@ export class OfferChangedError extends HostError {
   }
 }
 
+/** The host took another version than it offered, or none: what is in its slot is not what its status says. */
+export class OtherImageError extends HostError {
+  override readonly name = 'OtherImageError';
+  constructor(wanted: string, taken: string | null | undefined) {
+    super(`${wanted} was to be prepared, but the host took ${taken ?? 'no update'}`);
+  }
+}
+
 /** The image has no tool for updates in place. Nothing that an agent does will change that. */
 export class UpdatesUnsupportedError extends HostError {
   override readonly name = 'UpdatesUnsupportedError';

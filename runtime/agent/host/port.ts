@@ -27,7 +27,8 @@ export interface HostUpdater {
   /**
    * Downloads `version` into the inactive slot, and waits for the end of it (20 minutes at most). The host is not asked for anything
    * unless it offers just this version. Downloads again where it is staged already: look at `status` first.
-   * @throws OfferChangedError when the host offers something else or nothing, before or after the download
+   * @throws OfferChangedError when the host offers something else or nothing
+   * @throws OtherImageError when the host took something else, or nothing, all the same: it chooses again when it downloads
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */
   prepare(version: string, signal?: AbortSignal): Promise<HostStatus>;
@@ -70,7 +71,10 @@ export interface HostStatus {
   readonly chosen: Image | undefined;
   /** The slot that runs. */
   readonly active: Slot | undefined;
-  /** The other slot. Kept when a refresh chooses something else. */
+  /**
+   * The other slot. Kept when a refresh chooses something else. Undefined as well where the host's last command was a prepare that does not
+   * bear out what the status says. After any other command nobody can tell: the status repeats what was chosen before the download.
+   */
   readonly staging: Slot | undefined;
   readonly lastCommand: HostCommand | undefined;
 }
@@ -100,4 +104,6 @@ export interface HostCommand {
   readonly exit: number | undefined;
   /** May hold warnings of a success. */
   readonly stderr: string | undefined;
+  /** Of a prepare, in its own words: the version that it went for; null where it found none; undefined where it does not say. */
+  readonly chose: string | null | undefined;
 }

@@ -1,5 +1,5 @@
 import { aborted } from '../../lib/abort.ts';
-import type { Step, View } from '../decide.ts';
+import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../host/port.ts';
 import type { Session } from '../session.ts';
@@ -53,19 +53,8 @@ async function introduce(session: Session, signal: AbortSignal): Promise<void> {
 }
 
 async function prepare(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  await stage(session, { version, afresh: isSlotDoubtful(session.view, version) }, signal);
+  await stage(session, version, signal);
   await session.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
-}
-
-/** After these the slot may be broken or wiped, although the host still says that it holds the version. */
-const SPOILING: ReadonlySet<string> = new Set(['PrepareFailed', 'ActivateFailed', 'HostFailed']);
-
-/** Whether what the host calls staged is not to be relied on, because of how the last attempt ended. */
-function isSlotDoubtful({ shadow }: View, version: string): boolean {
-  const { crash_count: crashes = 0, last_failure: last } = shadow?.status ?? {};
-  // A cluster that does not keep the failure tells only that there was one.
-  if (!last) return crashes > 0;
-  return last.version === version && SPOILING.has(last.reason);
 }
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */

@@ -2,10 +2,11 @@ import { rfc3339 } from '../../lib/clock.ts';
 import type { RebootRecord } from '../../shadow/model.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import { UpdateGoneError } from '../host/errors.ts';
+import type { HostStatus } from '../host/port.ts';
 import type { Session } from '../session.ts';
 import { recording } from '../status.ts';
 import { persevere, persevering } from './persevere.ts';
-import { isStaged, stage } from './stage.ts';
+import { isProven, isStaged, stage } from './stage.ts';
 
 /** An inhibitor may hold a reboot back for 300 seconds; the rest is the shutdown itself. */
 const GOING_DOWN_MS = 360_000;
@@ -57,13 +58,17 @@ async function ensureStaged(session: Session, version: string, signal: AbortSign
   const status = await blaming('HostFailed', () =>
     persevere(persevering(session, LOOKING_MS, signal), () => host.status(signal)),
   );
-  if (isStaged(status, version)) {
-    // Activated by an older agent, or by this one before it was killed: that is what is wanted here.
-    return;
-  }
-  logger.warn('the update is no longer staged: preparing it again', { version });
-  await probe(session, version, signal);
-  await stage(session, { version, afresh: false }, signal);
+  if (isProven(session, status, version) || (isStaged(status, version) && wasActivated(status))) return;
+  logger.warn('the update is not known to be staged: preparing it again', { version });
+  // A host that calls anything staged has not booted since.
+  if (status?.state !== 'Staged' && status?.state !== 'Ready') await probe(session, version, signal);
+  await stage(session, version, signal);
+}
+
+/** By an older agent, or by this one before it was killed: that is what is wanted here, and the slot was judged before. */
+function wasActivated(status: HostStatus | undefined): boolean {
+  const last = status?.lastCommand?.type;
+  return status?.state === 'Ready' || last === 'activate' || last === 'deactivate';
 }
 
 async function probe(session: Session, version: string, signal: AbortSignal): Promise<void> {
@@ -87,8 +92,9 @@ async function activate(session: Session, version: string, signal: AbortSignal):
   try {
     await once();
   } catch (error) {
+    session.prepared = undefined;
     if (!(error instanceof UpdateGoneError)) throw error;
-    await stage(session, { version, afresh: false }, signal);
+    await stage(session, version, signal);
     await once();
   }
 }

@@ -1,4 +1,4 @@
-import { HostRefusedError, OfferChangedError, UpdateGoneError } from '../host/errors.ts';
+import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
 import { hasResult } from '../host/result.ts';
 import { blaming, StepFailedError } from '../failure.ts';
@@ -16,10 +16,13 @@ export function isStaged(status: HostStatus | undefined, version: string): boole
   return (status?.state === 'Staged' || status?.state === 'Ready') && status.staging?.image.version === version;
 }
 
-export interface Staging {
-  readonly version: string;
-  /** Download it even where it is in the slot: it could not be activated from there. */
-  readonly afresh: boolean;
+/**
+ * Whether it is known that `version` is in the slot: this agent has seen it written, or the host's last command was what wrote it. A status
+ * that has outlived the words of its download may name what was never there.
+ */
+export function isProven(session: Session, status: HostStatus | undefined, version: string): boolean {
+  if (!isStaged(status, version)) return false;
+  return session.prepared === version || status?.lastCommand?.type === 'prepare';
 }
 
 /**
@@ -27,21 +30,33 @@ export interface Staging {
  * and an unplanned reboot would boot what is there.
  * @throws StepFailedError
  */
-export function stage(session: Session, { version, afresh }: Staging, signal: AbortSignal): Promise<void> {
+export function stage(session: Session, version: string, signal: AbortSignal): Promise<void> {
   const { host } = session.ports;
   const persistent = persevering(session, STAGING_MS, signal);
   return blaming('PrepareFailed', async () => {
     const before = await persevere(persistent, () => host.deactivate(signal));
-    if (!afresh && isStaged(before, version)) return;
+    if (isProven(session, before, version)) return believe(session, before, version);
+    session.prepared = undefined;
     const offered = offers(before, version) ? before : await awaitOffer(persistent, version);
     try {
       await download(persistent, version, offered);
     } catch (error) {
-      if (!isOfferVoid(error)) throw error;
+      if (!isOfferVoid(error) && !(error instanceof OtherImageError)) throw error;
       // What the host offers changed since it was last asked.
       await downloadElse(persistent, version);
     }
   });
+}
+
+/** Words that nobody here understands, as those of another release of the host, leave the status as the judge. */
+function believe(session: Session, status: HostStatus | undefined, version: string): void {
+  const { chose, type, stderr } = status?.lastCommand ?? {};
+  if (type === 'prepare' && chose === undefined)
+    session.ports.logger.warn('the host does not say what it has prepared: its status is believed', {
+      version,
+      stderr,
+    });
+  session.prepared = version;
 }
 
 /** A choice that is left over from before a look for updates that failed is none: the host refuses to prepare it. */
@@ -59,14 +74,14 @@ async function download(persistent: Perseverance, version: string, before: HostS
   const { host } = session.ports;
   await persevere(persistent, async (failures) => {
     // A download whose end could not be seen may have come to a good one.
-    if (failures > 0 && hasDownloaded(before, await host.status(signal), version)) return;
-    await host.prepare(version, signal);
+    const now = failures > 0 ? await host.status(signal) : undefined;
+    const after = hasDownloaded(before, now, version) ? now : await host.prepare(version, signal);
+    believe(session, after, version);
   });
 }
 
 function hasDownloaded(before: HostStatus | undefined, after: HostStatus | undefined, version: string): boolean {
-  if (!isStaged(after, version)) return false;
-  return !isStaged(before, version) || (hasResult('prepare', before, after) && after.lastCommand.status === 'Success');
+  return isStaged(after, version) && hasResult('prepare', before, after);
 }
 
 /** Once more; an offer that is void again is one that changed, and the controller has a while to want something else. */

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { HostActionFailedError, OfferChangedError, UpdateGoneError } from '../../../runtime/agent/host/errors.ts';
+import {
+  HostActionFailedError,
+  OfferChangedError,
+  OtherImageError,
+  UpdateGoneError,
+} from '../../../runtime/agent/host/errors.ts';
 import { rig } from '../../sim/hosts/rig.ts';
 
 describe('the Bottlerocket driver', () => {
@@ -76,7 +81,7 @@ describe('the Bottlerocket driver', () => {
       }
       return plain(request);
     };
-    await expect(finish(driver.prepare('1.39.0'))).rejects.toThrow(new OfferChangedError('1.39.0', '1.40.0'));
+    await expect(finish(driver.prepare('1.39.0'))).rejects.toThrow(new OtherImageError('1.39.0', '1.40.0'));
   });
 
   test('says so when the chosen update vanishes from the repository', async () => {
@@ -113,7 +118,7 @@ describe('the Bottlerocket driver', () => {
     await finish(driver.refresh());
     host.inject('prepare', { uses: 1 });
     await expect(finish(driver.prepare('1.39.0'))).rejects.toThrow(
-      new HostActionFailedError('prepare', 'Failed to prepare: simulated fault', 1),
+      new HostActionFailedError('prepare', 'Starting update to 1.39.0\nFailed to prepare: simulated fault', 1),
     );
     expect((await finish(driver.prepare('1.39.0'))).state).toBe('Staged');
   });

@@ -34,6 +34,31 @@ describe('bodies of the host', () => {
     });
   });
 
+  test.each([
+    ['Success', 'Starting update to 1.39.0\n', '1.39.0', true],
+    ['Success', 'Starting update to 1.40.0\n', '1.40.0', false],
+    ['Success', 'No update required\n', null, false],
+    ['Success', 'a warning\nStarting update to 1.39.0\nanother', '1.39.0', true],
+    ['Success', 'words of another release', undefined, true],
+    ['Success', null, undefined, true],
+    ['Failed', 'Starting update to 1.39.0\nno space left', '1.39.0', false],
+    ['Unknown', 'words of another release', undefined, false],
+  ])(
+    'of a prepare that ended with %s and %j: it chose %j, and what the status says of the slot is %j',
+    (end, stderr, chose, holds) => {
+      const most_recent_command = { ...status.most_recent_command, cmd_status: end, stderr };
+      const read = parseStatus(JSON.stringify({ ...status, most_recent_command }));
+      expect([read.lastCommand?.chose, read.staging !== undefined]).toEqual([chose, holds]);
+    },
+  );
+
+  test('only a prepare speaks of the slot', () => {
+    const said = { cmd_type: 'refresh', cmd_status: 'Failed', stderr: 'Starting update to 1.40.0' };
+    const most_recent_command = { ...status.most_recent_command, ...said };
+    const read = parseStatus(JSON.stringify({ ...status, most_recent_command }));
+    expect([read.lastCommand?.chose, read.staging?.image.version]).toEqual([undefined, '1.39.0']);
+  });
+
   test('null stands for what is not there', () => {
     const empty = { update_state: 'Idle', chosen_update: null, most_recent_command: null, staging_partition: null };
     expect(parseStatus(JSON.stringify(empty))).toMatchObject({

@@ -142,6 +142,54 @@ describe('the update API of a simulated host', () => {
     expect((await status()).most_recent_command).toMatchObject({ cmd_type: 'activate', cmd_status: 'Failed' });
   });
 
+  test('a prepare takes what is offered at its own moment, and the status goes on to name what was chosen before', async () => {
+    const { call, clock, releases, status } = rig();
+    await call(REFRESH);
+    await clock.advance(3000);
+    releases.publish({ version: '1.40.0' });
+    await call(PREPARE);
+    await clock.advance(30_000);
+    expect(await status()).toMatchObject({
+      update_state: 'Staged',
+      chosen_update: { version: '1.39.0' },
+      staging_partition: { image: { version: '1.39.0' } },
+      most_recent_command: { cmd_status: 'Success', stderr: 'Starting update to 1.40.0\n' },
+    });
+  });
+
+  test('a prepare that finds nothing to do is a success, with the slot as it was', async () => {
+    const { call, clock, status } = rig();
+    await call(REFRESH);
+    await clock.advance(3000);
+    await call('PATCH /settings?tx=a', '{"updates":{"version-lock":"1.38.0"}}');
+    await call('POST /tx/commit_and_apply?tx=a');
+    await call(PREPARE);
+    await clock.advance(30_000);
+    expect(await status()).toMatchObject({
+      update_state: 'Staged',
+      staging_partition: { image: { version: '1.39.0' } },
+      most_recent_command: { cmd_status: 'Success', exit_status: 0, stderr: 'No update required\n' },
+    });
+    await call(ACTIVATE);
+    await clock.advance(1000);
+    expect((await status()).most_recent_command).toMatchObject({ cmd_type: 'activate', cmd_status: 'Failed' });
+  });
+
+  test('a prepare that cannot reach its repository leaves the slot whole', async () => {
+    const { call, clock, host, status } = rig();
+    for (const action of [REFRESH, PREPARE]) {
+      await call(action);
+      await clock.advance(30_000);
+    }
+    host.inject('repository-gone');
+    await call(PREPARE);
+    await clock.advance(30_000);
+    expect((await status()).most_recent_command).toMatchObject({ cmd_status: 'Failed' });
+    await call(ACTIVATE);
+    await clock.advance(1000);
+    expect((await status()).update_state).toBe('Ready');
+  });
+
   test('serves calls one after the other', async () => {
     const { call, clock, host } = rig();
     host.inject('slow');
