@@ -96,6 +96,8 @@ export function deleteOptions(preconditions: Preconditions): object {
 export interface ListRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** Most objects in a page. @default 500 */
+  readonly pageSize?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -104,13 +106,13 @@ export interface ListRequest {
  * @throws GoneError when the list took so long that its moment was compacted: begin again
  */
 export async function* listPages<T>(transport: KubeTransport, request: ListRequest): AsyncGenerator<KubeList<T>> {
-  const { path, query, signal } = request;
+  const { path, query, pageSize = PAGE_SIZE, signal } = request;
   let next: string | undefined;
   do {
     const page = (await transport.request({
       method: 'GET',
       path,
-      query: { ...query, limit: String(PAGE_SIZE), ...(next && { continue: next }) },
+      query: { ...query, limit: String(pageSize), ...(next && { continue: next }) },
       ...(signal && { signal }),
     })) as KubeList<T>;
     yield page;

@@ -6,7 +6,7 @@ import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { Admitted } from './admission.ts';
 import { drainSet, leaving } from './drain-set.ts';
-import { otherNodeTakesPods } from './elsewhere.ts';
+import { Elsewhere, otherNodeTakesPods } from './elsewhere.ts';
 import { Evictor } from './evictor.ts';
 import type { Limiter } from './limiter.ts';
 import { podsOn } from './node-pods.ts';
@@ -85,17 +85,14 @@ export class DrainRun {
     const report = (): void => progress.report(left, evictor.blocked());
     const evictor = new Evictor({ ...this.#ports, maxInFlight, places, signal, onBlocked: report });
     const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
-    const elsewhere = (): Promise<boolean> => otherNodeTakesPods(this.#ports.transport, nodeName, signal);
-    // For the count alone: it must not end a drain that has others to evict.
-    const presumed = (): Promise<boolean> => elsewhere().catch(() => true);
+    const { transport, clock } = this.#ports;
+    const elsewhere = new Elsewhere(() => otherNodeTakesPods(transport, nodeName, signal), clock);
     let left = drainSet([], terms);
-    let known: Promise<boolean> | undefined;
     this.#evictor = evictor;
     for await (const pods of podsOn(this.#ports, nodeName, signal)) {
       const set = drainSet(pods, terms);
       if (set.pods.length > 0) evictor.aim(set.pods);
-      // While others are left it is asked once; it is asked anew when it is the turn of the operator's own.
-      left = await leaving(set, () => (set.pods.length > 0 ? (known ??= presumed()) : elsewhere()));
+      left = await leaving(set, () => (set.pods.length > 0 ? elsewhere.presumed() : elsewhere.now()));
       if (left.pods.length + left.own.length === 0) return 'empty';
       evictor.aim(left.pods.length > 0 ? left.pods : left.own);
       report();

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { settle } from '../../../sim/clock.ts';
 import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { addBudget } from '../budgets.ts';
 import { outcome, started, World } from '../world.ts';
 
 let world: World;
@@ -44,6 +45,47 @@ test('a drain looks for another node for the operator’s own pods once while ot
   expect((await world.pods()).map(({ metadata }) => [metadata.name, metadata.deletionTimestamp])).toEqual([
     ['controller', undefined],
   ]);
+});
+
+test('a drain asks for few nodes at a time, and for none with each event of the operator’s pods that go', async () => {
+  for (let node = 2; node < 60; node++) await world.addNode(`n${node}`);
+  await world.setCordon(true, 'n10');
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const { service, tap } = world.replica();
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await settle();
+  const looks = () =>
+    tap.requests.filter(
+      ({ path, query }) => path === '/api/v1/nodes' && !query?.['fieldSelector']?.includes('metadata.name'),
+    );
+  const before = looks().length;
+  for (const phase of ['Running', 'Pending', 'Running']) {
+    await world.patch(`/api/v1/namespaces/${NAMESPACE}/pods/controller/status`, { status: { phase } });
+    await settle();
+  }
+  expect(looks()).toHaveLength(before);
+  expect(Math.max(...looks().map(({ query }) => Number(query?.['limit'])))).toBeLessThanOrEqual(20);
+  await world.endPod('controller', NAMESPACE);
+  expect(await outcome(drain)).toBe('ok');
+});
+
+test('a drain that waits long for the operator’s own pods leaves them where the last other node has gone', async () => {
+  await world.addNode('n2');
+  await world.addPod('controller', {
+    namespace: NAMESPACE,
+    labels: { [COMPONENT_LABEL]: 'brupop-controller', app: 'web' },
+  });
+  await addBudget(world, 'own', NAMESPACE);
+  const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+  await world.clock.advance(20_000);
+  await world.setCordon(true, 'n2');
+  await world.clock.advance(20_000);
+  // Anything that happens on the node.
+  await world.addPod('agent', { owner: 'daemon' });
+  expect(await outcome(drain)).toBe('ok');
+  expect((await world.pods()).find(({ metadata }) => metadata.name === 'controller')?.metadata).not.toHaveProperty(
+    'deletionTimestamp',
+  );
 });
 
 test('a drain goes on with the others where nobody can tell whether the operator’s own pods could go elsewhere', async () => {

@@ -137,7 +137,7 @@ export const anotherNode = (ready: string): object => ({
 /** Whether any other node could take pods. */
 export const looksElsewhere = (...nodes: readonly object[]): Call => ({
   line: `GET ${NODES}`,
-  query: { limit: '500' },
+  query: { limit: '10', fieldSelector: 'spec.unschedulable=false' },
   answer: listOf(...nodes),
 });
 
