@@ -36,7 +36,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     cordonAndDrain: (agent, gone, request) => engine.drain(agent, { gone, request }),
     uncordon: (agent) => uncordon(ports, agent),
     excludeFromLb: async (agent) => {
-      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, preflight: settings.preflight });
+      if (settings.preflight === 'refuse') await expectDrainable(ports, { ...settings, agent });
       await excludeFromLb(ports, agent);
     },
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),

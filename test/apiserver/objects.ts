@@ -159,6 +159,7 @@ export interface PodOptions {
   /** Name of its service account. */
   readonly account?: string;
   readonly volumes?: readonly object[];
+  readonly graceSeconds?: number;
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
@@ -170,7 +171,7 @@ function podManifest(name: string, options: PodOptions, ownerReferences: readonl
       tolerations,
       serviceAccountName: account,
       volumes,
-      terminationGracePeriodSeconds: 30,
+      terminationGracePeriodSeconds: options.graceSeconds ?? 30,
       containers: [{ name: 'c', image: 'i' }],
     },
   };

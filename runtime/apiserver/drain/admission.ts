@@ -12,11 +12,11 @@ import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
 import { type Sight, whyNotDrain } from '../rules.ts';
 import { fromTheStart, look } from '../sight.ts';
-import { drainBlocked } from './events.ts';
-import { foresee, preflightOf } from './preflight.ts';
+import { drainBlocked, drainMayTimeOut } from './events.ts';
+import { foresee, outlasting, preflightOf } from './preflight.ts';
 import { statedReasons } from './stated.ts';
 import { podsOf, type Survey, surveyOf } from './survey.ts';
-import { type Blocked, progressOf, reasonsOf } from './words.ts';
+import { type Blocked, nameOf, progressOf, reasonsOf } from './words.ts';
 
 /** A node that may be drained and is cordoned for it. */
 export interface Admitted {
@@ -46,6 +46,8 @@ export interface Admission {
   readonly blocked: Blocked | undefined;
   /** What to do with a new drain that could not end as things are. */
   readonly preflight: Preflight;
+  /** How long a drain may take, milliseconds; 0 = for ever. */
+  readonly timeoutMs: number;
 }
 
 /**
@@ -58,7 +60,10 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
     const considered = await consider(ports, admission);
     const { sight, attempt, drain, seen, progress, refusal } = considered;
     if (refusal) return refuse(ports, considered, refusal);
-    if (drain.begun) foretell(ports, considered);
+    if (drain.begun) {
+      foretell(ports, considered);
+      foretellTimeout(ports, considered);
+    }
     const { resourceVersion: shadowVersion } = await state(ports, considered);
     const patch = cordonPatch(sight.node, attempt);
     const node = patch ? await ports.nodes.patch(sight.node.metadata.name, { ...patch }) : sight.node;
@@ -73,10 +78,10 @@ export function admit(ports: Ports, admission: Admission): Promise<Admitted> {
  */
 export function expectDrainable(
   ports: Ports,
-  { agent, preflight }: Pick<Admission, 'agent' | 'preflight'>,
+  asked: Pick<Admission, 'agent' | 'preflight' | 'timeoutMs'>,
 ): Promise<void> {
   return fromTheStart(async () => {
-    const considered = await consider(ports, { agent, preflight, id: undefined, blocked: undefined });
+    const considered = await consider(ports, { ...asked, id: undefined, blocked: undefined });
     if (considered.refusal) await refuse(ports, considered, considered.refusal);
   });
 }
@@ -150,6 +155,15 @@ function foretell(ports: Ports, { admission: { preflight }, sight, drain, progre
   void ports.events.record(sight.node, drainBlocked(preflight, progress));
   const fields = { node: sight.node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
   if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
+}
+
+/** Says of a drain that begins which of its pods may take longer than it may. */
+function foretellTimeout(ports: Ports, { admission: { timeoutMs }, sight, drain, seen }: Considered): void {
+  const patient = outlasting(seen.left, timeoutMs);
+  if (patient.length === 0) return;
+  void ports.events.record(sight.node, drainMayTimeOut(timeoutMs, patient));
+  const fields = { node: sight.node.metadata.name, drain: drain.id, pods: patient.map(nameOf) };
+  ports.logger.warn('pods may outlast their drain', fields);
 }
 
 /** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */

@@ -103,7 +103,7 @@ export class DrainEngine {
   }
 
   async #admit(ports: Ports, agent: Agent, { id, blocked }: Joined): Promise<Admitted> {
-    const admitted = await admit(ports, { agent, id, blocked, preflight: this.#settings.preflight });
+    const admitted = await admit(ports, { ...this.#settings, agent, id, blocked });
     if (admitted.begun) void ports.events.record(admitted.node, drainStarted(admitted.progress.pods_left));
     return admitted;
   }

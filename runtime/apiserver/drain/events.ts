@@ -3,6 +3,7 @@ import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../node-events.ts';
+import { graceSeconds } from './preflight.ts';
 import { nameOf } from './words.ts';
 
 export function drainStarted(pods: number): NodeEvent {
@@ -18,6 +19,13 @@ export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainPro
     reason,
     message: `${what}; no eviction can be granted as things are: ${joinParts(blocked_by)}`,
   };
+}
+
+/** @param timeoutMs of the drain; @param pods that may take longer to end */
+export function drainMayTimeOut(timeoutMs: number, pods: readonly Pod[]): NodeEvent {
+  const named = joinParts(pods.map((pod) => `${nameOf(pod)} (${graceSeconds(pod)} s)`));
+  const message = `The drain fails after ${timeoutMs / 1000} s, and these pods may take longer to end: ${named}`;
+  return { type: 'Warning', reason: 'DrainMayTimeOut', message };
 }
 
 export interface Finished {

@@ -14,6 +14,19 @@ export function preflightOf(node: Node, set: Preflight): Preflight {
 }
 
 /**
+ * The pods that may take longer to end than their drain may. A grace is the most that a pod takes, so this is a reason to warn, and none to refuse.
+ * @param timeoutMs of a drain, from its beginning; 0 = for ever
+ */
+export function outlasting(pods: readonly Pod[], timeoutMs: number): readonly Pod[] {
+  return timeoutMs === 0 ? [] : pods.filter((pod) => graceSeconds(pod) * 1000 > timeoutMs);
+}
+
+/** How long the pod may take to end, once it is told to: the one that ends already was told for how long. */
+export function graceSeconds({ metadata, spec }: Pod): number {
+  return metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 0;
+}
+
+/**
  * By UID: the pods that no eviction can move as things are, and why.
  * @throws what the transport throws, with `refuse` only: a warning is not worth a drain, so where budgets cannot be read there is none
  */

@@ -184,6 +184,42 @@ describe('before a drain that cannot end as things are', () => {
   });
 });
 
+describe('a pod that may take longer to end than its drain may', () => {
+  const told = async (): Promise<readonly string[]> =>
+    (await messages()).filter((message) => message.startsWith('DrainMayTimeOut'));
+  const drained = async (settings: Parameters<World['replica']>[0]): Promise<string> =>
+    outcome(started(world.replica(settings).service.cordonAndDrain(await world.agent())));
+
+  beforeEach(async () => {
+    await world.addPod('db-0', { graceSeconds: 3600 });
+    await world.addPod('db-1', { graceSeconds: 1801 });
+    await world.addPod('web-1', { graceSeconds: 1800 });
+  });
+
+  test('is named when the drain begins, which is refused for no grace', async () => {
+    expect(await drained({ preflight: 'refuse' })).toBe('pending');
+    expect(await told()).toEqual([
+      'DrainMayTimeOut: The drain fails after 1800 s, and these pods may take longer to end: shop/db-0 (3600 s); shop/db-1 (1801 s)',
+    ]);
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual([]);
+  });
+
+  test('counts by the grace that it was given, where it is ending already', async () => {
+    await world.admin.request({
+      method: 'DELETE',
+      path: '/api/v1/namespaces/shop/pods/db-0',
+      body: { gracePeriodSeconds: 60 },
+    });
+    await drained({});
+    expect(await told()).toEqual([expect.stringMatching(/longer to end: shop\/db-1 \(1801 s\)$/)]);
+  });
+
+  test('is none where drains have no end', async () => {
+    await drained({ timeoutSec: 0 });
+    expect(await told()).toEqual([]);
+  });
+});
+
 describe('a pod can never be evicted', () => {
   const budget = (name: string, more: Partial<PodDisruptionBudget> = {}): PodDisruptionBudget => ({
     metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1' },

@@ -175,7 +175,7 @@ export const admissionMutants: readonly Mutant[] = [
     rule: 'a node that cannot be drained stays in service',
     without: 'the preflight before the exclusion from load balancers',
     file: 'runtime/apiserver/service.ts',
-    find: "      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, preflight: settings.preflight });\n",
+    find: "      if (settings.preflight === 'refuse') await expectDrainable(ports, { ...settings, agent });\n",
     replace: '',
     tests: ['test/apiserver/drain/preflight.test.ts'],
   },
@@ -186,6 +186,14 @@ export const admissionMutants: readonly Mutant[] = [
     file: 'runtime/apiserver/drain/preflight.ts',
     find: "return readMarks(node) ? 'warn' : set;",
     replace: 'return set;',
+    tests: ['test/apiserver/drain/preflight.test.ts'],
+  },
+  {
+    rule: 'a grace is the most that a pod takes',
+    without: 'what a pod that is ending was given',
+    file: 'runtime/apiserver/drain/preflight.ts',
+    find: 'metadata.deletionGracePeriodSeconds ?? spec',
+    replace: 'spec',
     tests: ['test/apiserver/drain/preflight.test.ts'],
   },
   {
