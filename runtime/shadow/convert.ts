@@ -1,5 +1,7 @@
-import { GROUP, KIND } from './names.ts';
-import { STATES, STATES_V1, type State, type StateV1, stateFromV1, stateToV1 } from './states.ts';
+import { z } from 'zod';
+import { specV2, statusV2 } from './model.ts';
+import { CONVERSION_DATA_ANNOTATION, GROUP, KIND } from './names.ts';
+import { STATES, STATES_V1, stateFromV1, stateToV1 } from './states.ts';
 
 /** An object, or a version, that the conversion cannot handle. The message names the field, what was expected and what came. */
 export class ConversionError extends Error {
@@ -9,12 +11,25 @@ export class ConversionError extends Error {
 type Json = Readonly<Record<string, unknown>>;
 type Version = 'v1' | 'v2';
 
-/** Fields of `.status` that v1 has; the rest of a v2 status has no place in it and is dropped. */
-const STATUS_FIELDS_V1 = ['current_version', 'target_version', 'current_state'] as const;
+/** What a version says of a node. An object may have no status, or null. */
+interface Parts {
+  readonly spec: Json;
+  readonly status?: Json | null;
+}
+
+interface Versioned extends Parts {
+  readonly apiVersion: string;
+}
+
+/** All fields of v1. */
+const SPEC_V1 = ['state', 'version', 'state_transition_timestamp'] as const;
+const STATUS_V1 = ['current_version', 'target_version', 'current_state'] as const;
 
 /**
- * Converts one BottlerocketShadow between its served versions. Everything outside `apiVersion`, `spec.state` and `status` is
- * carried over untouched, so metadata and the timestamps' own text survive.
+ * Converts one BottlerocketShadow between its served versions. v1 lacks most of what v2 says, and the API server stores what a write of
+ * v1, of a label say, is converted to. So a v1 object that is given out bears its v2 parts in an annotation, and each part is taken back
+ * from there unless somebody has changed v1's own fields of it. v2 objects never bear it: what stands on one is not read and goes. All
+ * else is carried over untouched, so metadata and the timestamps' own text survive.
  * @param desired e.g. `brupop.bottlerocket.aws/v2`
  * @throws ConversionError
  */
@@ -24,29 +39,90 @@ export function convertShadow(object: unknown, desired: string): Json {
   const from = version(shadow['apiVersion'], 'apiVersion');
   const to = version(desired, 'desiredAPIVersion');
   if (from === to) return shadow;
-  const status = shadow['status'];
+  const { [CONVERSION_DATA_ANNOTATION]: data, ...others } = annotationsOf(shadow);
+  const parts = partsOf(shadow);
+  return to === 'v1'
+    ? { ...annotated(shadow, { ...others, [CONVERSION_DATA_ANNOTATION]: JSON.stringify(parts) }), ...toV1(parts) }
+    : { ...annotated(shadow, others), ...toV2(parts), ...unchanged(parts, givenOut(data)) };
+}
+
+function annotationsOf(shadow: Json): Json {
+  return record(record(shadow['metadata'], 'metadata')['annotations'] ?? {}, 'metadata.annotations');
+}
+
+/** Without an annotation there is no such field either: an object that never had one comes back as it was. */
+function annotated(shadow: Json, annotations: Json): Json {
+  const { annotations: _, ...metadata } = shadow['metadata'] as Json;
+  return { ...shadow, metadata: { ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) } };
+}
+
+function partsOf({ spec, status }: Json): Parts {
+  if (status === undefined) return { spec: record(spec, 'spec') };
+  return { spec: record(spec, 'spec'), status: status === null ? null : record(status, 'status') };
+}
+
+function toV1({ spec, status }: Parts): Versioned {
+  const state = stateToV1(oneOf(STATES, spec['state'], 'spec.state'));
   return {
-    ...shadow,
-    apiVersion: desired,
-    spec: convertSpec(record(shadow['spec'], 'spec'), to),
-    ...(status !== undefined && { status: status === null ? null : convertStatus(record(status, 'status'), to) }),
+    apiVersion: `${GROUP}/v1`,
+    spec: { ...spec, state },
+    ...(status !== undefined && { status: statusToV1(status) }),
   };
 }
 
-function convertSpec(spec: Json, to: Version): Json {
-  return { ...spec, state: convertState(spec['state'], to, 'spec.state') };
+function statusToV1(status: Json | null): Json | null {
+  if (status === null) return null;
+  const kept = STATUS_V1.filter((field) => field in status).map((field) => [field, status[field]]);
+  return {
+    ...Object.fromEntries(kept),
+    current_state: stateToV1(oneOf(STATES, status['current_state'], 'status.current_state')),
+  };
 }
 
-function convertStatus(status: Json, to: Version): Json {
-  const state = convertState(status['current_state'], to, 'status.current_state');
-  if (to === 'v2') return { ...status, current_state: state, crash_count: 0 };
-  const kept = STATUS_FIELDS_V1.filter((field) => field in status).map((field) => [field, status[field]]);
-  return { ...Object.fromEntries(kept), current_state: state };
+/** As far as v1 tells. */
+function toV2({ spec, status }: Parts): Versioned {
+  const state = stateFromV1(oneOf(STATES_V1, spec['state'], 'spec.state'));
+  return {
+    apiVersion: `${GROUP}/v2`,
+    spec: { ...spec, state },
+    ...(status !== undefined && { status: statusToV2(status) }),
+  };
 }
 
-function convertState(value: unknown, to: Version, path: string): State | StateV1 {
-  if (to === 'v2') return stateFromV1(oneOf(STATES_V1, value, path));
-  return stateToV1(oneOf(STATES, value, path));
+function statusToV2(status: Json | null): Json | null {
+  if (status === null) return null;
+  const state = stateFromV1(oneOf(STATES_V1, status['current_state'], 'status.current_state'));
+  return { ...status, current_state: state, crash_count: 0 };
+}
+
+/** Those parts of `before`, as v2 has them, of which v1's own fields are as they were given out. */
+function unchanged({ spec, status }: Parts, before: Parts | undefined): Partial<Parts> {
+  if (before === undefined) return {};
+  const given = toV1(before);
+  return {
+    ...(isSame(spec, given.spec, SPEC_V1) && { spec: before.spec }),
+    ...(status && before.status && isSame(status, given.status ?? {}, STATUS_V1) && { status: before.status }),
+  };
+}
+
+function isSame(part: Json, other: Json, fields: readonly string[]): boolean {
+  return fields.every((field) => (part[field] ?? null) === (other[field] ?? null));
+}
+
+const partsV2 = z.object({ spec: specV2, status: statusV2.nullish() });
+
+/**
+ * What the annotation holds, whatever somebody has made of it: nobody checks a v2 object that a conversion has made, so only what fits the
+ * model is believed. Fields that a newer model has are kept.
+ */
+function givenOut(data: unknown): Parts | undefined {
+  if (typeof data !== 'string') return undefined;
+  try {
+    const parts: unknown = JSON.parse(data);
+    return partsV2.safeParse(parts).success ? (parts as Parts) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function oneOf<T extends string>(values: readonly T[], value: unknown, path: string): T {

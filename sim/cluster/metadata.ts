@@ -135,7 +135,7 @@ function labelFaults(key: string, value: unknown): readonly Cause[] {
 /** Of all annotations of one object, keys and values together, bytes. */
 const ANNOTATIONS_LIMIT = 262_144;
 
-function annotationFaults(annotations: Readonly<Record<string, string>>): readonly Cause[] {
+export function annotationFaults(annotations: Readonly<Record<string, string>>): readonly Cause[] {
   const size = Buffer.byteLength(Object.entries(annotations).flat().join(''));
   const message = `Too long: may not be more than ${ANNOTATIONS_LIMIT} bytes`;
   return [

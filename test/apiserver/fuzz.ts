@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../runtime/lib/random.ts';
+import { CONVERSION_DATA_ANNOTATION } from '../../runtime/shadow/names.ts';
 
 const GROUP = 'brupop.bottlerocket.aws';
 const META = {
@@ -88,11 +91,17 @@ export function mutated(random: Random): Buffer {
   return bytes;
 }
 
+interface Shadow {
+  readonly apiVersion: string;
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, unknown>> | null };
+  readonly status?: unknown;
+}
+
 interface Answer {
   readonly kind: string;
   readonly response: {
     uid: string;
-    convertedObjects: { apiVersion: string; metadata?: object }[];
+    convertedObjects: Shadow[];
     result: { status: string };
   };
 }
@@ -104,14 +113,41 @@ export function faultOf(body: Buffer, answer: string): string | undefined {
   if (Object.hasOwn(Object.prototype, 'uid')) return 'a polluted prototype';
   if (response.result.status === 'Failed')
     return response.convertedObjects.length > 0 ? 'objects of a failure' : undefined;
+  return isUtf8(body) ? faultOfSuccess(body, response) : 'bytes replaced';
+}
+
+function faultOfSuccess(body: Buffer, response: Answer['response']): string | undefined {
   const { request } = JSON.parse(body.toString('utf8')) as {
-    request: { uid: string; desiredAPIVersion: string; objects: { metadata?: object }[] };
+    request: { uid: string; desiredAPIVersion: string; objects: Shadow[] };
   };
   if (response.uid !== request.uid) return 'another uid';
   if (response.convertedObjects.length !== request.objects.length) return 'objects lost';
   const foreign = response.convertedObjects.some((object) => object.apiVersion !== request.desiredAPIVersion);
   const changed = response.convertedObjects.some(
-    ({ metadata }, index) => JSON.stringify(metadata) !== JSON.stringify(request.objects[index]?.metadata),
+    (object, index) => !isDeepStrictEqual(metadataOf(object), metadataOf(request.objects[index])),
   );
-  return foreign ? 'another version' : changed ? 'changed metadata' : undefined;
+  return foreign
+    ? 'another version'
+    : changed
+      ? 'changed metadata'
+      : lossOf(request.objects, response.convertedObjects);
+}
+
+/** Without what a conversion adds and takes away. */
+function metadataOf({ metadata }: Partial<Shadow> = {}): unknown {
+  const { annotations, ...rest } = metadata ?? {};
+  const { [CONVERSION_DATA_ANNOTATION]: _, ...others } = annotations ?? {};
+  return { ...rest, annotations: others };
+}
+
+/** What v1 has no field for is in the annotation of an object that has become v1, and an object that has become v2 has none. */
+function lossOf(sent: readonly Shadow[], got: readonly Shadow[]): string | undefined {
+  const loses = got.some(({ apiVersion, metadata }, index) => {
+    const before = sent[index];
+    if (apiVersion === before?.apiVersion) return false;
+    const data = metadata?.annotations?.[CONVERSION_DATA_ANNOTATION];
+    if (apiVersion.endsWith('/v2')) return data !== undefined;
+    return !isDeepStrictEqual((JSON.parse(String(data)) as Partial<Shadow>).status, before?.status);
+  });
+  return loses ? 'lost status' : undefined;
 }

@@ -204,52 +204,82 @@ describe('conversion', () => {
     expect(second).toMatchObject({ apiVersion: 'example.com/v2', metadata, spec: { state: 'Idle', size: 3 } });
   });
 
-  /** Marks each object that it converts, and counts its calls. */
-  async function webhook(): Promise<{
-    readonly conversion: object;
-    readonly calls: unknown[];
-    readonly close: () => void;
-  }> {
+  let close = (): void => undefined;
+  afterEach(() => close());
+
+  /** Marks each object that it converts, and counts its calls. @param metadata what it makes of theirs besides */
+  async function webhook(metadata: object = {}): Promise<{ readonly conversion: object; readonly calls: unknown[] }> {
     const calls: unknown[] = [];
-    const { clientConfig, close } = await serveWebhook(cluster, await cluster.namespace(), (review) => {
+    const hook = await serveWebhook(cluster, await cluster.namespace(), (review) => {
       calls.push(review);
-      return converted(review);
+      return converted(review, metadata);
     });
-    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
-    return { conversion, calls, close };
+    close = hook.close;
+    const { clientConfig } = hook;
+    return { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } }, calls };
   }
 
-  function converted(review: unknown): object {
+  function converted(review: unknown, metadata: object): object {
     const request = fields(at(review, 'request'));
     const apiVersion = request['desiredAPIVersion'];
     const spec = { version: apiVersion === 'example.com/v1' ? '1' : '2' };
-    const convertedObjects = list(request['objects']).map((object) => mergePatch(object, { apiVersion, spec }));
+    const convertedObjects = list(request['objects']).map((object) =>
+      mergePatch(object, { apiVersion, spec, metadata }),
+    );
     const { apiVersion: reviewVersion, kind } = fields(review);
     const response = { uid: request['uid'], result: { status: 'Success' }, convertedObjects };
     return { apiVersion: reviewVersion, kind, response };
   }
 
   test('asks the webhook of a Service on the way in and on the way out', async () => {
-    const { conversion, calls, close } = await webhook();
-    try {
-      const { v1, v2 } = await served({ conversion });
-      await cluster.admin.create(v2, gadget('g'));
-      await eventually(async () =>
-        expect(await cluster.admin.get(`${v1}/g`)).toMatchObject({
-          apiVersion: 'example.com/v1',
-          spec: { version: '1' },
-        }),
-      );
-      await cluster.admin.create(v1, gadgetV1('h'));
-      expect(await cluster.admin.get(`${v2}/h`)).toMatchObject({ spec: { version: '2' } });
-      expect(calls[0]).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' });
-    } finally {
-      close();
-    }
+    const { conversion, calls } = await webhook();
+    const { v1, v2 } = await served({ conversion });
+    await cluster.admin.create(v2, gadget('g'));
+    await eventually(async () =>
+      expect(await cluster.admin.get(`${v1}/g`)).toMatchObject({
+        apiVersion: 'example.com/v1',
+        spec: { version: '1' },
+      }),
+    );
+    await cluster.admin.create(v1, gadgetV1('h'));
+    expect(await cluster.admin.get(`${v2}/h`)).toMatchObject({ spec: { version: '2' } });
+    expect(calls[0]).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' });
+  });
+
+  test('changes labels and annotations, and nothing else of metadata', async () => {
+    const metadata = {
+      labels: { a: 'b' },
+      annotations: { by: 'hook' },
+      finalizers: ['example.com/hook'],
+      generation: 99,
+    };
+    const { conversion } = await webhook(metadata);
+    const { v1, v2 } = await served({ conversion });
+    const made = await cluster.admin.create(v2, gadget('g'));
+    await eventually(async () =>
+      expect((await cluster.admin.get(`${v1}/g`)).metadata).toEqual({
+        ...made.metadata,
+        labels: { a: 'b' },
+        annotations: { by: 'hook' },
+        ...('managedFields' in made.metadata && { managedFields: expect.anything() }),
+      }),
+    );
+  });
+
+  test('that makes annotations larger than an object may have fails', async () => {
+    const { conversion } = await webhook({ annotations: { by: 'x'.repeat(262_144) } });
+    const { v1, v2 } = await served({ conversion });
+    await cluster.admin.create(v2, gadget('g'));
+    await eventually(async () =>
+      expect(await refusal(cluster.admin.get(`${v1}/g`))).toMatchObject({
+        code: 500,
+        message: expect.stringContaining('262144 bytes'),
+      }),
+    );
   });
 
   test('whose webhook is away fails reads of the other version alone', async () => {
-    const { conversion, close } = await webhook();
+    const { conversion } = await webhook();
     close();
     const { v1, v2 } = await served({ conversion });
     await cluster.admin.create(v2, gadget('g'));

@@ -1,4 +1,5 @@
 import { admissionMutants } from './apiserver/admission.ts';
+import { conversionMutants } from './apiserver/conversion.ts';
 import { drainMutants } from './apiserver/drain.ts';
 import { drainSetMutants } from './apiserver/drain-set.ts';
 import { drainWordMutants } from './apiserver/drain-words.ts';
@@ -10,6 +11,7 @@ import type { Mutant } from './mutant.ts';
 
 export const apiserverMutants: readonly Mutant[] = [
   ...admissionMutants,
+  ...conversionMutants,
   ...drainMutants,
   ...drainSetMutants,
   ...drainWordMutants,

@@ -46,7 +46,7 @@ describe('from v2 to v1', () => {
     ['RebootedIntoUpdate', 'RebootedIntoUpdate'],
     ['MonitoringUpdate', 'MonitoringUpdate'],
     ['ErrorReset', 'MonitoringUpdate'],
-  ])('%s becomes %s, and what v1 has no place for is dropped', (before, after) => {
+  ])('%s becomes %s, and what v1 has no place for goes along in an annotation', (before, after) => {
     const v2 = {
       apiVersion: V2,
       kind: 'BottlerocketShadow',
@@ -62,10 +62,12 @@ describe('from v2 to v1', () => {
         conditions: [],
       },
     };
+    const { spec, status } = v2;
+    const annotations = { 'brupop.bottlerocket.aws/conversion-data': JSON.stringify({ spec, status }) };
     expect(convertShadow(v2, V1)).toEqual({
       apiVersion: V1,
       kind: 'BottlerocketShadow',
-      metadata,
+      metadata: { ...metadata, annotations },
       spec: { state: 'Idle', version: null },
       status: { current_version: '1.38.0', target_version: '1.39.0', current_state: after },
     });
@@ -94,7 +96,19 @@ describe('what cannot be converted says which field is wrong', () => {
       /^apiVersion: .* got "brupop.bottlerocket.aws\/v9"$/,
     ],
     ['an unknown target', v1('Idle', 'Idle'), 'v3', /^desiredAPIVersion: .* got "v3"$/],
-    ['no spec', { kind: 'BottlerocketShadow', apiVersion: V1 }, V2, /^spec: expected an object, got nothing$/],
+    ['no metadata', { kind: 'BottlerocketShadow', apiVersion: V1 }, V2, /^metadata: expected an object, got nothing$/],
+    [
+      'annotations that are none',
+      { kind: 'BottlerocketShadow', apiVersion: V2, metadata: { annotations: 'a' } },
+      V1,
+      /^metadata.annotations: expected an object, got "a"$/,
+    ],
+    [
+      'no spec',
+      { kind: 'BottlerocketShadow', apiVersion: V1, metadata },
+      V2,
+      /^spec: expected an object, got nothing$/,
+    ],
     ['an unknown state', v1('Sleeping', 'Idle'), V2, /^spec.state: expected one of Idle, .* got "Sleeping"$/],
     ['a state of the other version', v1('Idle', 'ErrorReset'), V2, /^status.current_state: .* got "ErrorReset"$/],
   ])('%s', (_, object, desired, message) => {

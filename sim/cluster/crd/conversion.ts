@@ -1,7 +1,8 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { WebhookDialer } from '../api.ts';
 import { uuid } from '../ids.ts';
-import { at, fields, type KubeJson, list, text } from '../object.ts';
+import { annotationFaults } from '../metadata.ts';
+import { at, fields, type KubeJson, list, type Meta, text, without } from '../object.ts';
 import { internal } from '../status.ts';
 import type { Crd, WebhookConversion } from './definition.ts';
 import { withDefaults } from './shape.ts';
@@ -47,8 +48,8 @@ export class Converter {
     const why = fault(answer, uid, foreign);
     if (why !== undefined) throw failed(crd, foreign, why);
     const schema = crd.versions.get(desired.slice(crd.group.length + 1))?.schema ?? {};
-    const converted = list(at(answer, 'response', 'convertedObjects')).map(
-      (object) => withDefaults(schema, object) as KubeJson,
+    const converted = list(at(answer, 'response', 'convertedObjects')).map((object, index) =>
+      withMetaOf(foreign[index], withDefaults(schema, object) as KubeJson),
     );
     return objects.map((object) => (object.apiVersion === desired ? object : (converted.shift() ?? object)));
   }
@@ -80,7 +81,23 @@ function fault(answer: unknown, uid: string, sent: readonly KubeJson[]): string 
   const converted = list(response['convertedObjects']);
   if (converted.length !== sent.length) return `expected ${sent.length} converted objects, got ${converted.length}`;
   const changed = sent.findIndex((object, index) => !sameIdentity(object, converted[index]));
-  return changed < 0 ? undefined : `invalid converted object at index ${changed}: metadata may not change`;
+  if (changed >= 0) return `invalid converted object at index ${changed}: metadata may not change`;
+  const [cause] = converted.flatMap((object) => annotationFaults(textsOf(at(object, 'metadata', 'annotations'))));
+  return cause && `${cause.field}: ${cause.message}`;
+}
+
+function textsOf(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields(value)).map(([key, one]) => [key, text(one)]));
+}
+
+/** A webhook changes labels and annotations, and nothing else of metadata. */
+function withMetaOf(sent: KubeJson | undefined, converted: KubeJson): KubeJson {
+  const { labels, annotations } = converted.metadata;
+  const kept = without(fields(sent?.metadata), 'labels', 'annotations');
+  return {
+    ...converted,
+    metadata: { ...kept, ...(labels && { labels }), ...(annotations && { annotations }) } as Meta,
+  };
 }
 
 function sameIdentity(sent: KubeJson, converted: unknown): boolean {
