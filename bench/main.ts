@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
+import { apiserverAbuse } from './apiserver/abuse.ts';
 import { blockedDrain } from './apiserver/blocked-drain.ts';
 import { conversion } from './apiserver/conversion.ts';
 import { controlPlaneDrain } from './apiserver/drain-on-control-plane.ts';
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   apiserverStatuses,
   apiserverRotation,
   apiserverDrains,
+  apiserverAbuse,
   blockedDrain,
   controlPlaneDrain,
   conversion,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
-import { convertText } from '../../runtime/apiserver/conversion.ts';
+import { convertBytes } from '../../runtime/apiserver/conversion.ts';
 import { PATHS } from '../../runtime/apiserver/protocol.ts';
 import { faultOf, mutated } from '../../test/apiserver/fuzz.ts';
 import { seeded } from '../../test/sim/hosts/rig.ts';
@@ -49,7 +49,7 @@ function convertAll(context: BenchContext): { successes: number; faults: number;
   for (let index = 0; index < INPUTS && !context.signal.aborted; index++) {
     if (index % PROGRESS_EVERY === 0) context.progress(`${index} of ${INPUTS}`);
     const body = next();
-    const answer = convertText(body.toString('utf8'));
+    const answer = convertBytes(body);
     if (answer.includes('"Success"')) successes++;
     const fault = faultOf(body, answer);
     if (fault === undefined) continue;
@@ -88,7 +88,7 @@ class Asked {
       const body = this.#next();
       const answer = await this.#ask(body).catch((error: Error) => ({ status: 0, text: error.message }));
       if (answer.status >= 400 && answer.status < 500) this.refused++;
-      else if (answer.status !== 200 || answer.text !== convertText(body.toString('utf8'))) {
+      else if (answer.status !== 200 || answer.text !== convertBytes(body)) {
         this.faults++;
         this.#context.progress(`${answer.status} ${answer.text}: ${JSON.stringify(body.toString('latin1'))}`);
       }

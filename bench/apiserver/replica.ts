@@ -23,6 +23,8 @@ export interface Api {
 /** Where an apiserver listens. */
 export interface Place {
   readonly port: number;
+  /** Of metrics and probes, without TLS. */
+  readonly httpPort: number;
   readonly servername: string;
   readonly caPem: string;
 }
@@ -64,7 +66,7 @@ export class Replica {
     await putCertificate(dir, ca, 0);
     const [port = 0, httpPort = 0] = await freePorts(2);
     const child = launch({ root, dir, api, port, httpPort, cgroup });
-    const place = { port, servername: SERVERNAME, caPem: ca.certPem };
+    const place = { port, httpPort, servername: SERVERNAME, caPem: ca.certPem };
     const replica = new Replica({ place, dir, ca, child });
     await replica.#ready(httpPort);
     return replica;
@@ -73,6 +75,10 @@ export class Replica {
   /** Replaces key and certificate as a mounted secret is: all files at once, by a link. */
   rotate(): Promise<void> {
     return putCertificate(this.#dir, this.#ca, this.#certificates++);
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   memoryMb(): ReturnType<typeof memoryMb> {

@@ -7,10 +7,11 @@ const { KUBECONFIG: _, ...inCluster } = processEnv;
 
 /**
  * Arguments of Node in front of the agent's program. It runs on every node and does little: a small young generation, compact code and no
- * threads that help a busy process are memory saved, and cost it nothing that can be measured.
+ * threads that help a busy process are memory saved, and cost it nothing that can be measured. The heap ends below the container's limit.
  */
 export const AGENT_NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',
+  '--max-old-space-size-percentage=50',
   '--optimize-for-size',
   '--single-threaded-gc',
   '--v8-pool-size=0',

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from 'node:https';
 import { budgetPort } from '../kube/budgets.ts';
 import { eventRecorder } from '../kube/events.ts';
 import { evictionPort } from '../kube/evictions.ts';
@@ -14,7 +14,8 @@ import type { Random } from '../lib/random.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';
-import { type RefuseStrangers, refuseStrangers } from './http/strangers.ts';
+import { RefusalLog } from './http/refusal-log.ts';
+import { type Handle, Strangers } from './http/strangers.ts';
 import { Metrics } from './metrics.ts';
 import { nodeEvents } from './node-events.ts';
 import type { Ports } from './ports.ts';
@@ -46,9 +47,9 @@ export interface Apiserver {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   /** The HTTP API, for a server of node:http or node:https. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly handle: Handle;
   /** For what comes to that server and is no request. */
-  readonly refuseStrangers: RefuseStrangers;
+  readonly refuseStrangers: (server: Server) => void;
 }
 
 const COMPONENT = 'brupop-apiserver';
@@ -83,12 +84,14 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   const reviews = tokenReviewPort(transport);
   const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
-  const app = createApp({ service, authenticator, requireCertificate, metrics, clock, random, logger });
+  const refusals = new RefusalLog({ metrics, clock, logger });
+  const strangers = new Strangers(refusals);
+  const app = createApp({ service, authenticator, requireCertificate, metrics, refusals, clock, random });
   return {
     service,
     authenticator,
     metrics,
-    handle: app.callback(),
-    refuseStrangers: refuseStrangers({ metrics, logger }),
+    handle: strangers.inTurn(app.callback()),
+    refuseStrangers: (server) => strangers.watch(server),
   };
 }

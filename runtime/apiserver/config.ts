@@ -30,9 +30,10 @@ export const apiserverEnv = {
 
 /**
  * Arguments of Node itself. A small young generation: what a request leaves is garbage at once, and with the default size a busy hour's
- * garbage stays in memory for long.
+ * garbage stays in memory for long. The old one has this share of the container's limit, of which Node's own program and the buffers of
+ * as many connections as there may be take the rest: it would else grow beyond the limit before it is collected.
  */
-export const APISERVER_NODE_FLAGS = ['--max-semi-space-size=4'] as const;
+export const APISERVER_NODE_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size-percentage=40'] as const;
 
 /**
  * Variables that glibc reads, not this process (bytes; mallopt(3)). Buffers like the 64 KiB that Node sets aside for what comes in on a

@@ -41,6 +41,8 @@ export const REFUSAL_REASONS = [
   'KubernetesRefused',
   /** The Kubernetes API takes the status in no case: its schema, or an admission policy, is against it. */
   'StatusRefused',
+  /** The node, or the connection, has more requests under way than one agent has. */
+  'TooManyRequests',
   /** Others have sent more than can be kept in memory, or reviewed, at once. */
   'Busy',
   /** TLS failed, or its handshake did not end in time. */

@@ -3,12 +3,11 @@ import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Apiserver } from './apiserver.ts';
-import type { RefuseStrangers } from './http/strangers.ts';
 import type { ServingCertificate } from './tls.ts';
 
 export interface ServeOptions {
   readonly handle: Apiserver['handle'];
-  readonly refuseStrangers: RefuseStrangers;
+  readonly refuseStrangers: Apiserver['refuseStrangers'];
   readonly port: number;
   /** Address to listen on. */
   readonly host: string;
@@ -35,7 +34,8 @@ export const LIMITS = {
   requestTimeout: 30_000,
   /** How often the two above are looked at. */
   connectionsCheckingInterval: 5_000,
-  keepAliveTimeout: 65_000,
+  /** The Kubernetes API closes an idle connection after 90 s. Were it closed here just then, a conversion that it sends would be lost. */
+  keepAliveTimeout: 100_000,
   maxHeaderSize: 16 * 1024,
   maxConnections: 1_500,
 };

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from './log.ts';
 
 export interface HttpAnswer {
@@ -22,6 +22,9 @@ export interface ServeHttpOptions {
   readonly signal: AbortSignal;
 }
 
+/** The kubelet's probes, some scrapers and a person, several times over. */
+const MAX_CONNECTIONS = 16;
+
 /** A short text answer, as probes want it. */
 export function textAnswer(status: number, body: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${body}\n` };
@@ -36,7 +39,9 @@ export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | 
 }
 
 /**
- * A plain HTTP server for probes and metrics. Resolves once it listens.
+ * A plain HTTP server for probes and metrics, which anybody may reach who reaches the pod: it answers one request on a connection, and the
+ * oldest connection makes way for one too many, or whoever holds as many as there may be would have the kubelet end the process. Resolves
+ * once it listens.
  * @throws the system's error (EADDRINUSE, EACCES) when it cannot
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly port: number }> {
@@ -44,10 +49,25 @@ export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly p
     const path = (request.url ?? '/').replace(/\?.*$/, '');
     void answer(options, path, request.method).then((ready) => send(response, ready));
   });
+  server.maxRequestsPerSocket = 1;
+  boundConnections(server);
   await listen(server, options);
   options.signal.addEventListener('abort', () => close(server), { once: true });
   if (options.signal.aborted) close(server);
   return { port: (server.address() as AddressInfo).port };
+}
+
+function boundConnections(server: Server): void {
+  /** The oldest first. */
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    const [oldest] = open;
+    if (oldest === undefined || open.size <= MAX_CONNECTIONS) return;
+    open.delete(oldest);
+    oldest.destroy();
+  });
 }
 
 async function answer(
@@ -67,7 +87,8 @@ async function answer(
 }
 
 function send(response: ServerResponse, { status, contentType, body }: HttpAnswer): void {
-  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }).end(body);
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close' }).end(body);
 }
 
 function listen(server: Server, { port, host }: ServeHttpOptions): Promise<void> {

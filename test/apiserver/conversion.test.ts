@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { convert, convertText } from '../../runtime/apiserver/conversion.ts';
+import { convert, convertBytes } from '../../runtime/apiserver/conversion.ts';
 import { seeded } from '../sim/hosts/rig.ts';
 import { faultOf, mutated } from './fuzz.ts';
 
@@ -87,12 +87,15 @@ describe('a ConversionReview', () => {
   });
 });
 
+const answered = (text: string): { response: object } =>
+  JSON.parse(convertBytes(Buffer.from(text))) as { response: object };
+
 describe('the bytes of a request', () => {
   test('always get a review, with every object or with none', () => {
     const random = seeded(1);
     const answers = Array.from({ length: 20_000 }, () => {
       const body = mutated(random);
-      const answer = convertText(body.toString('utf8'));
+      const answer = convertBytes(body);
       return { fault: faultOf(body, answer), isSuccess: answer.includes('"Success"'), body: body.toString('latin1') };
     });
     expect(answers.filter(({ fault }) => fault !== undefined)).toEqual([]);
@@ -103,12 +106,12 @@ describe('the bytes of a request', () => {
   test.each(['[],', '{},', '0,', '{"a":0},'])(
     'are not parsed where they hold more values than memory does: %s',
     (piece) => {
-      const objects = piece.repeat(2_000_001);
+      const objects = piece.repeat(500_001);
       const body = `{"request":{"uid":"r1","desiredAPIVersion":"${GROUP}/v2","objects":[${objects}0]}}`;
-      const { response } = JSON.parse(convertText(body)) as { response: object };
+      const { response } = answered(body);
       expect(response).toMatchObject({
         uid: 'r1',
-        result: { status: 'Failed', message: expect.stringContaining('2000000 values') },
+        result: { status: 'Failed', message: expect.stringContaining('500000 values') },
       });
     },
   );
@@ -119,20 +122,29 @@ describe('the bytes of a request', () => {
     ['and not later', `{${' '.repeat(1024)}"uid":"r1",`, ''],
     ['and nothing that is none', '{"request":{"uid":"a\\"b","uid":{}', ''],
   ])('that are no JSON get the uid that is found %s', (_where, body, uid) => {
-    const { response } = JSON.parse(convertText(body)) as { response: object };
+    const { response } = answered(body);
     expect(response).toMatchObject({ uid, result: { status: 'Failed', message: 'expected JSON' } });
   });
 
-  test('may be of ten thousand shadows', () => {
-    const fields = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`f:${index}`, {}]));
-    const object = { ...shadow('v2', { state: 'Idle' }), metadata: { name: 'brs-n1', managedFields: [fields] } };
-    const body = JSON.stringify(
-      review(
-        Array.from({ length: 10_000 }, () => object),
-        `${GROUP}/v1`,
-      ),
-    );
-    expect(convertText(body).slice(0, 200)).toContain('"convertedObjects":[{');
+  test('may be of the largest object that the API server takes, by whatever it is large', () => {
+    // What is noted of fields' owners, as small as it gets, and texts that look like it.
+    const fields = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`f${index}`, {}]));
+    const annotations = { a: ','.repeat(90_000) };
+    const object = {
+      ...shadow('v2', { state: 'Idle' }),
+      metadata: { name: 'n', annotations, managedFields: [fields] },
+    };
+    const body = JSON.stringify(review([object], `${GROUP}/v1`));
+    expect(body.length).toBeGreaterThan(2 << 20);
+    expect(answered(body).response).toMatchObject({ result: { status: 'Success' } });
+  });
+
+  test('that are no UTF-8 are not made into some: the review fails, with its uid', () => {
+    const body = JSON.stringify(review([shadow('v1', { state: 'Idle', version: '1.39.0-HERE' })]));
+    const bytes = Buffer.from(body.replace('HERE', '\u00FF'), 'latin1');
+    expect(JSON.parse(convertBytes(bytes))).toMatchObject({
+      response: { uid: 'r1', convertedObjects: [], result: { status: 'Failed', message: 'expected UTF-8' } },
+    });
   });
 
   test('may be nested deeper than an answer can be', () => {
@@ -142,6 +154,6 @@ describe('the bytes of a request', () => {
       '"HERE"',
       deep,
     );
-    expect(JSON.parse(convertText(body))).toMatchObject({ response: { uid: 'r1', result: { status: 'Failed' } } });
+    expect(answered(body)).toMatchObject({ response: { uid: 'r1', result: { status: 'Failed' } } });
   });
 });

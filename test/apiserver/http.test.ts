@@ -1,9 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:tls';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { type Ask, ca, HttpsWorld, refusal, type Reply, RESOURCE, SERVICE, servingCertificate } from './https-world.ts';
+import { addAgentPod, projectedToken } from './agents.ts';
+import {
+  type Ask,
+  ca,
+  counted,
+  HttpsWorld,
+  refusal,
+  type Reply,
+  RESOURCE,
+  SERVICE,
+  servingCertificate,
+} from './https-world.ts';
 import { until } from './until.ts';
-import type { Replica, World } from './world.ts';
+import { hold, type Replica, type World } from './world.ts';
 
 let https: HttpsWorld;
 let world: World;
@@ -72,6 +83,50 @@ describe('an agent over TLS', () => {
     expect(replica.tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
   });
 });
+
+test('a caller who is gone before it is known who he is has nothing done: no node is cordoned for nobody', async () => {
+  await world.addPod('web-1');
+  const review = hold(replica.tap, ({ path }) => path.endsWith('/tokenreviews'));
+  const gone = new AbortController();
+  const asked = send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity(), tls: { signal: gone.signal } });
+  await until(world.clock, async () => replica.tap.requests.some(({ path }) => path.endsWith('/tokenreviews')));
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  await until(world.clock, async () => (await https.connections()) === 0);
+  await review.release();
+  await until(world.clock, async () => (await counted(https, 'ClientGone')) === 1);
+  expect(replica.tap.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
+  expect((await world.node()).spec?.unschedulable).toBeUndefined();
+});
+
+test('a node has a few requests under way, and a place again for each caller who has gone', async () => {
+  await world.addPod('web-1');
+  const gone = new AbortController();
+  const drain = (tls?: object) =>
+    send('POST', `${RESOURCE}/cordon-and-drain`, { headers: identity(), ...(tls && { tls }) });
+  const waiting = [drain({ signal: gone.signal }), drain(), drain(), drain()];
+  const waiters = async () => replica.tap.requests.filter(({ path }) => path === '/api/v1/pods').length;
+  await until(world.clock, async () => (await waiters()) >= 4);
+  expect(await refusal(drain())).toBe('429 TooManyRequests');
+  const other = await another('n2');
+  expect(await send('POST', RESOURCE, { headers: other })).toMatchObject({ status: 200 });
+  gone.abort();
+  await until(world.clock, async () => (await counted(https, 'ClientGone')) === 1);
+  const again = drain();
+  await world.endPod('web-1');
+  expect(await Promise.all([again, ...waiting.slice(1)].map(async (reply) => (await reply).status))).toEqual(
+    Array(4).fill(200),
+  );
+});
+
+/** The headers of an agent of another node. */
+async function another(nodeName: string): Promise<Record<string, string>> {
+  await world.addNode(nodeName);
+  await addAgentPod(world, 'agent-2', { node: nodeName });
+  const { nodeUid } = await world.agent(nodeName);
+  const token = await projectedToken(world, { pod: 'agent-2' });
+  return { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: token };
+}
 
 describe('a refusal', () => {
   test('is JSON with a reason, whoever asks for what', async () => {

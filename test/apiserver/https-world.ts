@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { request, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import type { Agent } from '../../runtime/apiserver/agent.ts';
 import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
 import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
@@ -45,9 +48,13 @@ export class HttpsWorld {
   readonly server: TlsServer;
   readonly agent: Agent;
   readonly token: string;
+  readonly #inside: Server;
 
-  private constructor(parts: Pick<HttpsWorld, 'world' | 'replica' | 'server' | 'agent' | 'token'>) {
+  private constructor(
+    parts: Pick<HttpsWorld, 'world' | 'replica' | 'server' | 'agent' | 'token'> & { readonly inside: Server },
+  ) {
     ({ world: this.world, replica: this.replica, server: this.server, agent: this.agent, token: this.token } = parts);
+    this.#inside = parts.inside;
   }
 
   static async create(settings: HttpsSettings = {}): Promise<HttpsWorld> {
@@ -58,20 +65,40 @@ export class HttpsWorld {
       ...(settings.requireCertificate && { clientCa: ca.certPem }),
     };
     const { limits = {} } = settings;
-    const server = await serveTls({ ...replica, host: '127.0.0.1', port: 0, certificate, limits });
+    const servers: Server[] = [];
+    const refuseStrangers = (inside: Server): void => {
+      servers.push(inside);
+      replica.refuseStrangers(inside);
+    };
+    const place = { host: '127.0.0.1', port: 0 };
+    const server = await serveTls({ handle: replica.handle, refuseStrangers, ...place, certificate, limits });
+    const [inside] = servers as [Server];
     const agent = await world.agent();
     await addAccounts(world);
     await addAgentPod(world, 'agent-1');
-    return new HttpsWorld({ world, replica, server, agent, token: await projectedToken(world) });
+    return new HttpsWorld({ world, replica, server, inside, agent, token: await projectedToken(world) });
   }
 
   close(): Promise<void> {
     return this.server.close(systemClock, 0);
   }
 
+  /** How many connections the server still knows of. */
+  connections(): Promise<number> {
+    return promisify(this.#inside.getConnections.bind(this.#inside))();
+  }
+
   identity(): Record<string, string> {
     const { nodeName, nodeUid } = this.agent;
     return { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: this.token };
+  }
+
+  /** A connection without requests. */
+  async socket(): Promise<TLSSocket> {
+    const socket = connect({ host: '127.0.0.1', port: this.server.port, ca: ca.certPem, servername: SERVICE });
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    return socket;
   }
 
   send(method: string, path: string, { body, headers = {}, tls }: Ask = {}): Promise<Reply> {
@@ -91,6 +118,12 @@ export class HttpsWorld {
     reply.catch(() => undefined);
     return reply;
   }
+}
+
+/** Refusals with this reason, as the metric counts them. */
+export async function counted({ replica }: HttpsWorld, reason: string): Promise<number | undefined> {
+  const { values } = await replica.metrics.refusals.get();
+  return values.find(({ labels }) => labels.reason === reason)?.value;
 }
 
 /** Status and reason of a refusal. */

@@ -1,16 +1,24 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { type ClientRequest, request as plainRequest } from 'node:http';
+import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { connect as plainConnect } from 'node:net';
-import { connect, type TLSSocket } from 'node:tls';
-import { MemoryBound } from '../../runtime/apiserver/http/memory-bound.ts';
+import type { TLSSocket } from 'node:tls';
 import { LIMITS, serveTls } from '../../runtime/apiserver/serve.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
-import { ca, HttpsWorld, type HttpsSettings, refusal, RESOURCE, SERVICE, servingCertificate } from './https-world.ts';
+import {
+  ca,
+  counted,
+  HttpsWorld,
+  type HttpsSettings,
+  refusal,
+  RESOURCE,
+  SERVICE,
+  servingCertificate,
+} from './https-world.ts';
 
 let https: HttpsWorld | undefined;
 
@@ -24,40 +32,12 @@ afterEach(async () => {
   https = undefined;
 });
 
-async function socketTo({ server }: HttpsWorld): Promise<TLSSocket> {
-  const socket = connect({ host: '127.0.0.1', port: server.port, ca: ca.certPem, servername: SERVICE });
-  socket.on('error', () => undefined);
-  await once(socket, 'secureConnect');
-  return socket;
-}
-
-/** All that the server sends until it closes the connection. */
+/** All that the server sends until it closes the connection, in whichever way. */
 async function answerOn(socket: TLSSocket): Promise<string> {
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  await once(socket, 'close');
+  await new Promise((resolve) => socket.once('close', resolve));
   return text;
-}
-
-/** Refusals with this reason, as the metric counts them. */
-async function counted(world: HttpsWorld | undefined, reason: string): Promise<number | undefined> {
-  const refusals = await world?.replica.metrics.refusals.get();
-  return refusals?.values.find(({ labels }) => labels.reason === reason)?.value;
-}
-
-/** A conversion that is refused while it is still sent; its sender may see nothing but the end of the connection. */
-const REFUSED = 503;
-
-/** Sends a part of a conversion, which is over once `outgoing` ends. */
-function convertPart({ server }: HttpsWorld, part: Buffer): { outgoing: ClientRequest; status: Promise<number> } {
-  const target = { host: '127.0.0.1', port: server.port, servername: SERVICE, ca: ca.certPem, agent: false };
-  const outgoing = request({ ...target, method: 'POST', path: '/crdconvert' });
-  const status = new Promise<number>((resolve) => {
-    outgoing.on('response', (incoming) => resolve(incoming.resume().statusCode ?? 0));
-    outgoing.on('error', () => resolve(REFUSED));
-  });
-  outgoing.write(part);
-  return { outgoing, status };
 }
 
 const HEAD = `PUT ${RESOURCE} HTTP/1.1\r\nHost: a\r\n`;
@@ -65,7 +45,7 @@ const IMPATIENT = { headersTimeout: 100, requestTimeout: 200, connectionsCheckin
 
 describe('a client that', () => {
   test('sends its headers slowly is cut off', async () => {
-    const socket = await socketTo(await open({ limits: IMPATIENT }));
+    const socket = await (await open({ limits: IMPATIENT })).socket();
     socket.write(HEAD);
     expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
@@ -85,7 +65,7 @@ describe('a client that', () => {
       write: (line) => lines.push(line),
     });
     const world = await open({ limits: IMPATIENT, logger });
-    const socket = await socketTo(world);
+    const socket = await world.socket();
     socket.write(sent);
     const [head = '', body = ''] = (await answerOn(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -96,18 +76,18 @@ describe('a client that', () => {
 
   test('sends its body slowly is cut off', async () => {
     const world = await open({ limits: IMPATIENT });
-    const socket = await socketTo(world);
+    const socket = await world.socket();
     const headers = Object.entries(world.identity()).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`${HEAD}${headers.join('')}Content-Length: 100\r\n\r\n{`);
     expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test('never finishes its handshake is cut off', async () => {
-    const { server } = await open({ limits: { handshakeTimeout: 50 } });
-    const socket = plainConnect({ host: '127.0.0.1', port: server.port });
+    const world = await open({ limits: { handshakeTimeout: 50 } });
+    const socket = plainConnect({ host: '127.0.0.1', port: world.server.port });
     socket.on('error', () => undefined);
     await once(socket, 'close');
-    expect(await counted(https, 'Handshake')).toBe(1);
+    expect(await counted(world, 'Handshake')).toBe(1);
   });
 
   test('is held to the bounds that are documented, where a server is given no others', async () => {
@@ -117,7 +97,9 @@ describe('a client that', () => {
     const certificate = await servingCertificate();
     const plain = await serveTls({ handle: replica.handle, refuseStrangers, host: '127.0.0.1', port: 0, certificate });
     await plain.close(systemClock, 0);
-    expect(servers).toMatchObject([{ headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500 }]);
+    expect(servers).toMatchObject([
+      { headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500, keepAliveTimeout: 100_000 },
+    ]);
     expect(LIMITS).toMatchObject({
       handshakeTimeout: 10_000,
       connectionsCheckingInterval: 5_000,
@@ -127,13 +109,34 @@ describe('a client that', () => {
 
   test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
     const world = await open({ limits: { maxConnections: 2 } });
-    const [first, second] = [await socketTo(world), await socketTo(world)];
+    const [first, second] = [await world.socket(), await world.socket()];
     await expect(world.send('GET', '/ping')).rejects.toThrow();
     expect(await counted(world, 'Busy')).toBe(1);
     first.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(await answerOn(first)).toMatch(/^HTTP\/1\.1 200 /);
     expect((await world.send('GET', '/ping')).status).toBe(200);
     second.destroy();
+  });
+
+  test('sends requests without waiting for answers is cut off at once, and has one begun at most', async () => {
+    const world = await open();
+    await world.world.addPod('web-1');
+    const headers = Object.entries(world.identity()).map(([name, value]) => `${name}: ${value}\r\n`);
+    const drain = `POST ${RESOURCE}/cordon-and-drain HTTP/1.1\r\nHost: a\r\n${headers.join('')}Content-Length: 0\r\n\r\n`;
+    const socket = await world.socket();
+    socket.write(drain.repeat(3_000));
+    expect(await answerOn(socket)).toBe('');
+    expect(await counted(world, 'TooManyRequests')).toBe(1);
+    expect(world.replica.tap.requests.filter(({ path }) => path.endsWith('/tokenreviews')).length).toBeLessThanOrEqual(
+      1,
+    );
+  });
+
+  test('goes on with a request that is answered already gets no second answer to it', async () => {
+    const socket = await (await open({ limits: IMPATIENT })).socket();
+    socket.write(`${HEAD}Content-Length: 100\r\n\r\n{`);
+    const answers = (await answerOn(socket)).match(/HTTP\/1\.1 \d+/g);
+    expect(answers).toEqual(['HTTP/1.1 401']);
   });
 
   test('speaks no TLS gets nothing', async () => {
@@ -144,7 +147,7 @@ describe('a client that', () => {
   });
 
   test('states the length of its body in two ways is refused', async () => {
-    const socket = await socketTo(await open());
+    const socket = await (await open()).socket();
     socket.write(`${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
     expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 400 /);
   });
@@ -237,45 +240,23 @@ test('no token, and nothing of a body, is in any log line, whatever is refused',
   expect(text).not.toContain('secret-body');
 });
 
-describe('conversions, which anybody may ask for,', () => {
-  test('keep no more in memory than the bound, and give it back', async () => {
-    const bound = new MemoryBound(100);
-    const first = Promise.withResolvers<void>();
-    const holding = bound.run(async (keep) => {
-      keep(60);
-      await first.promise;
-    });
-    await expect(bound.run(async (keep) => keep(60))).rejects.toMatchObject({ status: 503, reason: 'Busy' });
-    await bound.run(async (keep) => keep(40));
-    first.resolve();
-    await holding;
-    await bound.run(async (keep) => keep(100));
-  });
-
-  test('that are refused make way at once, so that not all are refused together', async () => {
-    const bound = new MemoryBound(100);
-    const refused = bound.run(async (keep) => {
-      keep(60);
-      expect(() => keep(60)).toThrow('too many large requests');
-      await bound.run(async (other) => other(100));
-      throw new Error('the end');
-    });
-    await expect(refused).rejects.toThrow('the end');
-    await bound.run(async (keep) => keep(100));
-  });
-
-  test('are refused while others hold the memory, and answered once those are gone', async () => {
-    const world = await open({ limits: { requestTimeout: 300_000 } });
-    const most = Buffer.alloc(32 << 20, ' ');
-    // Two of the three fit. Whichever comes to the bound first is refused, and makes way for the others.
-    const uploads = [0, 1, 2].map(() => convertPart(world, most));
-    expect(await Promise.race(uploads.map(({ status }) => status))).toBe(REFUSED);
-    for (const { outgoing } of uploads) outgoing.end();
-    const statuses = await Promise.all(uploads.map(({ status }) => status));
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, REFUSED]);
-    expect((await world.send('POST', '/crdconvert', { body: ' '.repeat(most.length) })).status).toBe(200);
-    const refusals = (await world.replica.metrics.refusals.get()).values;
-    expect(refusals).toContainEqual({ labels: { reason: 'Busy' }, value: 1 });
-    // A hundred megabytes over TLS, in one process: a busy machine takes its time.
-  }, 60_000);
+test('a flood of refusals, and a request as long as it may be, leave the log short', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): number => lines.push(JSON.parse(line) as Record<string, unknown>);
+  const logger = createLogger({ format: 'json', ansi: false, level: 'trace', clock: new VirtualClock(), write });
+  const world = await open({ logger });
+  const long = { headers: { BrupopNodeName: 'n'.repeat(6_000) } };
+  const flood = async (): Promise<void> => {
+    for (let index = 0; index < 30; index++) await world.send('POST', `/${'p'.repeat(6_000)}`, long);
+  };
+  await flood();
+  expect(lines).toHaveLength(20);
+  expect(Math.max(...lines.map((line) => JSON.stringify(line).length))).toBeLessThan(1_000);
+  await world.world.clock.advance(20_000);
+  await world.send('GET', '/nothing');
+  expect(lines.slice(20)).toMatchObject([{ path: '/nothing', reason: 'NotFound', left_out: 10 }]);
+  // One that tells of a fleet is not crowded out by another.
+  expect(await refusal(world.send('POST', RESOURCE))).toBe('401 Unauthorized');
+  expect(lines.at(-1)).toMatchObject({ reason: 'Unauthorized' });
+  expect(await counted(world, 'NotFound')).toBe(31);
 });

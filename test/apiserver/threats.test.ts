@@ -17,7 +17,7 @@ const NOT_RUN = /\b(test|it|describe)(\.\w+)*\.(skip|todo|only|failing)\b|^\s*[x
 
 /** Why a row is not held by the test that it names. */
 function fault(row: string): string | undefined {
-  const [, file, name = ''] = /\| `([\w/-]+\.test\.ts)`: (.+?)\s*\|$/.exec(row) ?? [];
+  const [, file, name = ''] = /\| `([\w/.-]+\.test\.ts)`: (.+?)\s*\|$/.exec(row) ?? [];
   if (file === undefined) return `names no test: ${row}`;
   const text = read(file);
   const skipped = NOT_RUN.exec(text);

@@ -1,8 +1,12 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { type Fields, silentLogger } from '../../runtime/lib/log.ts';
-import { probeRoutes, serveHttp, textAnswer } from '../../runtime/lib/http.ts';
+import { type HttpAnswer, type HttpRoute, probeRoutes, serveHttp, textAnswer } from '../../runtime/lib/http.ts';
+import { eventually } from '../contract/eventually.ts';
 
-const end = new AbortController();
+let end: AbortController;
+beforeEach(() => void (end = new AbortController()));
 afterEach(() => end.abort());
 
 test('probes and routes are served until the signal aborts', async () => {
@@ -35,4 +39,44 @@ test('probes and routes are served until the signal aborts', async () => {
   );
   end.abort();
   await expect(get('/healthz')).rejects.toThrow();
+});
+
+async function served(routes: Readonly<Record<string, HttpRoute>>): Promise<number> {
+  const { port } = await serveHttp({ port: 0, host: '127.0.0.1', routes, logger: silentLogger, signal: end.signal });
+  return port;
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('a probe is answered however many connections others hold, and as few as are needed are kept', async () => {
+  const port = await served(probeRoutes(() => true));
+  const held: Socket[] = [];
+  for (let index = 0; index < 100; index++) held.push(await connected(port));
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+  await eventually(async () => expect(held.filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(16));
+  for (const socket of held) socket.destroy();
+});
+
+test('one request of a connection is answered: what is sent ahead of its answer costs nothing', async () => {
+  let asked = 0;
+  const answered = Promise.withResolvers<HttpAnswer>();
+  const port = await served({
+    '/metrics': () => {
+      asked++;
+      return answered.promise;
+    },
+  });
+  const socket = await connected(port);
+  socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
+  await eventually(async () => expect(asked).toBe(1));
+  answered.resolve(textAnswer(200, 'up 1'));
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  await once(socket, 'close');
+  expect([text.match(/HTTP\/1\.1 200/g)?.length, asked]).toEqual([1, 1]);
 });

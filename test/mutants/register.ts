@@ -8,6 +8,7 @@ import { refusalMutants } from './e2e-refusals.ts';
 import { leaseMutants } from './lease.ts';
 import { limitMutants } from './limits.ts';
 import type { Mutant } from './mutant.ts';
+import { requestMutants } from './requests.ts';
 
 /** Every rule that is known to be held by a test. */
 export const MUTANTS: readonly Mutant[] = [
@@ -20,4 +21,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...refusalMutants,
   ...leaseMutants,
   ...limitMutants,
+  ...requestMutants,
 ];

@@ -82,8 +82,8 @@ const always = <T>(arbitrary: fc.Arbitrary<T>, holds: (value: T) => void): void 
 /** v1's own fields as they stand on a v2 object. Null is absence. */
 const asV1 = ({ spec: wanted, status: reached }: Shadow): Json => {
   const { version: v = null, state_transition_timestamp: t = null } = wanted;
-  const told = (state: unknown): string => stateToV1(state as State);
-  const { current_version, target_version, current_state } = (reached ?? {}) as Json;
+  const told = (value: unknown): string => stateToV1(value as State);
+  const { current_version, target_version, current_state }: Json = reached ?? {};
   return { state: told(wanted.state), v, t, current_version, target_version, current: reached && told(current_state) };
 };
 

@@ -10,6 +10,7 @@ import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { readJson } from './body.ts';
 import { requestId } from './middleware.ts';
+import { RequestsOfNodes } from './requests-of-nodes.ts';
 
 /** A status is below 4 KiB. */
 const STATUS_LIMIT = 64 * 1024;
@@ -27,12 +28,16 @@ export function addAgentRoutes(
   router: Router,
   { service, authenticator, requireCertificate }: AgentRouteOptions,
 ): void {
-  const forAgent = (act: (agent: Agent, context: Context) => Promise<object | void>): Middleware => {
+  const underWay = new RequestsOfNodes();
+  const forAgent = (act: (agent: Agent, context: Context, gone: AbortSignal) => Promise<object | void>): Middleware => {
     return async (context) => {
+      const gone = goneSignal(context);
       if (requireCertificate) expectCertificate(context.req.socket);
       const { headersDistinct, socket } = context.req;
       const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
-      const body = await act(agent, context);
+      // Nothing is done for who asked and has left, least of all what would wait for him.
+      gone.throwIfAborted();
+      const body = await underWay.run(agent.nodeName, () => act(agent, context, gone));
       context.status = 200;
       context.body = body ?? '';
     };
@@ -50,7 +55,7 @@ export function addAgentRoutes(
   );
   router.post(
     PATHS.cordonAndDrain,
-    forAgent((agent, context) => service.cordonAndDrain(agent, goneSignal(context), requestId(context))),
+    forAgent((agent, context, gone) => service.cordonAndDrain(agent, gone, requestId(context))),
   );
   for (const action of ['uncordon', 'excludeFromLb', 'removeExclusionFromLb'] as const) {
     router.post(
@@ -66,7 +71,7 @@ function expectCertificate(socket: Socket): void {
     throw new RefusedError(401, 'Unauthorized', 'expected a certificate of an agent');
 }
 
-/** Aborts when the client goes away, or has been answered. */
+/** Aborts when the client goes away, or has been answered. A close is told once: this listens from before anything is awaited. */
 function goneSignal({ res }: Context): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => gone.abort(new RefusedError(499, 'ClientGone', 'the client went away')));

@@ -2,18 +2,18 @@ import { Router } from '@koa/router';
 import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
-import { convertText, HEAD_LENGTH, unreadText } from '../conversion.ts';
+import { convertBytes, HEAD_LENGTH, unreadText } from '../conversion.ts';
 import type { Metrics } from '../metrics.ts';
 import { PATHS } from '../protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { addAgentRoutes } from './agent-routes.ts';
-import { readBody } from './body.ts';
-import { MemoryBound } from './memory-bound.ts';
+import { readBody, writeJson } from './body.ts';
+import { type Holding, MemoryBound } from './memory-bound.ts';
 import { answerErrors, countRequests, identify } from './middleware.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 export interface AppOptions {
   readonly service: Service;
@@ -21,37 +21,47 @@ export interface AppOptions {
   /** Whether agents must show a certificate besides their token. */
   readonly requireCertificate: boolean;
   readonly metrics: Metrics;
+  readonly refusals: RefusalLog;
   readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
 }
 
-/** The API server sends a whole list in one review. */
-const REVIEW_LIMIT = 32 * 1024 * 1024;
-/** All reviews together: anybody who reaches the port can send one. */
-const REVIEWS_LIMIT = 2 * REVIEW_LIMIT;
+/**
+ * The API server sends one object in a review, also of a list. It takes none of more than 3 MiB, and writes some signs with six. Anybody
+ * who reaches the port can send one.
+ */
+const REVIEW_LIMIT = 4 * 1024 * 1024;
+/** All reviews together, and their answers. */
+const REVIEWS_LIMIT = 4 * REVIEW_LIMIT;
 
 /** The HTTP API: who asks is found out, the service acts, errors become answers. */
 export function createApp(options: AppOptions): Koa {
-  const { metrics, logger } = options;
+  const { metrics, refusals } = options;
   const router = new Router();
   addAgentRoutes(router, options);
   addPublicRoutes(router, metrics);
   const app = new Koa();
   app.use(identify(options)).use(countRequests(options)).use(answerErrors(options));
   app.use(router.routes()).use(router.allowedMethods());
-  app.on('error', (error) => logger.warn('the connection of a request failed', { error }));
+  app.on('error', (error) => refusals.noteBroken(error));
   return app;
 }
 
 function addPublicRoutes(router: Router, { registry }: Metrics): void {
   const bound = new MemoryBound(REVIEWS_LIMIT);
-  router.post(PATHS.crdConvert, (context) =>
-    bound.run(async (keep) => {
-      context.type = 'application/json';
-      context.body = await converted(context.req, keep);
-    }),
-  );
+  router.post(PATHS.crdConvert, async (context) => {
+    const { req, res } = context;
+    const holding = bound.hold((why) => {
+      req.destroy(why);
+      req.socket.destroy();
+    });
+    res.once('close', () => holding.release());
+    const answer = Buffer.from(await converted(req, holding));
+    holding.keep(answer.length);
+    context.status = 200;
+    context.respond = false;
+    await writeJson(res, answer);
+  });
   router.get(PATHS.ping, (context) => {
     context.body = 'pong';
   });
@@ -61,18 +71,17 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
   });
 }
 
-/** A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 while others hold the memory */
-async function converted(request: IncomingMessage, keep: (bytes: number) => void): Promise<string> {
-  let text = '';
+/** A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 where it has to make way */
+async function converted(request: IncomingMessage, holding: Holding): Promise<string> {
+  let head = '';
   const note = (chunk: Buffer): void => {
-    keep(chunk.length);
-    if (text.length < HEAD_LENGTH) text += chunk.toString('latin1', 0, HEAD_LENGTH);
+    holding.keep(chunk.length);
+    if (head.length < HEAD_LENGTH) head += chunk.toString('latin1', 0, HEAD_LENGTH);
   };
   try {
-    text = await readBody(request, REVIEW_LIMIT, note);
+    return convertBytes(await readBody(request, REVIEW_LIMIT, note));
   } catch (error) {
     if (!(error instanceof RefusedError) || error.reason === 'Busy') throw error;
-    return unreadText(text, error.message);
+    return unreadText(head, error.message);
   }
-  return convertText(text);
 }

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RefusedError } from '../refusal.ts';
 
 /**
- * The whole body as text.
+ * The whole body.
  * @param keep told of the pieces as they come; throws to refuse them
  * @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off, and what `keep` throws
  */
@@ -10,7 +11,7 @@ export async function readBody(
   request: IncomingMessage,
   limit: number,
   keep: (chunk: Buffer) => void = () => undefined,
-): Promise<string> {
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -25,15 +26,40 @@ export async function readBody(
     throw new RefusedError(400, 'BadRequest', `the body broke off after ${size} bytes`);
   }
   if (size > limit) throw new RefusedError(413, 'TooLarge', `the body is larger than ${limit} bytes`);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** The body as JSON. @throws RefusedError 400, 413 */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const text = await readBody(request, limit);
+  const body = await readBody(request, limit);
+  if (!isUtf8(body)) throw new RefusedError(400, 'BadRequest', 'the body is not UTF-8');
   try {
-    return JSON.parse(text);
+    return JSON.parse(body.toString('utf8'));
   } catch {
     throw new RefusedError(400, 'BadRequest', 'the body is not JSON');
   }
+}
+
+const PIECE = 64 * 1024;
+
+/**
+ * Answers with JSON, piece by piece: TLS encrypts all that it is given at once, and keeps that until the client reads. Resolves when the
+ * last piece is given, or the client has gone.
+ */
+export async function writeJson(response: ServerResponse, body: Buffer): Promise<void> {
+  response.writeHead(response.statusCode, { 'content-type': 'application/json', 'content-length': body.length });
+  let at = 0;
+  for (; at + PIECE < body.length && !response.destroyed; at += PIECE)
+    if (!response.write(body.subarray(at, at + PIECE))) await drained(response);
+  response.end(body.subarray(at));
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    response.once('drain', end).once('close', end);
+  });
 }

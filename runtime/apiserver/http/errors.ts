@@ -9,5 +9,7 @@ export function refusalOf(error: unknown): RefusedError {
   if (error instanceof UnreachableError)
     return new RefusedError(503, 'KubernetesUnavailable', 'the Kubernetes API does not answer');
   if (error instanceof ApiStatusError) return kubernetesRefusal(error);
-  return new RefusedError(500, 'InternalError', 'an error that nobody expected; the log has it');
+  const refusal = new RefusedError(500, 'InternalError', 'an error that nobody expected; the log has it');
+  refusal.cause = error;
+  return refusal;
 }

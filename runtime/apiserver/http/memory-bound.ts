@@ -1,36 +1,60 @@
 import { RefusedError } from '../refusal.ts';
 
-/** Bounds what all requests of a kind may keep in memory together, whoever sends them and however slowly. */
+const MESSAGE = 'too many large requests at once; ask again';
+
+/** What one request keeps in memory. */
+export interface Holding {
+  /** @throws RefusedError 503 where it has to make way itself */
+  keep(bytes: number): void;
+  /** To be called at its end, whatever that is; again does no harm. */
+  release(): void;
+}
+
+interface Held {
+  bytes: number;
+  readonly makeWay: (why: RefusedError) => void;
+}
+
+/**
+ * Bounds what all requests of a kind keep in memory together, answers included. Where there is no more room the oldest makes way: who
+ * sends or reads as fast as the API server is never the oldest for long, and who stalls keeps nobody out.
+ */
 export class MemoryBound {
   readonly #maxBytes: number;
-  #held = 0;
+  #bytes = 0;
+  /** The oldest first. */
+  readonly #all = new Set<Held>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Runs `work`, which says what it keeps until its end. `keep` throws RefusedError 503 beyond the bound, and counts nothing more of that
-   * work, or others would be refused with it before it has ended.
-   */
-  async run<T>(work: (keep: (bytes: number) => void) => Promise<T>): Promise<T> {
-    let own = 0;
-    const keep = (bytes: number): void => {
-      if (this.#held + bytes > this.#maxBytes) {
-        giveBack();
-        throw new RefusedError(503, 'Busy', 'too many large requests at once; ask again');
-      }
-      this.#held += bytes;
-      own += bytes;
+  /** @param makeWay ends what has begun first, so that others have room */
+  hold(makeWay: (why: RefusedError) => void): Holding {
+    const held: Held = { bytes: 0, makeWay };
+    this.#all.add(held);
+    return {
+      keep: (bytes) => {
+        this.#makeRoom(bytes, held);
+        if (!this.#all.has(held)) throw new RefusedError(503, 'Busy', MESSAGE);
+        held.bytes += bytes;
+        this.#bytes += bytes;
+      },
+      release: () => this.#release(held),
     };
-    const giveBack = (): void => {
-      this.#held -= own;
-      own = 0;
-    };
-    try {
-      return await work(keep);
-    } finally {
-      giveBack();
+  }
+
+  #makeRoom(bytes: number, asking: Held): void {
+    for (const oldest of this.#all) {
+      if (this.#bytes + bytes <= this.#maxBytes) return;
+      this.#release(oldest);
+      if (oldest === asking) return;
+      oldest.makeWay(new RefusedError(503, 'Busy', MESSAGE));
     }
+  }
+
+  #release(held: Held): void {
+    if (!this.#all.delete(held)) return;
+    this.#bytes -= held.bytes;
   }
 }

@@ -1,14 +1,18 @@
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { Fields } from '../../lib/log.ts';
+import { shortened } from '../../lib/parts.ts';
 import type { Random } from '../../lib/random.ts';
 import { randomId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import { HEADERS, type Refusal } from '../protocol.ts';
 import { type RefusalReason, RefusedError } from '../refusal.ts';
 import { refusalOf } from './errors.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 const REQUEST_ID = 'X-Request-Id';
+/** Bytes: a node's name has 253 at most. */
+const LONGEST = 256;
 
 /** Gives each request an identity, which its answer and its log lines bear. */
 export function identify({ random }: { readonly random: Random }): Middleware {
@@ -36,7 +40,7 @@ export function countRequests({ metrics, clock }: { readonly metrics: Metrics; r
 }
 
 /** The one place where errors become answers. */
-export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger }): Middleware {
+export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): Middleware {
   return async (context, next) => {
     try {
       await next();
@@ -48,14 +52,17 @@ export function answerErrors({ metrics, logger }: { readonly metrics: Metrics; r
       context.body = { error: message, reason } satisfies Refusal;
       // What is left of a body that nobody will read must not be taken for the next request.
       if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
-      metrics.refusals.inc({ reason });
-      const fields = { method: context.method, path: context.path, status, reason, error: message };
-      const line = logger.with({ ...fields, request: requestId(context), node: context.get(HEADERS.nodeName) });
-      const { cause } = refusal;
-      if (reason === 'InternalError') line.error('request failed', { cause: error });
-      else line.info('request refused', cause === undefined ? {} : { cause });
+      refusals.note('request refused', refusal, () => asked(context));
     }
   };
+}
+
+/** Who asked for what, as a log bears it: nobody but the sender has said how long these are. */
+function asked(context: Context): Fields {
+  const { method, path } = context;
+  const node = context.get(HEADERS.nodeName);
+  const request = requestId(context);
+  return { method, path: shortened(path, LONGEST), request, node: shortened(node, LONGEST) };
 }
 
 /** The router's own refusals: no such path, or not by this method. */

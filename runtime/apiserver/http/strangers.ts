@@ -1,41 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Logger } from '../../lib/log.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Refusal } from '../protocol.ts';
 import { RefusedError } from '../refusal.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
-/** Answers and counts what ends before there is a request that a route could refuse. */
-export type RefuseStrangers = (server: Pick<Server, 'on'>) => void;
+export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Handshakes that fail, connections beyond the most, and headers or bodies that Node's parser and its timeouts do not take. */
-export function refuseStrangers({
-  metrics,
-  logger,
-}: {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}): RefuseStrangers {
-  const note = ({ status, reason, message }: RefusedError): void => {
-    metrics.refusals.inc({ reason });
-    logger.info('connection refused', { status, reason, error: message });
-  };
-  return (server) => {
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      const { code = '' } = error;
-      // Who has gone waits for no answer, which is no refusal either.
-      if (code === 'ECONNRESET' || !socket.writable) {
-        socket.destroy();
-        return;
-      }
-      const refusal = refusalOf(code);
-      note(refusal);
-      if (refusal.reason === 'Handshake') socket.destroy();
-      else socket.end(answer(refusal));
-    });
-    server.on('drop', () => note(new RefusedError(503, 'Busy', 'as many connections as memory allows are open')));
-  };
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
+
+/** How long who reads nothing may take to be told why he is refused. */
+const LINGER_MS = 5_000;
+
+/**
+ * Refuses what ends before there is a request that a route could refuse: handshakes that fail, connections beyond the most, headers and
+ * bodies that Node's parser and its timeouts do not take, and requests out of turn.
+ */
+export class Strangers {
+  readonly #refusals: RefusalLog;
+  /** The last of each connection. */
+  readonly #exchanges = new WeakMap<Socket, Exchange>();
+
+  constructor(refusals: RefusalLog) {
+    this.#refusals = refusals;
+  }
+
+  /**
+   * `handle` for one request of a connection at a time. Node reads on while an answer is awaited, and each request that it reads ahead
+   * takes memory until then: so a connection on which they are sent without waiting, as no client of ours does, is at its end.
+   */
+  inTurn(handle: Handle): Handle {
+    return async (request, response) => {
+      const { socket } = request;
+      const last = this.#exchanges.get(socket);
+      if (last && !last.response.writableEnded) return this.#cutOff(socket);
+      this.#exchanges.set(socket, { request, response });
+      await handle(request, response);
+    };
+  }
+
+  /** Answers and counts what comes to the server and is no request. */
+  watch(server: Server): void {
+    server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {
+      // Who has gone waits for no answer, which is no refusal either.
+      if (code === 'ECONNRESET') socket.destroy();
+      else this.#refuse(socket as Socket, refusalOf(code));
+    });
+    server.on('drop', () =>
+      this.#refusals.note(
+        'connection refused',
+        new RefusedError(503, 'Busy', 'as many connections as memory allows are open'),
+      ),
+    );
+  }
+
+  /** At once: until somebody has read an answer, more would be read of him. */
+  #cutOff(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#refusals.note('connection refused', OUT_OF_TURN);
+    socket.destroy();
+  }
+
+  #refuse(socket: Socket, refusal: RefusedError): void {
+    // What else he has sent: he is being told.
+    if (socket.writableEnded) return;
+    if (!socket.writable) return void socket.destroy();
+    this.#refusals.note('connection refused', refusal);
+    if (refusal.reason === 'Handshake' || this.#hasBegun(socket)) return void socket.destroy();
+    // Node goes on reading until the end, and keeps what it reads.
+    socket.end(answer(refusal), () => socket.destroy());
+    socket.setTimeout(LINGER_MS);
+  }
+
+  /** Whether the request that is refused has had a part of its answer: what is written after it would be taken for the rest. */
+  #hasBegun(socket: Socket): boolean {
+    const { request, response } = this.#exchanges.get(socket) ?? {};
+    const isOver = request?.complete && response?.writableEnded;
+    return response?.headersSent === true && !isOver;
+  }
+}
+
+const OUT_OF_TURN = new RefusedError(429, 'TooManyRequests', 'a request came before the one before it was answered');
 
 /** What is not of Node's parser or its timeouts is of TLS: a server of node:https tells its errors here as well. */
 function refusalOf(code: string): RefusedError {

@@ -31,6 +31,8 @@ describe('the claims of a token', () => {
     ['is not authenticated', review({}, { authenticated: false })],
     ['does not say that it is authenticated', { audiences: ['brupop-apiserver'] }],
     ['is for no audience', review({}, { audiences: [] })],
+    // Good for the Kubernetes API is not good for us.
+    ['was reviewed by a server that knows no audiences', { authenticated: true, user: review().user ?? {} }],
     ['is for another audience', review({}, { audiences: ['https://kubernetes.default.svc'] })],
     ['has two pod names', review({ 'authentication.kubernetes.io/pod-name': ['agent-1', 'agent-2'] })],
     ['has two pod UIDs', review({ 'authentication.kubernetes.io/pod-uid': ['u1', 'u2'] })],

@@ -134,8 +134,8 @@ export const drainWordMutants: readonly Mutant[] = [
     rule: 'a log line names its request',
     without: 'the identity of the request on its way to the drain',
     file: 'runtime/apiserver/http/agent-routes.ts',
-    find: 'goneSignal(context), requestId(context))',
-    replace: 'goneSignal(context))',
+    find: 'gone, requestId(context))',
+    replace: 'gone)',
     tests: ['test/apiserver/request-log.test.ts'],
   },
 ];

@@ -1,0 +1,48 @@
+import type { Clock } from '../../lib/clock.ts';
+import { LineBudget } from '../../lib/line-budget.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { RefusedError } from '../refusal.ts';
+
+/** Of one reason: enough to see what a fleet is refused, and no more than a line a second for whoever wants the log full. */
+const BUDGET = { lines: 20, periodMs: 20_000 };
+
+export interface RefusalLogOptions {
+  readonly metrics: Pick<Metrics, 'refusals'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Where every refusal is told: all of them are counted, by reason, and as many are logged as somebody can read. */
+export class RefusalLog {
+  readonly #metrics: Pick<Metrics, 'refusals'>;
+  readonly #logger: Logger;
+  readonly #budget: LineBudget;
+
+  constructor({ metrics, clock, logger }: RefusalLogOptions) {
+    this.#metrics = metrics;
+    this.#logger = logger;
+    this.#budget = new LineBudget({ clock, ...BUDGET });
+  }
+
+  /** @param fields of bounded size: they are a stranger's */
+  note(
+    message: 'request refused' | 'connection refused',
+    refusal: RefusedError,
+    fields: () => object = () => ({}),
+  ): void {
+    const { status, reason, message: error, cause } = refusal;
+    this.#metrics.refusals.inc({ reason });
+    const budget = this.#budget.take(reason);
+    if (!budget) return;
+    const line = { ...fields(), status, reason, error, ...(cause !== undefined && { cause }), ...budget };
+    if (reason === 'InternalError') this.#logger.error('request failed', line);
+    else this.#logger.info(message, line);
+  }
+
+  /** A connection that broke while it was answered, which is no refusal. */
+  noteBroken(error: unknown): void {
+    const budget = this.#budget.take('broken');
+    if (budget) this.#logger.warn('the connection of a request failed', { error, ...budget });
+  }
+}
