@@ -9,7 +9,7 @@ import type { AgentStatus } from '../shadow/model.ts';
 import type { View } from './decide.ts';
 import type { HostUpdater } from './host/port.ts';
 import { StepFailedError } from './failure.ts';
-import { alreadySaid, inOlderContract } from './status.ts';
+import { addsRecord, alreadySaid, inOlderContract } from './status.ts';
 
 /** Times of the agent, milliseconds. */
 export interface AgentTimes {
@@ -87,7 +87,7 @@ export class Session {
         if (await this.#changed(shadowVersion, SEEN_BACK_MS, signal)) return;
         unseen = shadowVersion;
       } else await this.#pause('status not accepted', { answer, attempt, shadowVersion }, signal);
-      rejection.note(answer, status);
+      rejection.note(answer, addsRecord(status, before));
     }
   }
 
@@ -173,12 +173,12 @@ class Rejection {
   }
 
   /** @throws StepFailedError (RebootFailed) */
-  note(answer: OperatorAnswer, { reboot }: AgentStatus): void {
+  note(answer: OperatorAnswer, isRecord: boolean): void {
     const { clock, logger } = this.#ports;
     if (answer.kind !== 'rejected') return void (this.#since = undefined);
     this.#since ??= clock.monotonic();
     if (this.isFinal || clock.monotonic() - this.#since < REJECTED_MS) return;
-    if (reboot) throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
+    if (isRecord) throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
     logger.warn('the cluster refuses the status: only what the older contract has is said', { error: answer.message });
     this.isFinal = true;
   }

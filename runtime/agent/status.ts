@@ -81,9 +81,14 @@ function blame(failed: readonly string[], { reason, version }: Failure): string[
   return failed.length > 0 ? [...failed] : null;
 }
 
+/** Whether `status` records a reboot that is not on record yet. */
+export function addsRecord({ reboot }: AgentStatus, { shadow }: View): boolean {
+  return reboot != null && !same(reboot, shadow?.status?.reboot);
+}
+
 /**
- * What is left of a status that the cluster refuses: the fields of the older contract. The record of a failure is taken back rather than
- * left to stand for another one. A version that cannot be added to those that failed has the list taken back as well, because a failure
+ * What is left of a status that the cluster refuses: the fields of the older contract. A reboot that is on record stays there. The record
+ * of a failure is taken back rather than left to stand for another one. A version that cannot be added to those that failed has the list taken back as well, because a failure
  * without a record is put down to the release.
  */
 export function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
@@ -96,8 +101,8 @@ export function inOlderContract(status: AgentStatus, { shadow }: View): AgentSta
     current_state,
     crash_count,
     state_transition_failure_timestamp,
-    reboot: null,
     last_failure: null,
+    ...(status.reboot == null && { reboot: null }),
     ...(!isRecorded && { failed_versions: null }),
   };
 }

@@ -137,6 +137,20 @@ describe('nothing is left out of a status', () => {
     });
   });
 
+  test('that bears the record of a reboot, as it stands: a node at rest goes on, and the record with it', async () => {
+    world = new AgentWorld();
+    world.operator.holding = true;
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    const reboot = { boot_id: 'boot-0', version: '1.38.0', requested_at: '2026-01-01T00:00:00Z' };
+    world.operator.overwrite({ reboot });
+    world.releases.publish({ version: '1.40.0' });
+    world.operator.answer = (ask) => (ask === 'putStatus' ? { kind: 'rejected', message: '502: denied' } : undefined);
+    await world.advance(10 * MINUTE_MS);
+    world.operator.answer = () => undefined;
+    await world.until(() => world.operator.status.target_version === '1.40.0');
+    expect(world.operator.status.reboot).toEqual(reboot);
+  });
+
   test('for refusals that others break', async () => {
     world = new AgentWorld();
     world.host.inject('prepare');
