@@ -31,7 +31,9 @@ export async function bundledPackages(root: string): Promise<readonly BundledPac
     const integrity = packages[folder]?.integrity ?? '';
     return { name, version, license, integrity, licenseText: await licenseText(join(root, folder)) };
   });
-  return (await Promise.all(found)).toSorted((a, b) => order(`${a.name}@${a.version}`, `${b.name}@${b.version}`));
+  // More than one package may have brought the same.
+  const each = new Map((await Promise.all(found)).map((entry) => [`${entry.name}@${entry.version}`, entry]));
+  return [...each].toSorted(([a], [b]) => order(a, b)).map(([, entry]) => entry);
 }
 
 /** By code units: what a machine's language says of the alphabet must not change the image. */

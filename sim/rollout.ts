@@ -9,7 +9,7 @@ import { type Summary, summarise } from './view/summary.ts';
 import { observe } from './world/observer.ts';
 import { createWorld, type World, type WorldOptions } from './world/world.ts';
 
-export interface RolloutOptions extends Pick<WorldOptions, 'root' | 'edit'> {
+export interface RolloutOptions extends Pick<WorldOptions, 'root' | 'edit' | 'containers'> {
   readonly options: SimOptions;
   /** Ends the rollout wherever it is. */
   readonly interrupted: AbortSignal;

@@ -1,10 +1,12 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, chown } from 'node:fs/promises';
 import http from 'node:http';
 import { DROPPED, type HostAnswer, text } from './answer.ts';
 import type { SimulatedHost } from './host.ts';
 
 /** As the host's own server has them. */
 const TIMEOUTS = { keepAliveTimeout: 5000, headersTimeout: 5000, connectionsCheckingInterval: 1000 };
+/** Bottlerocket's group of those who may use its API. */
+const API_GROUP = 274;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 /** A simulated host's API on a unix socket, which comes and goes with the host's API server. */
@@ -52,6 +54,8 @@ export class HostSocket {
       server.listen(this.#path, resolve);
     });
     await chmod(this.#path, 0o660);
+    // Only root can. Whoever else runs the simulation owns the socket, and runs the agents.
+    await chown(this.#path, -1, API_GROUP).catch(() => undefined);
   }
 
   /** Closing a server removes its socket file as well. */

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
@@ -184,6 +184,8 @@ export class OperatorPods implements KubeletHooks {
   async #ownFiles(pod: Pod, dir: string): Promise<Mounts> {
     const terminationLog = join(dir, 'termination-log');
     await writeFile(terminationLog, '');
+    // For whichever user the container has.
+    await chmod(terminationLog, 0o666);
     const bootId = this.#options.hostFiles(pod.spec?.nodeName ?? '')[BOOT_ID];
     const inside = containerOf(pod)?.terminationMessagePath ?? DEFAULT_TERMINATION_LOG;
     return { [inside]: terminationLog, ...(bootId !== undefined && { [BOOT_ID]: bootId }) };

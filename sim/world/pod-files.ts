@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { PodTemplate } from './pod-template.ts';
+import type { PodTemplate, Volume } from './pod-template.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { type Contents, contentsOf } from './pod-volumes.ts';
-import { writeVolume } from './volume.ts';
+import { type VolumeAccess, writeVolume } from './volume.ts';
 
 export interface PodFilesOptions extends PodTokenOptions {
   /** Folder to write into; it must exist. */
@@ -45,19 +45,27 @@ export async function mountPodFiles(pod: Pod, options: PodFilesOptions & { reado
 export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise<PodFiles> {
   const { dir, hostFiles } = options;
   const template = pod.spec as PodTemplate;
-  const folders = new Map<string, Contents>();
+  const folders = new Map<string, { readonly contents: Contents; readonly access: VolumeAccess }>();
   const mounts: Record<string, string> = {};
   for (const { name, mountPath } of template.containers[0]?.volumeMounts ?? []) {
     const volume = template.volumes?.find((candidate) => candidate.name === name);
     if (!volume) continue;
     mounts[mountPath] = volume.hostPath ? hostFile(volume.hostPath.path, hostFiles) : join(dir, basename(mountPath));
-    if (!volume.hostPath) folders.set(mounts[mountPath], contentsOf(pod, volume, options));
+    if (volume.hostPath) continue;
+    folders.set(mounts[mountPath], { contents: contentsOf(pod, volume, options), access: accessOf(volume, template) });
   }
   const refresh = async (): Promise<void> => {
-    for (const [folder, files] of folders) await writeVolume(folder, await files());
+    for (const [folder, { contents, access }] of folders) await writeVolume(folder, await contents(), access);
   };
   await refresh();
   return { mounts, refresh };
+}
+
+/** As a kubelet has it: the pod's group may read what is mounted for it, and others what the volume says. */
+function accessOf({ secret, projected }: Volume, { securityContext }: PodTemplate): VolumeAccess {
+  const mode = secret?.defaultMode ?? projected?.defaultMode ?? 0o644;
+  const group = securityContext?.fsGroup;
+  return group === undefined ? { mode } : { mode: mode | 0o440, group };
 }
 
 function hostFile(path: string, hostFiles: Readonly<Record<string, string>>): string {

@@ -5,6 +5,7 @@ export interface PodTemplate {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly nodeName?: string;
+  readonly securityContext?: { readonly fsGroup?: number };
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
 }
@@ -39,8 +40,8 @@ export interface Probe {
 
 export interface Volume {
   readonly name: string;
-  readonly secret?: { readonly secretName: string; readonly items?: Items };
-  readonly projected?: { readonly sources: readonly ProjectedSource[] };
+  readonly secret?: { readonly secretName: string; readonly items?: Items; readonly defaultMode?: number };
+  readonly projected?: { readonly sources: readonly ProjectedSource[]; readonly defaultMode?: number };
   readonly hostPath?: { readonly path: string };
 }
 

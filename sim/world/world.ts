@@ -35,6 +35,11 @@ export interface WorldOptions {
   readonly signal: AbortSignal;
   /** Changes the operator's manifests before they are applied; for experiments. */
   readonly edit?: ((manifests: readonly Manifest[]) => readonly Manifest[]) | undefined;
+  /**
+   * Runs the pods' containers, with their files where the pods mount them; undefined for a pod of another image.
+   * @default the programs of `build/`, which see this machine's files
+   */
+  readonly containers?: ((pod: Pod) => StartProgram | undefined) | undefined;
   /** Runs in place of the agent; for experiments. */
   readonly agent?: StartProgram;
 }
@@ -111,8 +116,8 @@ interface PodParts extends Pick<OperatorPodsOptions, 'hostFiles' | 'program'> {
   readonly service: ServiceAddress;
 }
 
-/** Their programs see this machine's files and network: variables say where their pods' are. */
-function operatorPods({ clock, dir: root }: WorldOptions, parts: PodParts): OperatorPods {
+/** Their programs see this machine's network, and outside of containers its files: variables say where their pods' are. */
+function operatorPods({ clock, dir: root, containers }: WorldOptions, parts: PodParts): OperatorPods {
   const { transport, served, service, program, hostFiles } = parts;
   return new OperatorPods({
     transport: () => transport,
@@ -120,7 +125,7 @@ function operatorPods({ clock, dir: root }: WorldOptions, parts: PodParts): Oper
     dir: root,
     endpoints: new ServiceEndpoints(transport, service),
     environment: ({ stated, mounts, dir }) => ({
-      ...pathVariables(stated, mounts, join(dir, 'nowhere')),
+      ...(containers ? {} : pathVariables(stated, mounts, join(dir, 'nowhere'))),
       KUBERNETES_SERVICE_HOST: '127.0.0.1',
       KUBERNETES_SERVICE_PORT: new URL(served.url).port,
       APISERVER_ADDRESS: `127.0.0.1:${service.port}`,
@@ -141,7 +146,8 @@ function admitting(pods: OperatorPods, program: Program, transport: KubeTranspor
 }
 
 /** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */
-function programs({ options, root, clock, random, agent }: WorldOptions): Program {
+function programs({ options, root, clock, random, agent, containers }: WorldOptions): Program {
+  if (containers) return containers;
   const few = options.nodes <= MOST_AGENT_PROCESSES;
   const instead = agent ?? (few ? undefined : agentInProcess({ clock, random }));
   return (pod) => (instead && isAgent(pod) ? instead : podProgram(pod, join(root, 'build')));

@@ -16,13 +16,14 @@ export const PLAIN: SimOptions = {
 
 /** Runs `use` on a rollout with real processes, and ends all of it whatever happens. */
 export async function withRollout(
-  request: { readonly options?: Partial<SimOptions>; readonly edit?: RolloutOptions['edit'] },
+  request: { readonly options?: Partial<SimOptions> } & Pick<RolloutOptions, 'edit' | 'containers'>,
   use: (rollout: Rollout) => Promise<void>,
 ): Promise<void> {
   const options = { ...PLAIN, ...request.options };
   const rollout = await startRollout({
     options,
     edit: request.edit,
+    containers: request.containers,
     root: ROOT,
     interrupted: new AbortController().signal,
   });

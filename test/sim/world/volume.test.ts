@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeVolume } from '../../../sim/world/volume.ts';
@@ -47,4 +47,11 @@ test('what has not changed is not written', async () => {
   const first = await version();
   await writeVolume(dir, { token: 'one' });
   expect(await version()).toBe(first);
+});
+
+test('files have the mode of their volume, and belong to the group of their pod where root writes them', async () => {
+  await writeVolume(dir, { token: 'one' }, { mode: 0o440, group: 65532 });
+  const { mode, gid } = await stat(join(dir, 'token'));
+  expect(mode & 0o777).toBe(0o440);
+  expect(gid).toBe(process.getuid?.() === 0 ? 65532 : process.getgid?.());
 });
