@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Component } from './labels.ts';
-import { AUTH_DELEGATOR_BINDING, roleName, SERVICE_ACCOUNTS } from './names.ts';
+import { AUTH_DELEGATOR_BINDING, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 import { rules } from './rules.ts';
@@ -12,6 +12,13 @@ import { ServiceAccount } from './service-account.ts';
 export interface AccessProps {
   readonly settings: Settings;
   readonly component: Component;
+}
+
+interface Granted {
+  readonly name: string;
+  readonly granted: readonly k8s.PolicyRule[];
+  /** @default the operator's */
+  readonly namespace?: string;
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -40,32 +47,38 @@ export class Access extends Construct {
         automountServiceAccountToken: false,
       }),
     );
+    const granted = rules(component, settings.namespace);
     this.clusterRole = addObject(
       this,
       'ClusterRole',
       k8s.KubeClusterRole.manifest({
         metadata: globalMeta(settings, { name, component }),
-        rules: [...rules(component, settings.namespace).cluster],
+        rules: [...granted.cluster],
       }),
     );
     this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });
-    [this.role, this.roleBinding] = this.#addRole(name);
+    [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: granted.namespace });
+    if (granted.default.length > 0) {
+      this.#addRole('EventsRole', { name: eventsRoleName(component), granted: granted.default, namespace: 'default' });
+    }
   }
 
-  /** Lets the process ask the API server whose token it was shown. */
+  /**
+   * Lets the process ask the API server whose token it was shown. The role of Kubernetes lets it ask besides what anybody may do, which a role
+   * of our own would not; but a binding's role can never be changed, so existing installations could not be brought up to date.
+   */
   delegateAuthentication(): ApiObject {
     return this.#bindClusterRole('AuthDelegator', { binding: AUTH_DELEGATOR_BINDING, role: 'system:auth-delegator' });
   }
 
-  #addRole(name: string): [role: ApiObject, binding: ApiObject] {
+  #addRole(id: string, { name, granted, namespace }: Granted): [role: ApiObject, binding: ApiObject] {
     const { settings, component } = this.#props;
-    const granted = rules(component, settings.namespace).namespace;
-    const metadata = namespacedMeta(settings, { name, component });
+    const metadata = namespacedMeta(settings, { name, component, namespace });
     return [
-      addObject(this, 'Role', k8s.KubeRole.manifest({ metadata, rules: [...granted] })),
+      addObject(this, id, k8s.KubeRole.manifest({ metadata, rules: [...granted] })),
       addObject(
         this,
-        'RoleBinding',
+        `${id}Binding`,
         k8s.KubeRoleBinding.manifest({
           metadata: { ...metadata, name: `${name}-binding` },
           roleRef: { apiGroup: RBAC, kind: 'Role', name },

@@ -28,6 +28,11 @@ export const SERVICE_ACCOUNTS: Readonly<Record<Component, string>> = {
 
 export const AUTH_DELEGATOR_BINDING = 'brupop-apiserver-auth-delegator-role-binding';
 
+/** Name of a component's Role where Events of Nodes live. */
+export function eventsRoleName(component: Component): string {
+  return `brupop-${component}-events-role`;
+}
+
 /** Name of a component's ClusterRole and of its Role in the operator's namespace. */
 export function roleName(component: Component): string {
   return `brupop-${component}-role`;

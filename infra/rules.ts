@@ -7,9 +7,11 @@ export interface Rules {
   readonly cluster: readonly k8s.PolicyRule[];
   /** Granted in the operator's namespace alone. */
   readonly namespace: readonly k8s.PolicyRule[];
+  /** Granted in the namespace `default` alone, where Events about objects live that have none. */
+  readonly default: readonly k8s.PolicyRule[];
 }
 
-/** Records what the operator did. Events about nodes live in the namespace `default`, so this is granted for all of them. */
+/** Records what the operator did, and counts it up when it happens again. */
 const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
 
 const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
@@ -25,6 +27,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
     cluster: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
     // Its own shadow, followed by name; all agents share one account, so the name cannot be part of the rule.
     namespace: [{ apiGroups: [GROUP], resources: [PLURAL], verbs: ['list', 'watch'] }],
+    default: [],
   }),
   apiserver: () => ({
     cluster: [
@@ -37,12 +40,13 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
       // Looked at before a drain.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
-      EVENTS,
     ],
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'create'] },
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
     ],
+    // Of Nodes alone.
+    default: [EVENTS],
   }),
   controller: (namespace) => ({
     cluster: [
@@ -53,7 +57,6 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },
       { ...CRD, resources: ['customresourcedefinitions/status'], verbs: ['patch'] },
-      EVENTS,
     ],
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -68,6 +71,10 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
         resourceNames: [CONTROLLER_LEASE],
         verbs: ['get', 'update'],
       },
+      // Of shadows, and of the fleet on the Lease.
+      EVENTS,
     ],
+    // Of Nodes that have no shadow.
+    default: [EVENTS],
   }),
 };

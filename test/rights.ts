@@ -1,5 +1,5 @@
 import type { Component } from '../infra/labels.ts';
-import { rules } from '../infra/rules.ts';
+import { type Rules, rules } from '../infra/rules.ts';
 import { NAMESPACE } from '../runtime/shadow/names.ts';
 
 /** What a request asks for, as audit logs have it. */
@@ -16,7 +16,7 @@ export function rightFor({ verb, group, resource, subresource }: Asked): string 
 }
 
 /** Each right that a process has, in the same words. */
-export function rightsOf(component: Component, scope: 'cluster' | 'namespace'): string[] {
+export function rightsOf(component: Component, scope: keyof Rules): string[] {
   return rules(component, NAMESPACE)[scope].flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) => verbs.map((verb) => rightFor({ verb, group, resource }))),
@@ -27,7 +27,7 @@ export function rightsOf(component: Component, scope: 'cluster' | 'namespace'): 
 /** The rights that none of these requests needed. */
 export function unusedRights(component: Component, asked: readonly Asked[]): string[] {
   const used = new Set(asked.map(rightFor));
-  return (['cluster', 'namespace'] as const)
+  return (['cluster', 'namespace', 'default'] as const)
     .flatMap((scope) => rightsOf(component, scope))
     .filter((right) => !used.has(right));
 }

@@ -18,8 +18,8 @@ import { DIST, type Scene, Stage } from './scene.ts';
 /** Rights that a rollout may well need none of, and where they are used. */
 const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
   agent: [],
-  // An Event that is told again is counted up: test/rollout/access.test.ts.
-  apiserver: ['patch events'],
+  // An Event that is told again is counted up, and a pod with a volume stays: test/rollout/access.test.ts.
+  apiserver: ['patch events', 'get persistentvolumeclaims', 'get persistentvolumes'],
   controller: [
     'patch events',
     // Objects stored as v1 are moved: older-storage.e2e.ts.

@@ -9,6 +9,12 @@ import { chartOf, container, find, manifests, podSpec, PROCESSES, type Manifest,
 
 const GLOBAL = new Set(['Namespace', 'PriorityClass', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
 
+/** Where an object belongs; Events of Nodes live in `default`. */
+function homeOf({ kind, metadata }: Manifest, operator: string): string | undefined {
+  if (GLOBAL.has(kind)) return undefined;
+  return /-events-role(-binding)?$/.test(metadata.name) ? 'default' : operator;
+}
+
 describe('the default chart', () => {
   const objects = manifests();
 
@@ -44,10 +50,8 @@ describe('the default chart', () => {
     }
   });
 
-  test('puts everything that has a namespace into the one of the operator', () => {
-    for (const { kind, metadata } of objects) {
-      expect(metadata.namespace).toBe(GLOBAL.has(kind) ? undefined : 'brupop-bottlerocket-aws');
-    }
+  test('puts everything that has a namespace into the one of the operator, but for the roles of Events of Nodes', () => {
+    for (const object of objects) expect(object.metadata.namespace).toBe(homeOf(object, 'brupop-bottlerocket-aws'));
   });
 
   test.each(PROCESSES)('%s: the selector is one literal label that the pods bear', (process) => {
@@ -100,8 +104,9 @@ describe('in a foreign app', () => {
   test("a chart's own namespace stays away from objects that live in none", () => {
     const chart = new Chart(new App(), 'platform', { namespace: 'platform' });
     const { settings } = new Brupop(chart, 'Updates');
-    for (const { kind, metadata } of chart.toJson() as Manifest[]) {
-      expect([kind, metadata.namespace]).toEqual([kind, GLOBAL.has(kind) ? undefined : settings.namespace]);
+    for (const object of chart.toJson() as Manifest[]) {
+      const { kind, metadata } = object;
+      expect([kind, metadata.namespace]).toEqual([kind, homeOf(object, settings.namespace)]);
     }
   });
 
