@@ -16,7 +16,7 @@ export function routesOf(controller: Controller): Readonly<Record<string, HttpRo
 
 /** The verdicts of this moment, for people and for tools. */
 function report(controller: Controller): object {
-  const { verdicts, halted, warnings, wakeAt, snapshot, leading, leader } = controller.outlook();
+  const { verdicts, halted, warnings, places, wakeAt, snapshot, leading, leader } = controller.outlook();
   const { slots, window, paused } = snapshot;
-  return { leading, leader, paused, window, slots, wakeAt, halted, warnings, verdicts };
+  return { leading, leader, paused, window, slots, places, wakeAt, halted, warnings, verdicts };
 }

@@ -4,8 +4,17 @@ import { isOccupied } from './recovery.ts';
 import type { Assessed } from './releases.ts';
 import { Room } from './room.ts';
 import type { SlotKey, Snapshot } from './snapshot.ts';
-import { isActive } from './subject.ts';
-import { type Finding, NO_ROOM, WAITING } from './verdict.ts';
+import { isActive, type Subject } from './subject.ts';
+import { type Finding, NO_ROOM, NOT_READY_FIRST, WAITING } from './verdict.ts';
+
+/** Who takes a place. */
+export interface Holder {
+  /** Its name; its UID, where no node is known. */
+  readonly node: string;
+  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'NodeGone';
+  /** When its place comes back by itself, milliseconds since the Unix epoch. */
+  readonly until?: number;
+}
 
 /** The places that the concurrency gives and the Lease has room for, and who takes them (rules L6 and L7). */
 export class Places {
@@ -14,6 +23,8 @@ export class Places {
   readonly #room: Room;
   /** When places come back by themselves, the first of them first. */
   readonly #returns: readonly number[];
+  readonly #fleet: readonly Assessed[];
+  readonly #outages = new Map<string, number>();
   /** How many have to come back before anybody who was refused one gets it. */
   #short = Infinity;
 
@@ -26,7 +37,8 @@ export class Places {
     this.#room = new Room(snapshot);
     // A shadow whose node is not known counts as its owner; nobody acts on one without an owner.
     const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
-    const outages = new Map<string, number>();
+    const outages = this.#outages;
+    this.#fleet = fleet;
     for (const { subject, health } of fleet) {
       const { uid } = subject.node;
       strays.delete(uid);
@@ -45,15 +57,36 @@ export class Places {
     const short = this.#taken.size + Number(!this.#taken.has(nodeUid)) - this.#capacity;
     if (short > 0) {
       this.#short = Math.min(this.#short, short);
-      return WAITING;
+      return this.#taken.size > this.#outages.size ? WAITING : NOT_READY_FIRST;
     }
     this.#taken.add(nodeUid);
     this.#room.take(slot);
     return undefined;
   }
 
+  /** How many places there are. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Who takes a place by now, those that are about to start included: nodes by name, then what belongs to none. */
+  get holders(): readonly Holder[] {
+    const unknown = new Set(this.#taken);
+    const holders: Holder[] = [];
+    for (const { subject } of this.#fleet) {
+      if (unknown.delete(subject.node.uid)) holders.push(holderOf(subject, this.#outages.get(subject.node.uid)));
+    }
+    return [...holders, ...[...unknown].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];
+  }
+
   /** When time alone gives a place to somebody who was refused one; undefined = never. */
   get nextAt(): number | undefined {
     return this.#returns[this.#short - 1];
   }
+}
+
+function holderOf({ node, shadow, slot }: Subject, until: number | undefined): Holder {
+  if (until !== undefined) return { node: node.name, because: 'NodeNotReady', until };
+  const isMarked = node.marks !== undefined && !slot && !(shadow && isActive(shadow));
+  return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

@@ -7,7 +7,7 @@ import { endlessRefusal, type Gatekeeper, secondGate, stillRefused } from './gat
 import { healthOf } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import type { Policy } from './policy.ts';
-import { Places } from './places.ts';
+import { type Holder, Places } from './places.ts';
 import { recover } from './recovery.ts';
 import { type Assessed, type Halted, type ReleaseName, Releases } from './releases.ts';
 import { settle } from './slots.ts';
@@ -28,6 +28,8 @@ export interface Plan {
   /** Versions that nodes wait for. */
   readonly offered: readonly ReleaseName[];
   readonly warnings: readonly Warning[];
+  /** How many nodes may be updating at once, and who takes a place. */
+  readonly places: { readonly capacity: number; readonly holders: readonly Holder[] };
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
   readonly wakeAt: number | undefined;
 }
@@ -40,7 +42,8 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const managed = fleet.filter(({ subject }) => subject.node.managed);
   const withheld = new Withheld(snapshot, alarm);
   const keeper: Gatekeeper = { snapshot, policy, alarm, withheld, releases: new Releases(managed) };
-  const starts = chooseStarts(managed, new Places(fleet, snapshot, policy), keeper);
+  const places = new Places(fleet, snapshot, policy);
+  const starts = chooseStarts(managed, places, keeper);
   const stops = stopsOf(managed, starts, keeper);
   const writes = [...withheld.due(upkeep(fleet, stops, timestamp)), ...starts.commands];
   const commands = [
@@ -63,6 +66,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
     halted: keeper.releases.halted(policy.maxFailed),
     offered: keeper.releases.offered,
     warnings,
+    places: { capacity: places.capacity, holders: places.holders },
     wakeAt: alarm.next,
   };
 }

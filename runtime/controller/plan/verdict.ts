@@ -65,6 +65,9 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
 /** It may start, and others come first. */
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
+/** It may start, and no other is being updated that could make a place free. */
+export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are not Ready take the places');
+
 /** It may start, and the Lease cannot hold its slot besides those that it has. */
 export const NO_ROOM: Finding = found('WaitingForSlot', 'the list of slots on the Lease is full');
 

@@ -3,33 +3,78 @@ import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import { isActive } from '../plan/subject.ts';
 import type { NodeView, ShadowView } from '../plan/snapshot.ts';
+import type { Holder } from '../plan/places.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { Look } from './look.ts';
 
 /** What concerns the fleet first, then a line for each managed node. */
-export function fleetLines({ snapshot, plan, now }: Look): readonly string[] {
+export function fleetLines(look: Look): readonly string[] {
+  const { snapshot, plan, now } = look;
   const { paused } = snapshot;
+  const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
+    ...unreadLines(look),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
     ...plan.halted.map(({ version, family, failures }) => `halted: ${version} (${family}) failed on ${failures} nodes`),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
+    ...(isWaiting ? [placesText(look)] : []),
     ...table(plan.verdicts.map((verdict) => cells(verdict, now))),
   ];
 }
 
 /** The line of one node; undefined where the cluster has no such node. */
-export function nodeLine({ snapshot, plan, now }: Look, name: string): string | undefined {
+export function nodeLine(look: Look, name: string): string | undefined {
+  const { snapshot, plan, now } = look;
   const verdict = plan.verdicts.find(({ node }) => node === name);
+  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(look))])[0];
   if (verdict) return table([cells(verdict, now)])[0];
   const isThere = snapshot.nodes.some((node) => node.name === name);
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
-function cells({ node, reason, message, step, until, position }: Verdict, now: number): readonly string[] {
+/** What the answer is made on that the Deployment alone does not tell. */
+export function unreadLines({ unread }: Look): readonly string[] {
+  return unread.map(({ source, variable }) =>
+    variable === undefined
+      ? `not known: what ${source} sets besides: defaults are assumed`
+      : `not known: ${variable}, which ${source} sets: its default is assumed`,
+  );
+}
+
+/** Places that are named, of however many. */
+const NAMED = 5;
+
+/** Who takes the places that others wait for, and why. */
+function placesText({ plan: { places, verdicts }, now }: Look): string {
+  const { capacity, holders } = places;
+  const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
+  const named = holders.slice(0, NAMED).map((holder) => {
+    return `${holder.node} (${whyHeld(holder, verdictsByNode.get(holder.node), now)})`;
+  });
+  const more = holders.length > NAMED ? ` and ${holders.length - NAMED} more` : '';
+  const of = Number.isFinite(capacity) ? ` of ${capacity}` : '';
+  return `places: ${holders.length}${of} taken, by ${named.join(', ')}${more}`;
+}
+
+function whyHeld({ because, until }: Holder, verdict: Verdict | undefined, now: number): string {
+  if (because === 'NodeNotReady') return `not Ready, for ${durationText((until ?? now) - now)} more`;
+  if (because === 'NodeGone') return 'the node is gone';
+  if (because === 'Marks') return 'what was changed on it is being undone';
+  return verdict?.reason === 'Updating'
+    ? (verdict.step ?? verdict.reason)
+    : (verdict?.reason ?? 'not managed any more');
+}
+
+function cells(
+  { node, reason, message, step, until, position }: Verdict,
+  now: number,
+  more?: string,
+): readonly string[] {
   const details = [
     step,
     position === undefined ? undefined : `position ${position}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
+    more,
   ].filter((detail) => detail !== undefined);
   return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];
 }

@@ -26,8 +26,18 @@ import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../view
 export interface Look {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
+  /** Settings of the controller that are written elsewhere than in its Deployment. */
+  readonly unread: readonly Unread[];
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+}
+
+/** Where a setting comes from that is not read: people may see a Deployment who may not see what it refers to. */
+export interface Unread {
+  /** e.g. `ConfigMap settings`. */
+  readonly source: string;
+  /** Undefined = any that is not named. */
+  readonly variable: string | undefined;
 }
 
 /** The controller's settings cannot be made out, so nobody can say what it would do. */
@@ -48,7 +58,7 @@ export interface Cluster {
 export async function look(cluster: Cluster, now: number): Promise<Look> {
   const { transport, namespace } = cluster;
   const pods = podsOf(cluster);
-  const [config, nodes, shadows, agents, lease, home] = await Promise.all([
+  const [{ config, unread }, nodes, shadows, agents, lease, home] = await Promise.all([
     configOf(cluster),
     nodePort(transport).list(),
     shadowPort(transport, namespace).list(),
@@ -72,7 +82,7 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     refusals: new Map(),
     drainRefusals: new Map(),
   };
-  return { snapshot, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
+  return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
 }
 
 type PodsOf = (component: string) => Promise<readonly Pod[]>;
@@ -91,19 +101,33 @@ function knownSilence(since: ReadonlyMap<string, number>, facts: readonly Shadow
   return new Map([...since].map(([name, at]) => [name, silent.has(name) ? 0 : at]));
 }
 
+type Reference = { readonly name?: string } | undefined;
+
+interface Container {
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly configMapKeyRef?: Reference; readonly secretKeyRef?: Reference };
+  }[];
+  readonly envFrom?: readonly { readonly configMapRef?: Reference; readonly secretRef?: Reference }[];
+}
+
 interface Deployment extends KubeObject {
   readonly spec?: {
     readonly template?: {
       readonly spec?: {
-        readonly containers?: readonly {
-          readonly env?: readonly { readonly name: string; readonly value?: string }[];
-        }[];
+        readonly containers?: readonly Container[];
       };
     };
   };
 }
 
-async function configOf(cluster: Cluster): Promise<ControllerConfig> {
+interface Settings {
+  readonly config: ControllerConfig;
+  readonly unread: readonly Unread[];
+}
+
+async function configOf(cluster: Cluster): Promise<Settings> {
   const { transport, namespace } = cluster;
   const path = collectionPath({ group: 'apps', version: 'v1', plural: 'deployments', namespace });
   const deployments = new Collection<Deployment>(transport, path);
@@ -112,11 +136,26 @@ async function configOf(cluster: Cluster): Promise<ControllerConfig> {
     podsOf(cluster)(COMPONENTS.controller),
   ]);
   if (!deployment) throw new UnknownPolicyError(`namespace ${namespace} has no Deployment ${CONTROLLER_DEPLOYMENT}`);
-  return readControllerConfig({ ...literalsOf(deployment), MY_NODE_NAME: pod?.spec?.nodeName ?? 'none' });
+  const [container = {}] = deployment.spec?.template?.spec?.containers ?? [];
+  const config = readControllerConfig({ ...literalsOf(container), MY_NODE_NAME: pod?.spec?.nodeName ?? 'none' });
+  return { config, unread: unreadOf(container) };
 }
 
 /** What a field of the pod fills in is left out. */
-function literalsOf({ spec }: Deployment): Record<string, string | undefined> {
-  const [container] = spec?.template?.spec?.containers ?? [];
-  return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]));
+function literalsOf({ env = [] }: Container): Record<string, string | undefined> {
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+}
+
+function unreadOf({ env = [], envFrom = [] }: Container): readonly Unread[] {
+  const named = env.flatMap(({ name, valueFrom }) => {
+    const source = sourceOf(valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef);
+    return source === undefined ? [] : [{ source, variable: name }];
+  });
+  const whole = envFrom.flatMap(({ configMapRef, secretRef }) => sourceOf(configMapRef, secretRef) ?? []);
+  return [...named, ...whole.map((source) => ({ source, variable: undefined }))];
+}
+
+function sourceOf(configMap: Reference, secret: Reference): string | undefined {
+  if (configMap) return `ConfigMap ${configMap.name}`;
+  return secret && `Secret ${secret.name}`;
 }

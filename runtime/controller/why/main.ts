@@ -9,7 +9,7 @@ import { describeEnv, readEnv } from '../../lib/env.ts';
 import { processEnv } from '../../lib/process-env.ts';
 import { VERSION } from '../../lib/version.ts';
 import { NAMESPACE } from '../../shadow/names.ts';
-import { fleetLines, leftoverLines, nodeLine } from './lines.ts';
+import { fleetLines, leftoverLines, nodeLine, unreadLines } from './lines.ts';
 import { look } from './look.ts';
 
 /** What of the environment says where the cluster is. */
@@ -53,7 +53,7 @@ async function answer(args: readonly string[]): Promise<Answer> {
   const line = nodeLine(seen, node);
   return line === undefined
     ? { lines: [`the cluster has no node ${node}`], exitCode: 1 }
-    : { lines: [line], exitCode: 0 };
+    : { lines: [...unreadLines(seen), line], exitCode: 0 };
 }
 
 function settings(kubeconfig: string) {

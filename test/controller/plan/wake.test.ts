@@ -23,9 +23,9 @@ function changed({ open, triggeredAt }: WindowState, at: number): WindowState {
   return { ...next, open: false, triggeredAt: at };
 }
 
-/** Everything that a plan says, but for the time at which it says so. */
+/** Everything that a plan says, but for the time at which it says so, and for who takes places: nobody is woken to be told of that. */
 function said(snapshot: Snapshot, rules: Policy, now: number): string {
-  const { wakeAt: _, ...rest } = plan(later(snapshot, now), rules, now);
+  const { wakeAt: _, places: __, ...rest } = plan(later(snapshot, now), rules, now);
   return JSON.stringify(rest).replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fleetLines, leftoverLines, nodeLine } from '../../../runtime/controller/why/lines.ts';
+import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runtime/controller/why/lines.ts';
 import { type Look, look, UnknownPolicyError } from '../../../runtime/controller/why/look.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
@@ -12,14 +12,21 @@ afterEach(() => stage.end());
 
 /** A controller's Deployment that says `env`, and the same controller at work. */
 async function deploy(env: Readonly<Record<string, string>> = {}): Promise<void> {
-  const container = { name: 'brupop', image: 'x', env: Object.entries(env).map(([name, value]) => ({ name, value })) };
+  await deployContainer({
+    name: 'brupop',
+    image: 'x',
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  });
+  stage.start({ env });
+  await stage.pass();
+}
+
+async function deployContainer(container: object): Promise<void> {
   const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [container] } };
   await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, {
     metadata: { name: CONTROLLER_DEPLOYMENT },
     spec: { selector: { matchLabels: { app: 'x' } }, template },
   });
-  stage.start({ env });
-  await stage.pass();
 }
 
 const seen = (): Promise<Look> => look({ transport: stage.transport, namespace: NAMESPACE }, stage.clock.now());
@@ -35,6 +42,7 @@ describe('a line for each node', () => {
     stage = await Stage.with('a', 'b', 'node-c');
     await deploy();
     expect(fleetLines(await seen())).toEqual([
+      'places: 1 of 1 taken, by a (StagedAndPerformedUpdate)',
       'a       Updating        the node is being updated to 1.1.0 (StagedAndPerformedUpdate)',
       'b       WaitingForSlot  other nodes are being updated (position 1)',
       'node-c  WaitingForSlot  other nodes are being updated (position 2)',
@@ -52,7 +60,7 @@ describe('a line for each node', () => {
   test('by the settings of the Deployment, the same as the controller gives', async () => {
     stage = await Stage.with('a', 'b', 'c');
     await deploy({ MAX_CONCURRENT_UPDATE: '2' });
-    const lines = fleetLines(await seen());
+    const lines = fleetLines(await seen()).slice(1);
     expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['Updating', 'Updating', 'WaitingForSlot']);
   });
 
@@ -61,6 +69,7 @@ describe('a line for each node', () => {
     await leaseWithRoomFor(stage, 1);
     await deploy({ MAX_CONCURRENT_UPDATE: 'unlimited' });
     expect(fleetLines(await seen())).toEqual([
+      'places: 1 taken, by a (StagedAndPerformedUpdate)',
       'a  Updating        the node is being updated to 1.1.0 (StagedAndPerformedUpdate)',
       'b  WaitingForSlot  the list of slots on the Lease is full (position 1)',
       'c  WaitingForSlot  the list of slots on the Lease is full (position 2)',
@@ -86,6 +95,78 @@ describe('a line for each node', () => {
   });
 
   const fleetLinesNow = async (): Promise<readonly string[]> => fleetLines(await seen());
+});
+
+describe('who takes the places that others wait for', () => {
+  test('is a node that is not Ready and needs no update, and for how long', async () => {
+    stage = await Stage.with('a', 'b', 'c');
+    for (const name of ['a', 'c']) await stage.report(name, { current_version: '1.1.0' });
+    await stage.setReady('a', false);
+    await deploy();
+    await stage.pass(20 * 60_000);
+    const now = await seen();
+    expect(fleetLines(now).slice(0, -1)).toEqual([
+      'places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more)',
+      'a  UpToDate        the node runs the newest version that it is offered',
+      'b  WaitingForSlot  nodes that are not Ready take the places (position 1)',
+    ]);
+    expect(nodeLine(now, 'b')).toBe(
+      'b  WaitingForSlot  nodes that are not Ready take the places (position 1, places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
+    );
+  });
+
+  test('is a few by name, and how many more', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    stage = await Stage.with(...names);
+    await deploy({ MAX_CONCURRENT_UPDATE: '6' });
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    const drain = { started_at: '2026-01-01T00:00:01Z', pods_left: 1, blocked_by: ['a budget'] };
+    await stage.report('a', { drain });
+    const step = '(StagedAndPerformedUpdate)';
+    expect(fleetLines(await seen())[0]).toBe(
+      `places: 6 of 6 taken, by a (DrainBlocked), b ${step}, c ${step}, d ${step}, e ${step} and 1 more`,
+    );
+  });
+});
+
+describe('settings that are not written in the Deployment', () => {
+  const envOf = (env: readonly object[], envFrom: readonly object[] = []): object => ({
+    name: 'brupop',
+    image: 'x',
+    env,
+    envFrom,
+  });
+
+  test('are named, and what is assumed of them', async () => {
+    stage = await Stage.with('a');
+    const named = { name: 'settings', key: 'concurrency' };
+    const field = { name: 'MY_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
+    await deployContainer(
+      envOf(
+        [
+          field,
+          { name: 'MAX_CONCURRENT_UPDATE', valueFrom: { configMapKeyRef: named } },
+          { name: 'MAX_FAILED_UPDATE', valueFrom: { secretKeyRef: named } },
+        ],
+        [{ configMapRef: { name: 'more' } }, { secretRef: { name: 'most' } }],
+      ),
+    );
+    const unread = [
+      'not known: MAX_CONCURRENT_UPDATE, which ConfigMap settings sets: its default is assumed',
+      'not known: MAX_FAILED_UPDATE, which Secret settings sets: its default is assumed',
+      'not known: what ConfigMap more sets besides: defaults are assumed',
+      'not known: what Secret most sets besides: defaults are assumed',
+    ];
+    expect(unreadLines(await seen())).toEqual(unread);
+    expect(fleetLines(await seen()).slice(0, 4)).toEqual(unread);
+  });
+
+  test('are none where all of them are', async () => {
+    stage = await Stage.with('a');
+    await deploy({ MAX_CONCURRENT_UPDATE: '2' });
+    expect(unreadLines(await seen())).toEqual([]);
+  });
 });
 
 test('a node that is not managed, and one that is not there', async () => {
