@@ -47,15 +47,18 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
   }
 }
 
-/** Every replica comes to the same, because it counts from what is written on the node. */
+/**
+ * Every replica comes to the same, because it counts from what is written on the node. A time in the future is of a clock that is ahead: it is
+ * written anew.
+ */
 function nextStep(inUse: readonly string[], { admitted: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
-  const since = readMarks(node)?.volumesSince;
   if (inUse.length === 0) return { kind: 'go', inUse };
-  if (since === undefined) {
+  const since = Date.parse(readMarks(node)?.volumesSince ?? '');
+  if (Number.isNaN(since) || since > now) {
     const patch = volumesPatch(node, id, rfc3339(now));
     return patch ? { kind: 'begin', patch } : { kind: 'go', inUse };
   }
-  const ms = Date.parse(since) + timeoutMs - now;
+  const ms = since + timeoutMs - now;
   return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };
 }
 

@@ -91,6 +91,21 @@ describe('a drain whose pods are gone', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
+  test('makes nothing of claims of pods that stay where no CSI driver’s volume is bound to them', async () => {
+    const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
+    await world.post(claims, { metadata: { name: 'unbound' }, spec: {} });
+    await world.post('/api/v1/persistentvolumes', {
+      metadata: { name: 'nfs' },
+      spec: { nfs: { path: '/', server: 'a' } },
+    });
+    await world.post(claims, { metadata: { name: 'shared' }, spec: { volumeName: 'nfs' } });
+    await world.post(claims, { metadata: { name: 'lost' }, spec: { volumeName: 'gone' } });
+    await world.addPod('agent', { owner: 'daemon', volumes: ['unbound', 'shared', 'lost', 'missing'].map(claimed) });
+    const { drain } = await waiting(world.replica());
+    await world.useVolumes([]);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
   test.each([
     ['where they use none', 120, []],
     ['where no time is given to their volumes', 0, ['kubernetes.io/csi/csi.test^vol-1']],
@@ -117,6 +132,16 @@ describe('a volume that stays in use', () => {
     expect(await outcome(drain)).toBe('ok');
     expect(await told('VolumesInUse')).toEqual([expect.stringContaining(volume)]);
     expect(await told('DrainFailed')).toEqual([]);
+  });
+
+  test('keeps its drain for two minutes from when a replica sees that another’s clock is ahead', async () => {
+    const first = world.replica({ aheadMs: 300 * SECOND });
+    await waiting(first);
+    await world.clock.advance(60 * SECOND);
+    first.tap.kill();
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(120 * SECOND);
+    expect(await outcome(drain)).toBe('ok');
   });
 
   test('keeps no second request of the same drain', async () => {

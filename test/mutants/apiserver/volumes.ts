@@ -32,8 +32,14 @@ export const volumeMutants: readonly Mutant[] = [
   {
     ...HELD,
     without: 'the one count for a drain: it begins anew with each replica',
-    find: '  const ms = Date.parse(since) + timeoutMs - now;',
+    find: '  const ms = since + timeoutMs - now;',
     replace: '  const ms = timeoutMs;',
+  },
+  {
+    ...HELD,
+    without: 'the new count where a clock is ahead: the drain is kept for the difference, too',
+    find: ' || since > now',
+    replace: '',
   },
   {
     ...HELD,
