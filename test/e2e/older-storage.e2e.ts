@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, KubeList, KubeObject, Node } from '../..
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import {
   COMPONENTS,
+  CONVERSION_DATA_ANNOTATION,
   CRD_NAME,
   GROUP,
   MANAGED_LABEL,
@@ -77,6 +78,8 @@ test('once it runs, the rollout goes on where it stood, and everything is stored
 
 test('who reads and writes v1 still can, and what v2 says of the node stays true', async () => {
   const v1 = `${PLURAL}.v1.${GROUP}`;
+  const before = shadowOf(scene.history, 'node-1')?.status;
+  expect(before?.conditions).toHaveLength(1);
   await kubectl('annotate', v1, shadowName('node-1'), '-n', NAMESPACE, 'example.com/by=v1');
   const { items } = JSON.parse((await kubectl('get', '--raw', pathOf('v1'))).stdout) as KubeList<KubeObject>;
   expect(items.map(({ apiVersion, metadata: { uid } }) => [apiVersion, uid])).toEqual(
@@ -87,6 +90,9 @@ test('who reads and writes v1 still can, and what v2 says of the node stays true
     return found?.metadata.annotations?.['example.com/by'] === 'v1' && found;
   });
   expect(shadow.status).toMatchObject({ current_version: '1.39.0', current_state: 'Idle', crash_count: 0 });
+  // A condition that had been lost and written anew would be of another time.
+  expect(shadow.status).toEqual(before);
+  expect(Object.keys(shadow.metadata.annotations ?? {})).not.toContain(CONVERSION_DATA_ANNOTATION);
   expect(shadow.metadata.ownerReferences).toMatchObject([{ kind: 'Node', name: 'node-1' }]);
 }, 30_000);
 
