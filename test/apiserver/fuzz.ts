@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../runtime/lib/random.ts';
+import { convertShadow } from '../../runtime/shadow/convert.ts';
 import { CONVERSION_DATA_ANNOTATION } from '../../runtime/shadow/names.ts';
 
 const GROUP = 'brupop.bottlerocket.aws';
@@ -47,6 +48,9 @@ export const CORPUS: readonly Buffer[] = [
   reviewOf('v1', V2, V1, { ...V2, status: null }),
   reviewOf('v2', { ...V1, status: undefined }),
   reviewOf('v2'),
+  // As this operator has given it out, and as somebody else may bring it back.
+  reviewOf('v2', convertShadow(V2, `${GROUP}/v1`)),
+  reviewOf('v1', { ...V2, metadata: { ...META, annotations: { [CONVERSION_DATA_ANNOTATION]: '{"spec":{}}' } } }),
   '',
   'null',
   '[]',
