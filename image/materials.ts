@@ -47,13 +47,14 @@ export async function fetchMaterials(platform: Platform, options: FetchOptions):
   });
 }
 
-interface Wanted {
+export interface Wanted {
   readonly name: string;
   readonly pinned: DebianPin | undefined;
-  readonly archive: DebianArchive;
+  readonly archive: Pick<DebianArchive, 'has' | 'newest' | 'download'>;
 }
 
-async function fetchDebian(wanted: Wanted, options: FetchOptions): Promise<DebianFile> {
+/** A package as it is pinned, or as `whenGone` says. @throws WrongDigestError, PinGoneError, NoSuchPackageError */
+export async function fetchDebian(wanted: Wanted, options: FetchOptions): Promise<DebianFile> {
   const { name, archive } = wanted;
   const { downloads } = options;
   const pin = await obtainable(wanted, options);

@@ -23,7 +23,8 @@ test('a fleet goes over with all three processes in containers of the image, as 
     if (start) containers.add(pod.metadata.labels?.['brupop.bottlerocket.aws/component'] ?? '');
     return start;
   };
-  await withRollout({ options: { nodes: 2 }, containers: watched }, async (rollout) => {
+  const interrupted = AbortSignal.timeout(90_000);
+  await withRollout({ options: { nodes: 2 }, containers: watched, interrupted }, async (rollout) => {
     await rollout.over;
     expect(rollout.summary().faults).toEqual([]);
     expect([...rollout.recorder.updates.keys()].toSorted()).toEqual(['node-1', 'node-2']);

@@ -16,7 +16,7 @@ export const PLAIN: SimOptions = {
 
 /** Runs `use` on a rollout with real processes, and ends all of it whatever happens. */
 export async function withRollout(
-  request: { readonly options?: Partial<SimOptions> } & Pick<RolloutOptions, 'edit' | 'containers'>,
+  request: { readonly options?: Partial<SimOptions> } & Partial<Omit<RolloutOptions, 'options' | 'root'>>,
   use: (rollout: Rollout) => Promise<void>,
 ): Promise<void> {
   const options = { ...PLAIN, ...request.options };
@@ -25,7 +25,7 @@ export async function withRollout(
     edit: request.edit,
     containers: request.containers,
     root: ROOT,
-    interrupted: new AbortController().signal,
+    interrupted: request.interrupted ?? new AbortController().signal,
   });
   try {
     await use(rollout);
