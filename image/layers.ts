@@ -69,8 +69,8 @@ async function write(into: string, path: string, text: string): Promise<void> {
   await writeFile(join(into, path), text);
 }
 
-/** The same for the same files, whoever makes it and when: order, owner, modes and times are stated. */
-const REPRODUCIBLE = [
+/** Of tar: the same for the same files, whoever packs them and when: order, owner, modes and times are stated. */
+export const REPRODUCIBLE = [
   '--sort=name',
   '--format=gnu',
   '--owner=0',

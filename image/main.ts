@@ -37,10 +37,13 @@ async function lock(): Promise<void> {
   await writeLock(await newLock(devDependencies.node, await readLock()));
 }
 
-/** Prints the image's name with its digest, as crane does. */
+/** Prints the image's name with its digest, as crane does. @throws Error where the registry knows it by another than the build stated */
 async function push(reference: string): Promise<void> {
   const { crane } = await findCrane(process.env);
-  say(await crane('push', join(OUT, 'oci'), reference));
+  const pushed = await crane('push', join(OUT, 'oci'), reference);
+  const digest = (await readFile(join(OUT, 'digest'), 'utf8')).trim();
+  if (!pushed.endsWith(`@${digest}`)) throw new Error(`expected ${digest}, got ${pushed}`);
+  say(pushed);
 }
 
 async function carryOut(command: Command): Promise<void> {

@@ -2,6 +2,7 @@ import { App, type ApiObject, JsonPatch, Yaml } from 'cdk8s';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { BrupopChart } from '../chart.ts';
 import type { Component } from '../labels.ts';
+import type { BrupopProps } from '../props/brupop.ts';
 import { podSlots, valuesOf, type WorkloadSpec } from './slots.ts';
 
 /** Stands for the release's namespace until the text is written: names are checked, and an expression is none. */
@@ -19,9 +20,9 @@ const CHART = {
   kubeVersion: '>=1.27.0-0',
 };
 
-/** The operator as a Helm chart: text by file name. What has no value in it takes the constructs. */
-export function helmChart(): Readonly<Record<string, string>> {
-  const chart = new BrupopChart(new App(), 'brupop', { namespace: NAMESPACE_MARK, createNamespace: false });
+/** The operator as a Helm chart: text by file name. What has no value in it takes the constructs. @param image that its values name */
+export function helmChart(image: Pick<BrupopProps, 'image'> = {}): Readonly<Record<string, string>> {
+  const chart = new BrupopChart(new App(), 'brupop', { ...image, namespace: NAMESPACE_MARK, createNamespace: false });
   const { agent, apiserver, controller } = chart.brupop;
   const slots = [
     ...open(agent.daemonSet, 'agent'),
