@@ -11,6 +11,8 @@ import { container, find, literalEnv, workload, manifests, type Process, PROCESS
 const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
 const READERS = { agent: readAgentConfig, apiserver: readApiserverConfig, controller: readControllerConfig };
 const objects = manifests();
+/** What Node's own program takes, whatever it runs. */
+const NODE_MIB = 55;
 
 /** The environment of a pod as the process would find it. */
 function environmentOf(process: Process, from = objects): Record<string, string> {
@@ -29,6 +31,17 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     const libraries = process === 'apiserver' ? APISERVER_ALLOCATOR : {};
     const read = Object.keys({ ...SCHEMAS[process], ...libraries });
     expect(read).toEqual(expect.arrayContaining(Object.keys(environmentOf(process))));
+  });
+
+  test('ends its heap below the limit of its container, with room for Node itself', () => {
+    const { command, resources } = container(objects, process) as {
+      readonly command: readonly string[];
+      readonly resources: { readonly limits: { readonly memory: string } };
+    };
+    const shares = command.flatMap((part) => /^--max-old-space-size-percentage=(\d+)$/.exec(part)?.[1] ?? []);
+    const limit = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1]);
+    expect(shares).toHaveLength(1);
+    expect(limit - (limit * Number(shares[0])) / 100).toBeGreaterThan(NODE_MIB);
   });
 
   test('leaves its defaults as they are', () => {
