@@ -66,6 +66,15 @@ const ALERTS: readonly Alert[] = [
     description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
   },
   {
+    name: 'BrupopProgressDeadlineExceeded',
+    severity: 'critical',
+    expression: nodes('ProgressDeadlineExceeded'),
+    during: '0m',
+    summary: 'The update of {{ $value }} node(s) makes no progress.',
+    description:
+      'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
+  },
+  {
     name: 'BrupopRolloutHalted',
     severity: 'critical',
     expression: nodes('RolloutHalted'),

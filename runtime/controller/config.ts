@@ -97,6 +97,10 @@ export const controllerEnv = {
     help: 'as the agents have it; above 0, a policy that leaves no load balancer target is warned of',
     default: '0',
   }),
+  DRAIN_TIMEOUT_IN_SEC: seconds({
+    help: 'as the apiservers have it; an update that takes longer than its drain may counts as making no progress',
+    default: '1800',
+  }),
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz, /readyz and /plan', default: '8080' }),
 } as const;
 
@@ -148,6 +152,7 @@ export function policyOf(config: ControllerConfig): Omit<Policy, 'conditionWrite
     soakTimeoutMs: config.MONITORING_TIMEOUT_IN_SEC * 1000,
     agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,
     returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
     notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
     mustFit: config.WINDOW_FIT === 'strict',
     labelNodes: config.LABEL_NODES,

@@ -88,8 +88,9 @@ export interface SetbackOccasion {
 }
 
 /** A process that does not know that another has told of it names the Event alike. */
-export function setback({ verdict: { reason, message }, node, shadow, namespace }: SetbackOccasion): EventRecord {
-  const occasion = `${reason.toLowerCase()}.${node.readyChangedAt.toString(16)}`;
+export function setback({ verdict, node, shadow, namespace }: SetbackOccasion): EventRecord {
+  const { reason, message, since = node.readyChangedAt } = verdict;
+  const occasion = `${reason.toLowerCase()}.${since.toString(16)}`;
   return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
 }
 

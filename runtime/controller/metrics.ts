@@ -3,11 +3,10 @@ import { isCancelled } from './events.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
-import { REASONS, type Setback } from './plan/verdict.ts';
+import { REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
-const SETBACKS: readonly Setback['reason'][] = ['NotReturned', 'SoakFailed'];
 
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
 export class ControllerMetrics {
@@ -37,7 +36,7 @@ export class ControllerMetrics {
   readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
   readonly #setbacks = this.#counter(
     'brupop_controller_setbacks_total',
-    'Nodes that did not come back well from their update, by the verdict on them',
+    'Nodes whose update made no progress or did not end well, by the verdict on them',
     'reason',
   );
   readonly #apiErrors = this.#counter(

@@ -7,7 +7,7 @@ import { Stage } from './stage.ts';
 let stage: Stage;
 afterEach(() => stage.end());
 
-const REASONS = new Set(['NotReturned', 'SoakFailed']);
+const REASONS = new Set(['NotReturned', 'SoakFailed', 'ProgressDeadlineExceeded']);
 const told = async (): Promise<readonly string[]> => (await stage.events()).filter((reason) => REASONS.has(reason));
 const counted = async (controller: Controller, reason: string): Promise<string | undefined> => {
   const { body } = await routesOf(controller)['/metrics']!();
@@ -83,4 +83,22 @@ test('a node that does not stay Ready after its update is told each time', async
     await stage.setReady('a', true);
     await stage.pass(30_000);
   }
+});
+
+test('a node that dies while it stages is told once, however long it stays so', async () => {
+  stage = await Stage.with('a', 'b');
+  const controller = stage.start();
+  await stage.pass();
+  await stage.setReady('a', false);
+  await stage.loseAgent('a');
+  await stage.pass(960_000);
+  await stage.pass(4 * 3_600_000);
+  expect([await told(), await counted(controller, 'ProgressDeadlineExceeded')]).toEqual([
+    ['ProgressDeadlineExceeded'],
+    '1',
+  ]);
+  expect((await stage.shadows.get('brs-a'))!.status?.conditions).toMatchObject([
+    { reason: 'ProgressDeadlineExceeded', message: expect.stringMatching(/not Ready since 2026-01-01T00:00:01Z/) },
+  ]);
+  expect(await stage.slots()).toEqual(['brs-a']);
 });

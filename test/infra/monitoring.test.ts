@@ -161,6 +161,14 @@ describe('alerts', () => {
     expect(REASONS).toEqual(expect.arrayContaining(reasons));
   });
 
+  test('call somebody for every verdict that does not end by itself, or by whoever it names', () => {
+    const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
+    const patient = ['UpToDate', 'NoUpdateOffered', 'WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating'];
+    // A node that is not Ready and has begun nothing is for whoever watches nodes.
+    const said = ['Paused', 'Held', 'NodeNotReady'];
+    expect([...reasons, ...patient, ...said].toSorted()).toEqual([...REASONS].toSorted());
+  });
+
   test('each have a name of their own and a severity', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const { labels } of rules) expect(['critical', 'warning']).toContain(labels.severity);

@@ -170,6 +170,7 @@ test('every tunable arrives at its process', () => {
     AGENT_TIMEOUT_IN_SEC: '9',
     NODE_RETURN_TIMEOUT_IN_SEC: '10',
     NOT_READY_HOLD_IN_SEC: '11',
+    DRAIN_TIMEOUT_IN_SEC: '3',
   });
   // Cron would win over the window.
   expect(controller).not.toHaveProperty('SCHEDULER_CRON_EXPRESSION');

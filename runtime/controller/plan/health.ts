@@ -1,6 +1,7 @@
 import type { Alarm } from './alarm.ts';
 import type { Policy } from './policy.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
+import { isLeftOver } from './recovery.ts';
 import { requestedReboot, type Subject } from './subject.ts';
 
 /** What time says about a subject. */
@@ -23,7 +24,7 @@ export function healthOf(subject: Subject, policy: Policy, alarm: Alarm): Health
   const { node, shadow, silentSince } = subject;
   const isWell = node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
   if (isWell || !node.managed) return WELL;
-  const outageUntil = outageOf(node, policy, alarm.now);
+  const outageUntil = outageOf(subject, policy, alarm.now);
   if (!shadow) return { ...WELL, outageUntil, agentSilent: isOverdue(subject, policy, alarm) };
   const agentSilent = isSilent(subject, policy, alarm);
   const notReturned = hasNotReturned(node, shadow, { policy, alarm });
@@ -68,8 +69,10 @@ function soakOf(node: NodeView, { spec, status, stale }: ShadowView, { policy, a
 }
 
 /** No alarm: only where somebody waits for its place does the end of an outage change anything. */
-function outageOf(node: NodeView, { notReadyHoldMs }: Policy, now: number): number | undefined {
-  if (node.ready || notReadyHoldMs === 0) return undefined;
-  const until = node.readyChangedAt + notReadyHoldMs;
+function outageOf(subject: Subject, { notReadyHoldMs, agentTimeoutMs }: Policy, now: number): number | undefined {
+  const { node, silentSince = -Infinity } = subject;
+  const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
+  // Until its agent has been away for as long as for a rescue, it may only be starting anew.
+  const until = Math.max(outage, isLeftOver(subject) ? silentSince + agentTimeoutMs : -Infinity);
   return now < until ? until : undefined;
 }

@@ -11,7 +11,7 @@ import { type Finding, NO_ROOM, NOT_READY_FIRST, WAITING } from './verdict.ts';
 export interface Holder {
   /** Its name; its UID, where no node is known. */
   readonly node: string;
-  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'NodeGone';
+  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'AgentSilent' | 'NodeGone';
   /** When its place comes back by itself, milliseconds since the Unix epoch. */
   readonly until?: number;
 }
@@ -42,7 +42,7 @@ export class Places {
     for (const { subject, health } of fleet) {
       const { uid } = subject.node;
       strays.delete(uid);
-      if (isOccupied(subject, health)) this.#taken.add(uid);
+      if (isOccupied(subject)) this.#taken.add(uid);
       else if (health.outageUntil !== undefined && !this.#taken.has(uid)) outages.set(uid, health.outageUntil);
     }
     for (const uid of [...strays, ...outages.keys()]) this.#taken.add(uid);
@@ -86,7 +86,7 @@ export class Places {
 }
 
 function holderOf({ node, shadow, slot }: Subject, until: number | undefined): Holder {
-  if (until !== undefined) return { node: node.name, because: 'NodeNotReady', until };
+  if (until !== undefined) return { node: node.name, because: node.ready ? 'AgentSilent' : 'NodeNotReady', until };
   const isMarked = node.marks !== undefined && !slot && !(shadow && isActive(shadow));
   return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

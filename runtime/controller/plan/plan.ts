@@ -11,10 +11,11 @@ import { type Holder, Places } from './places.ts';
 import { recover } from './recovery.ts';
 import { type Assessed, type Halted, type ReleaseName, Releases } from './releases.ts';
 import { settle } from './slots.ts';
+import { stalled } from './stalled.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { subjectsOf } from './subject.ts';
-import { type Finding, found, type Stop, type Verdict, verdictOn, WAITING } from './verdict.ts';
+import { type Finding, found, type Reason, type Stop, type Verdict, verdictOn, WAITING } from './verdict.ts';
 import { type Warning, warningsFor, withWarnings } from './warnings.ts';
 import { Withheld } from './withheld.ts';
 
@@ -159,10 +160,27 @@ function verdictsFor(
     if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
     const refusal = findings[index];
     const finding = findingFor(assessed, newest);
-    if (finding?.reason !== 'Updating') return say(finding ?? refusal ?? WAITING);
-    const gated = stops.get(assessed.subject.node.uid)?.because ?? stillRefused(assessed.subject, keeper);
-    return say(gated ?? (refusal ? { ...finding, newer: refusal } : finding));
+    if (!finding || !UNDER_WAY.has(finding.reason)) return say(finding ?? refusal ?? WAITING);
+    const held = heldUp(assessed, { finding, stop: stops.get(assessed.subject.node.uid), keeper });
+    return say(held ?? (refusal ? { ...finding, newer: refusal } : finding));
   });
+}
+
+/** Verdicts on updates that run. */
+const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
+
+interface UnderWay {
+  readonly finding: Finding;
+  readonly stop: Stop | undefined;
+  readonly keeper: Gatekeeper;
+}
+
+/** Why an update that runs does not go on, where there is more to say than that it runs. */
+function heldUp({ subject, health }: Assessed, { finding, stop, keeper }: UnderWay): Finding | undefined {
+  const { node, shadow } = subject;
+  const isExplained = node.ready && (stop !== undefined || finding.reason === 'DrainBlocked');
+  const stall = shadow && !isExplained ? stalled({ node, shadow, health }, keeper) : undefined;
+  return stall ?? stop?.because ?? (finding.reason === 'Updating' ? stillRefused(subject, keeper) : undefined);
 }
 
 interface ConditionInput {

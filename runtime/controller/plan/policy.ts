@@ -12,6 +12,8 @@ export interface Policy {
   readonly soakTimeoutMs: number;
   readonly agentTimeoutMs: number;
   readonly returnTimeoutMs: number;
+  /** How long the apiserver lets a drain take; 0 = for ever. */
+  readonly drainTimeoutMs: number;
   /** How long a node that is not Ready takes a slot; 0 = never. */
   readonly notReadyHoldMs: number;
   /** An update must be done before the window closes, as far as can be told, or it does not start. */

@@ -48,9 +48,15 @@ function isDisowned(node: NodeView): boolean {
   return node.marks?.owns.includes('cordon') === true && !node.unschedulable;
 }
 
-/** Whether an update takes up this node, whatever slots say. */
-export function isOccupied(subject: Subject, health: Health): boolean {
+/** Nothing goes on any more of its update, and nobody is there to go on: where it has no slot any more, it was rescued, whatever became of its node. */
+export function isLeftOver({ node, shadow, silentSince }: Subject): boolean {
+  if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
+  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
+}
+
+/** Whether an update takes up this node, whether or not it has a slot. */
+export function isOccupied(subject: Subject): boolean {
   const { node, shadow } = subject;
   if (node.marks) return true;
-  return shadow !== undefined && isActive(shadow) && !isRescued(subject, health);
+  return shadow !== undefined && isActive(shadow) && !isLeftOver(subject);
 }

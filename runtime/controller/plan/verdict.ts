@@ -16,6 +16,7 @@ export const REASONS = [
   'AgentSilent',
   'NotReturned',
   'SoakFailed',
+  'ProgressDeadlineExceeded',
   'AgentMissing',
   'ShadowNotOwned',
   'WriteRefused',
@@ -30,6 +31,8 @@ export interface Verdict {
   readonly message: string;
   /** What a person may want to know besides, and changes: the step of an update. */
   readonly step?: string;
+  /** Since when nothing goes on, milliseconds since the Unix epoch. */
+  readonly since?: number;
   /** When time alone may end it, milliseconds since the Unix epoch. */
   readonly until?: number;
   /** Place among those that wait for a slot, 1 = the next. */
@@ -38,11 +41,11 @@ export interface Verdict {
   readonly newer?: Finding;
 }
 
-/** The node did not come back well from its update. */
-export type Setback = Verdict & { readonly reason: 'NotReturned' | 'SoakFailed' };
+/** What befalls an update that only a person, or the node itself, can end. */
+export const SETBACKS = ['NotReturned', 'SoakFailed', 'ProgressDeadlineExceeded'] as const;
+export type Setback = Verdict & { readonly reason: (typeof SETBACKS)[number] };
 
-export const isSetback = (verdict: Verdict): verdict is Setback =>
-  verdict.reason === 'NotReturned' || verdict.reason === 'SoakFailed';
+export const isSetback = (verdict: Verdict): verdict is Setback => SETBACKS.some((reason) => reason === verdict.reason);
 
 /** A verdict before it is known for which node. */
 export type Finding = Omit<Verdict, 'node'>;

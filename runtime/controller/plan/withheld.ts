@@ -2,7 +2,7 @@ import { shadowName } from '../../shadow/names.ts';
 import type { Alarm } from './alarm.ts';
 import type { Command } from './commands.ts';
 import type { Refusal, Snapshot } from './snapshot.ts';
-import { type Finding, found, type Reason } from './verdict.ts';
+import { type Finding, found, type Reason, SETBACKS } from './verdict.ts';
 
 /** Commands that the API server has not taken are withheld for a while, each by itself: whatever else its node needs goes on. */
 export class Withheld {
@@ -41,7 +41,7 @@ export class Withheld {
 }
 
 /** Where the node is in trouble, that comes first, and what it is called. */
-const STRONGER: ReadonlySet<Reason> = new Set(['NotReturned', 'SoakFailed', 'AgentSilent']);
+const STRONGER: ReadonlySet<Reason> = new Set([...SETBACKS, 'AgentSilent']);
 
 /** Name of the shadow of the node that the command is for, whether or not there is one. */
 export function targetOf(command: Command): string {

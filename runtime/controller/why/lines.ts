@@ -56,23 +56,31 @@ function placesText({ plan: { places, verdicts }, now }: Look): string {
   return `places: ${holders.length}${of} taken, by ${named.join(', ')}${more}`;
 }
 
+/** Of places that no update takes. */
+const HELD: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
+  NodeNotReady: 'not Ready',
+  AgentSilent: 'without its agent',
+  Marks: 'what was changed on it is being undone',
+  NodeGone: 'the node is gone',
+};
+
 function whyHeld({ because, until }: Holder, verdict: Verdict | undefined, now: number): string {
-  if (because === 'NodeNotReady') return `not Ready, for ${durationText((until ?? now) - now)} more`;
-  if (because === 'NodeGone') return 'the node is gone';
-  if (because === 'Marks') return 'what was changed on it is being undone';
+  if (because !== 'Update')
+    return until === undefined ? HELD[because] : `${HELD[because]}, for ${durationText(until - now)} more`;
   return verdict?.reason === 'Updating'
     ? (verdict.step ?? verdict.reason)
     : (verdict?.reason ?? 'not managed any more');
 }
 
 function cells(
-  { node, reason, message, step, until, position }: Verdict,
+  { node, reason, message, step, since, until, position }: Verdict,
   now: number,
   more?: string,
 ): readonly string[] {
   const details = [
     step,
     position === undefined ? undefined : `position ${position}`,
+    since === undefined ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
     more,
   ].filter((detail) => detail !== undefined);

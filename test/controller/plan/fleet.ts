@@ -17,6 +17,7 @@ export const POLICY: Policy = {
   soakTimeoutMs: 900_000,
   agentTimeoutMs: 900_000,
   returnTimeoutMs: 900_000,
+  drainTimeoutMs: 1_800_000,
   notReadyHoldMs: 3_600_000,
   mustFit: false,
   labelNodes: false,

@@ -94,7 +94,9 @@ describe('a node that is refused its drain for two minutes', () => {
     ['nothing refuses it any more', fleet({ a: rebooting, b: {} }, since(9))],
     ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
   ])('is left alone where %s', (_where, world) => {
-    expect(planned(world)).toMatchObject({ commands: [], wakeAt: undefined });
+    const { commands, wakeAt = Infinity } = planned(world);
+    expect(commands).toEqual([]);
+    expect(wakeAt).toBeGreaterThan(minutes(60));
   });
 
   test('is not started again before its pause is over, and says why', () => {

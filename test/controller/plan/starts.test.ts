@@ -91,6 +91,7 @@ describe('gates', () => {
     ['a silent agent', { silentSince: new Map([['a', minutes(-15)]]) }, 'AgentSilent'],
     ['a closed window', { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } }, 'OutsideWindow'],
     ['a last start in doubt', { slots: [slot('a', 'unknown')] }, 'WaitingForSlot'],
+    ['a view from before an own write', fleet({ a: { stale: true } }), 'WaitingForSlot'],
     ['marks that are still to be released', { nodes: [node('a', { marks: MARKS })] }, 'WaitingForSlot'],
   ])('%s keeps a node from starting', (_name, more, reason) => {
     const world = { ...fleet({ a: {} }), ...more };

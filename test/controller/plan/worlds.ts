@@ -28,6 +28,7 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   soakTimeoutMs: fc.constant(900_000),
   agentTimeoutMs: fc.constant(900_000),
   returnTimeoutMs: fc.constant(900_000),
+  drainTimeoutMs: fc.constantFrom(0, 1_800_000),
   notReadyHoldMs: fc.constantFrom(0, 3_600_000),
   mustFit: fc.boolean(),
   labelNodes: fc.boolean(),

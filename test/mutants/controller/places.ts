@@ -50,14 +50,14 @@ export const placeMutants = [
       [
         'L6',
         'counts nobody that is active or marked',
-        'if (isOccupied(subject, health)) this.#taken.add(uid);\n      else if',
+        'if (isOccupied(subject)) this.#taken.add(uid);\n      else if',
         'if',
       ],
     ],
   ),
   ...rowsOf(
     'plan/recovery.ts',
-    ['plan/starts', 'plan/reference', 'traces'],
+    ['plan/starts', 'plan/reference', 'plan/stalled', 'traces'],
     [
       [
         'L6',
@@ -68,10 +68,10 @@ export const placeMutants = [
       [
         'L6',
         'does not count active shadows',
-        'return shadow !== undefined && isActive(shadow) && !isRescued(subject, health);',
+        'return shadow !== undefined && isActive(shadow) && !isLeftOver(subject);',
         'return false;',
       ],
-      ['L6', 'counts those that were rescued', 'isActive(shadow) && !isRescued(subject, health)', 'isActive(shadow)'],
+      ['L6', 'counts those that were rescued', ' && !isLeftOver(subject)', ''],
     ],
   ),
   ...rowsOf(

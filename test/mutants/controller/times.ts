@@ -54,6 +54,15 @@ export const timeMutants = [
     ],
   ),
   ...rowsOf(
+    'plan/stalled.ts',
+    ['plan/stalled'],
+    [
+      ['progress', 'waits for a dead node as for a living one', 'policy.returnTimeoutMs)', 'limitOf(shadow, policy))'],
+      ['progress', 'counts a soak as no progress', 'if (health.soak !== undefined) return undefined;', ''],
+      ['progress', 'knows of no drain without a deadline', 'drainTimeoutMs === 0 ? Infinity : ', ''],
+    ],
+  ),
+  ...rowsOf(
     'plan/order.ts',
     ['plan/starts'],
     [
