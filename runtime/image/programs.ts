@@ -43,6 +43,5 @@ export const PROGRAM_DIR = '/opt/brupop';
 
 /** The command of a program, by the manifests and by the image's entry alike. @param dir folder of the programs */
 export function nodeCommand(name: ProgramName, dir: string = PROGRAM_DIR): readonly [string, ...string[]] {
-  // So that the stack of what ends a process names the lines of the sources.
-  return ['node', '--enable-source-maps', ...IMAGE_PROGRAMS[name].nodeFlags, `${dir}/${name}.mjs`];
+  return ['node', ...IMAGE_PROGRAMS[name].nodeFlags, `${dir}/${name}.mjs`];
 }

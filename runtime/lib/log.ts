@@ -109,16 +109,6 @@ function readable(value: unknown): unknown {
   return shortened(`${value.name}: ${value.message}${cause}`, LONGEST_FIELD);
 }
 
-/**
- * Where an error and its causes came from, for what ends a process: naming the lines of the sources takes tens of megabytes, which one that goes
- * on may not have.
- */
-export function stackOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const cause = stackOf(error.cause);
-  return cause === undefined ? error.stack : `${error.stack}\ncaused by ${cause}`;
-}
-
 function asText(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@%+-]+$/.test(value) ? value : (JSON.stringify(value) ?? 'undefined');
 }

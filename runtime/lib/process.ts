@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from './clock.ts';
 import { describeEnv, EnvError, type EnvSchema } from './env.ts';
-import { createLogger, type Level, type LogFormat, type Logger, stackOf } from './log.ts';
+import { createLogger, type Level, type LogFormat, type Logger } from './log.ts';
 import type { Random } from './random.ts';
+import { stackOf } from './stack.ts';
 import { VERSION } from './version.ts';
 
 /** What every process of the operator reads from its environment besides its own settings. */

@@ -1,11 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readEnv, text } from '../../runtime/lib/env.ts';
 import { logEnv } from '../../runtime/lib/log.ts';
 import { type ProcessContext, type ProcessWorld, runProcess } from '../../runtime/lib/process.ts';
 import { processEnv } from '../../runtime/lib/process-env.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { settle, VirtualClock } from '../../sim/clock.ts';
+import { ROOT } from '../documents.ts';
 
 const { TERMINATION_LOG } = processEnv;
 const env = { ...logEnv, TERMINATION_LOG, COLOUR: text({ help: 'any colour' }) };
@@ -85,6 +88,20 @@ describe('a process', () => {
       /failed error=.*TypeError: no paint.*at failing .*process\.test.*caused by RangeError.*at mixing/,
     );
   });
+});
+
+test('a bundle that fails says by its sources where', () => {
+  const surroundings = {
+    PATH: process.env['PATH'],
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    SERVICE_ACCOUNT_DIR: '/nowhere',
+  };
+  const { status, stdout } = spawnSync('node', [join(ROOT, 'build/apiserver.mjs')], {
+    env: surroundings,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/failed error=.*cannot read \/nowhere\/namespace.*at .*runtime\/kube\/in-cluster\.ts:\d+\)/);
 });
 
 test('the version is that of the package', () => {
