@@ -2,6 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { ROOT } from './documents.ts';
 
 export const noKubectl = spawnSync('kubectl', ['version', '--client']).error !== undefined;
+/** Of the version that `tools/go/modules` pins: others have other options. */
+export const noHelm = !(spawnSync('helm', ['version', '--short'], { encoding: 'utf8' }).stdout ?? '').startsWith('v4.');
 
 export interface Outcome {
   readonly code: number | null;

@@ -1,99 +1,76 @@
-import type { Component } from '../labels.ts';
+import { type Component, selectorLabels } from '../labels.ts';
+import { optional, value } from './settings.ts';
+import { call, type Fields, Operand, type Tree } from './template.ts';
 
-/** A place in a manifest that a value of the chart fills. */
-export interface Slot {
-  /** JSON pointer into the object. */
-  readonly place: string;
-  /** Path among the values, e.g. `controller.env.MAX_CONCURRENT_UPDATE`. */
-  readonly path: readonly string[];
-  readonly expression: string;
-  /** What stands in values.yaml. */
-  readonly initial: unknown;
+/** What is done to an object before it becomes a template, where a value is more than a scalar. */
+export type Change = (object: Fields) => Fields;
+
+/** An object with another tree at a place. @param place keys, separated by slashes */
+export function placed(tree: Tree | undefined, place: string, put: (before: Tree | undefined) => Tree): Fields {
+  const [key = '', ...rest] = place.split('/');
+  const fields = (tree ?? {}) as Fields;
+  const inner = fields[key];
+  const after = rest.length === 0 ? put(inner) : placed(inner, rest.join('/'), put);
+  if (Array.isArray(tree))
+    return tree.map((one: Tree, index) => (index === Number(key) ? after : one)) as unknown as Fields;
+  return { ...fields, [key]: after };
 }
 
-/** As much of a Deployment's or DaemonSet's spec as has slots. */
-export interface WorkloadSpec {
-  readonly replicas?: number;
-  readonly template: {
-    readonly spec: {
-      readonly imagePullSecrets?: readonly object[];
-      readonly nodeSelector?: object;
-      readonly tolerations?: readonly object[];
-      readonly containers: readonly [Container];
-    };
-  };
+/** The tree at a place. */
+export function at(tree: Tree | undefined, place: string): Tree | undefined {
+  return place.split('/').reduce((inner, key) => (inner as Fields | undefined)?.[key], tree);
 }
 
-interface Container {
-  readonly image: string;
-  readonly imagePullPolicy: string;
-  readonly resources: object;
-  readonly env: readonly { readonly name: string; readonly value?: string }[];
-}
+/** Labels and annotations for every object. What the operator says itself wins. */
+export const metadata: Change = (object) => {
+  const labelled = placed(object, 'metadata/labels', (own = {}) => call('merge', own, value('labels')));
+  return placed(labelled, 'metadata/annotations', (own = {}) => call('merge', own, value('annotations')));
+};
 
-const POD = '/spec/template/spec';
-const CONTAINER = `${POD}/containers/0`;
+const POD = 'spec/template/spec';
+const META = 'spec/template/metadata';
 
-/** Variables that say what other parts of the manifests say too: ports, mounts. */
-const FIXED = new Set([
-  'AGENT_TOKEN_PATH',
-  'APISERVER_INTERNAL_PORT',
-  'APISERVER_SERVICE_PORT',
-  'BOTTLEROCKET_API_SOCKET',
-  'HTTP_PORT',
-  'TERMINATION_LOG',
-  'TLS_DIR',
-]);
+/** What a user may say of the pods of a process. */
+export const pods =
+  (component: Component): Change =>
+  (workload) =>
+    slotsOf(component).reduce<Fields>((object, [place, put]) => placed(object, place, put), workload);
 
-/** What a chart's user may say of a process. */
-export function podSlots(workload: WorkloadSpec, component: Component): Slot[] {
-  const { spec } = workload.template;
-  const [container] = spec.containers;
+type Slot = readonly [place: string, put: (before: Tree | undefined) => Tree];
+
+function slotsOf(component: Component): readonly Slot[] {
+  const own = (name: string) => value(`${component}.${name}`);
   return [
-    slot(`${CONTAINER}/image`, ['image', 'reference'], container.image),
-    slot(`${CONTAINER}/imagePullPolicy`, ['image', 'pullPolicy'], container.imagePullPolicy),
-    slot(`${POD}/imagePullSecrets`, ['image', 'pullSecrets'], spec.imagePullSecrets ?? []),
-    slot(`${POD}/nodeSelector`, [component, 'nodeSelector'], spec.nodeSelector ?? {}),
-    slot(`${CONTAINER}/resources`, [component, 'resources'], container.resources),
-    ...(workload.replicas === undefined ? [] : [slot('/spec/replicas', [component, 'replicas'], workload.replicas)]),
-    // The other two must bear the cordons that the operator sets: theirs are not to be replaced.
-    ...(component === 'agent' ? [slot(`${POD}/tolerations`, [component, 'tolerations'], spec.tolerations ?? [])] : []),
-    ...variableSlots(container, component),
+    [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
+    [`${META}/annotations`, (before = {}) => call('merge', {}, own('podAnnotations'), before, value('annotations'))],
+    [`${POD}/containers/0/resources`, () => own('resources')],
+    [`${POD}/nodeSelector`, () => own('nodeSelector')],
+    [`${POD}/tolerations`, (before = []) => call('concat', before, own('tolerations'))],
+    [`${POD}/priorityClassName`, (before = '') => priority(component, before)],
+    [`${POD}/affinity`, (before) => affinity(component, before as Fields)],
+    ...(component === 'agent' ? [] : [spread(component)]),
   ];
 }
 
-function variableSlots({ env }: Container, component: Component): Slot[] {
-  return env.flatMap(({ name, value }, index) => {
-    if (value === undefined || FIXED.has(name)) return [];
-    const path = [component, 'env', name];
-    return [
-      {
-        place: `${CONTAINER}/env/${index}/value`,
-        path,
-        expression: expression(path, 'toString | toJson'),
-        initial: value,
-      },
-    ];
-  });
+function priority(component: Component, own: Tree): Operand {
+  return optional(`${component}.priorityClassName`, call('ternary', own, '', value('createPriorityClasses')));
 }
 
-function slot(place: string, path: readonly string[], initial: unknown): Slot {
-  return { place, path, expression: expression(path, 'toJson'), initial };
+function affinity(component: Component, { podAffinity = {}, podAntiAffinity = {}, ...rest }: Fields): Fields {
+  return {
+    ...rest,
+    podAffinity: optional(`${component}.podAffinity`, podAffinity),
+    podAntiAffinity: optional(`${component}.podAntiAffinity`, podAntiAffinity),
+  };
 }
 
-function expression(path: readonly string[], functions: string): string {
-  return `{{ .Values.${path.join('.')} | ${functions} }}`;
-}
-
-type Values = { [key: string]: unknown };
-
-/** The slots' values as values.yaml has them. */
-export function valuesOf(slots: readonly Slot[]): Readonly<Values> {
-  const values: Values = {};
-  for (const { path, initial } of slots) {
-    const parents = path.slice(0, -1);
-    const parent = parents.reduce<Values>((inner, key) => (inner[key] ??= {}) as Values, values);
-    parent[path.at(-1) ?? ''] = initial;
-  }
-  return values;
+/** A constraint without a selector is for the pods of the process. */
+function spread(component: Component): Slot {
+  const selector = { matchLabels: selectorLabels(component) };
+  const put = (own: Tree = []) => {
+    const constraints = optional(`${component}.topologySpreadConstraints`, own);
+    const { text } = call('include', 'brupop.spread', { constraints, selector });
+    return new Operand(`(${text} | fromJsonArray)`);
+  };
+  return [`${POD}/topologySpreadConstraints`, put];
 }

@@ -24,7 +24,8 @@ export interface MonitorsProps {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-const monitorsProps = z.strictObject({
+/** @internal */
+export const monitorsProps = z.strictObject({
   brupop: watchedOperator,
   interval: scrapeInterval.default('30s'),
   namespace: namespaceOrAny.optional(),

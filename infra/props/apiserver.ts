@@ -6,7 +6,7 @@ import { type TopologySpreadConstraint, topologySpreadConstraint } from './sched
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
-  /** @default 3 */
+  /** Pods that serve. @default 3 */
   readonly replicas?: number;
   /** How the pods are spread over the cluster. @default by zone, as far as there are any */
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;

@@ -3,6 +3,9 @@ import { z } from 'zod';
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
+/** Stricter than what props take, because nothing is left out where the text is taken as it is. */
+const NOTHING_BUT_CERTIFICATES = '^\\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]+-----END CERTIFICATE-----\\s*)+$';
+
 /**
  * The certificates of a bundle, encoded anew: what else stands in the text, blanks and comments, is left out. Undefined where there is none,
  * where one cannot be read, and where anything else is in PEM: whoever hands over a private key has taken the wrong file.
@@ -23,4 +26,6 @@ export const caBundle = z
     message: 'expected certificates in PEM, and nothing else in PEM',
     params: { secret: true },
   })
+  // Twice not: what is refused is then not repeated by who checks it.
+  .meta({ type: 'string', not: { not: { pattern: NOTHING_BUT_CERTIFICATES } } })
   .transform((text) => certificatesIn(text) ?? '');

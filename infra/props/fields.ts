@@ -8,6 +8,7 @@ import type { EnvVar } from '../../runtime/lib/env.ts';
 export function tunable(variable: EnvVar<number>) {
   return z
     .custom<number>((value) => typeof value === 'number' && fits(variable, value), `expected ${variable.expected}`)
+    .meta({ ...variable.schema })
     .default(Number(variable.default));
 }
 
@@ -18,6 +19,7 @@ export function countOrText(variable: EnvVar<unknown>) {
       (value) => (typeof value === 'number' || typeof value === 'string') && fits(variable, value),
       `expected ${variable.expected}`,
     )
+    .meta({ ...variable.schema })
     .default(variable.default ?? '');
 }
 
@@ -30,15 +32,15 @@ export function flagOf(variable: EnvVar<boolean>) {
 export function choiceOf<V extends string>(variable: EnvVar<V>) {
   return z
     .custom<V>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
+    .meta({ ...variable.schema })
     .default(variable.default as V);
 }
 
 /** Text in the syntax of an environment variable. */
 export function textIn(variable: EnvVar<unknown>) {
-  return z.custom<string>(
-    (value) => typeof value === 'string' && fits(variable, value),
-    `expected ${variable.expected}`,
-  );
+  return z
+    .custom<string>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
+    .meta({ ...variable.schema });
 }
 
 /** The same, with the variable's default. */
@@ -74,7 +76,7 @@ interface Bounds {
 
 function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: Bounds, expected: string) {
   const isOne = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-  return z.custom<number>(isOne, `expected ${expected}`);
+  return z.custom<number>(isOne, `expected ${expected}`).meta({ type: 'integer', minimum: least, maximum: most });
 }
 
 /** Props are compared only once each of them is well by itself, so that one mistake is reported once. */
@@ -92,7 +94,12 @@ const matching = (pattern: RegExp, expected: string) => {
 };
 
 /** Namespaces that every cluster has. */
-const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+export const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set([
+  'default',
+  'kube-node-lease',
+  'kube-public',
+  'kube-system',
+]);
 
 export const namespaceOrAny = matching(DNS_LABEL, 'a namespace name (lower case letters, digits and "-", at most 63)');
 export const namespaceName = namespaceOrAny.refine(
@@ -113,10 +120,12 @@ export const dnsName = matching(
 );
 export const domain = matching(DNS_NAME, 'a domain such as cluster.local, in lower case');
 /** Addresses as the API server wants them in network policies. */
-export const cidr = z.custom<string>(
-  (value) => typeof value === 'string' && isCidr(value),
-  'expected a range of addresses such as 10.0.0.0/16',
-);
+export const cidr = z
+  .custom<string>(
+    (value) => typeof value === 'string' && isCidr(value),
+    'expected a range of addresses such as 10.0.0.0/16',
+  )
+  .meta({ type: 'string', pattern: '^[0-9A-Fa-f.:]+/(0|[1-9][0-9]{0,2})$' });
 
 function isCidr(text: string): boolean {
   const [, address = '', bits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];

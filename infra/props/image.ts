@@ -15,13 +15,13 @@ const text = (pattern: RegExp, expected: string) =>
 export interface ImageProps {
   /** Registry, also a regional or mirrored one. @default ghcr.io */
   readonly registry?: string;
-  /** @default cdk8s-brupop/brupop */
+  /** Path in the registry. @default cdk8s-brupop/brupop */
   readonly repository?: string;
-  /** @default the version of this package */
+  /** Not `latest`, which says nothing about what runs. @default the version of this package */
   readonly tag?: string;
   /** `sha256:...`; the image is then named by it and not by its tag. @default none */
   readonly digest?: string | undefined;
-  /** @default IfNotPresent */
+  /** When the kubelet asks the registry. @default IfNotPresent */
   readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   /** Names of Secrets with the registry's credentials, in the operator's namespace. @default none */
   readonly pullSecrets?: readonly string[];

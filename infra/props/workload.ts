@@ -74,6 +74,7 @@ const toleration = z
 /** Labels that leave the operator's own alone: others select by those. @internal */
 export const freeLabels = labelMap
   .refine((labels) => OWN_LABEL_KEYS.every((key) => !(key in labels)), 'expected keys that are not the operator’s own')
+  .meta({ not: { anyOf: OWN_LABEL_KEYS.map((key) => ({ required: [key] })) } })
   .default({});
 
 /** @internal */

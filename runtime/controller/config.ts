@@ -21,6 +21,12 @@ import { processEnv } from '../lib/process-env.ts';
 const amount = (meta: { readonly help: string; readonly default: string }): EnvVar<Amount> => ({
   expected: 'a positive integer, a percentage or "unlimited"',
   parse: parseAmount,
+  schema: {
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: 999_999_999 },
+      { type: 'string', pattern: '^([1-9][0-9]{0,8}|([1-9][0-9]?|100)%|[Uu][Nn][Ll][Ii][Mm][Ii][Tt][Ee][Dd])$' },
+    ],
+  },
   ...meta,
 });
 
@@ -45,6 +51,7 @@ function timeZone(value: string): string | undefined {
 const dayTime = (help: string): EnvVar<number | null> => ({
   expected: 'a time of day like 23:30:00',
   parse: (value) => (value === '' ? null : timeOfDay(value)),
+  schema: { type: 'string', pattern: '^([01][0-9]|2[0-3])(:[0-5][0-9]){2}$' },
   help,
   default: '',
 });
@@ -68,12 +75,14 @@ export const controllerEnv = {
     help: 'when updates may start: seven cron fields, second to year, by SCHEDULER_TIME_ZONE',
     default: '* * * * * * *',
     parse: cronExpression,
+    schema: { type: 'string', pattern: '^\\s*\\S+(\\s+\\S+){5,6}\\s*$' },
   } satisfies EnvVar<InZone>,
   SCHEDULER_TIME_ZONE: {
     expected: 'an IANA time zone like Europe/Berlin',
     help: 'time zone of the cron expression',
     default: 'UTC',
     parse: timeZone,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_+/:-]+$' },
   } satisfies EnvVar<string>,
   WINDOW_FIT: oneOf(['off', 'strict'], {
     help: 'strict = start no update that would not be done before the window closes',

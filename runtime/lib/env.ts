@@ -1,3 +1,5 @@
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** One environment variable of a process: how it is read, what it means, and what to say when it is wrong. */
 export interface EnvVar<T> {
   /** Completes the sentence "expected ...", e.g. `a positive integer or "unlimited"`. */
@@ -6,6 +8,11 @@ export interface EnvVar<T> {
   readonly help: string;
   /** Text used when the variable is absent. Without it the variable is required. */
   readonly default?: string;
+  /**
+   * As much of what is expected as JSON Schema can say, of the number, the boolean or else the text that a user writes: what `parse` takes is
+   * valid by it. Expressions are such as RE2 has too.
+   */
+  readonly schema?: JsonSchema;
   /** Returns undefined for text that does not fit. */
   parse(text: string): T | undefined;
 }
@@ -79,6 +86,7 @@ export const optionalText = (meta: { readonly help: string }): EnvVar<string> =>
 export const seconds = (meta: Meta<number>): EnvVar<number> => ({
   expected: 'a whole number of seconds, 0 or more',
   parse: (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
+  schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
   ...meta,
 });
 
@@ -92,18 +100,21 @@ export const positiveSeconds = (meta: Meta<number>): EnvVar<number> => ({
 export const port = (meta: Meta<number>): EnvVar<number> => ({
   expected: 'a port number from 0 to 65535',
   parse: (value) => (/^\d{1,5}$/.test(value) && Number(value) <= 65535 ? Number(value) : undefined),
+  schema: { type: 'integer', minimum: 0, maximum: 65_535 },
   ...meta,
 });
 
 export const positiveInteger = (meta: Meta<number>): EnvVar<number> => ({
   expected: 'a positive integer',
   parse: (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined),
+  schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
   ...meta,
 });
 
 export const oneOf = <const V extends string>(values: readonly V[], meta: Meta<V>): EnvVar<V> => ({
   expected: `one of ${values.join(', ')}`,
   parse: (value) => values.find((candidate) => candidate === value),
+  schema: { enum: values },
   ...meta,
 });
 

@@ -31,6 +31,10 @@ export const logEnv = {
     help: 'least level that is logged',
     default: 'info',
     parse: parseDirective,
+    schema: {
+      type: 'string',
+      pattern: '([Tt][Rr][Aa][Cc][Ee]|[Dd][Ee][Bb][Uu][Gg]|[Ii][Nn][Ff][Oo]|[Ww][Aa][Rr][Nn]|[Ee][Rr][Rr][Oo][Rr])',
+    },
   } satisfies EnvVar<Level>,
 };
 

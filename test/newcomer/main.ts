@@ -2,10 +2,12 @@ import { mkdtemp, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { ROOT } from '../documents.ts';
 import { addOperator, buildApp, createApp, type Environments, testInJavaScript } from './app.ts';
 import { tryOnCluster } from './cluster.ts';
-import { run } from './command.ts';
+import { noHelm } from '../shell.ts';
+import { run, runQuietly } from './command.ts';
 
 /**
  * `npm run test:newcomer`: in an empty folder, what somebody does who has never seen this repository. It asks npm's registry, so it is no
@@ -26,10 +28,24 @@ async function main(): Promise<void> {
     await step('kubectl apply --dry-run=server', () =>
       tryOnCluster(manifests, join(folder, 'cluster'), environments.fresh),
     );
+    await step('helm template, kubectl apply --dry-run=server', () => tryChart(manifests, folder, environments));
     await step('JavaScript, with vitest', () => testInJavaScript(join(folder, 'javascript'), tarball, environments));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The chart, in the namespace of the manifests. Whoever has no Helm is told so. */
+async function tryChart(manifests: string, folder: string, { registry, fresh }: Environments): Promise<void> {
+  if (noHelm) return void process.stdout.write('no helm on the PATH: not tried\n');
+  const chart = join(folder, 'chart');
+  await run(['npm', 'run', '--silent', 'synth:helm', '--', chart], { cwd: ROOT, env: registry });
+  await runQuietly(['helm', 'lint', '--strict', '--namespace', NAMESPACE, chart], { cwd: folder, env: fresh });
+  const template = ['helm', 'template', 'brupop', chart, '--namespace', NAMESPACE];
+  const { stdout, stderr } = await run(template, { cwd: folder, env: fresh });
+  if (stderr !== '') throw new Error(stderr);
+  const [namespace = ''] = manifests.split('---\n');
+  await tryOnCluster(`${namespace}${stdout}`, join(folder, 'release'), fresh);
 }
 
 async function environmentsIn(folder: string): Promise<Environments> {

@@ -71,7 +71,7 @@ test('the files of a release name the image by its digest, and their own digests
     .flatMap(({ spec }) => spec?.template?.spec?.containers ?? []);
   expect(named.map((container) => container.image)).toEqual([image, image, image]);
   execFileSync('tar', ['-xzf', `brupop-${VERSION}.tgz`], { cwd: join(dir, 'out') });
-  expect(read('out/brupop/values.yaml')).toContain(image);
+  expect(read('out/brupop/values.yaml')).toContain(`digest: "${digest}"`);
   rmSync(join(dir, 'out/brupop'), { recursive: true });
   execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(dir, 'out') });
   const listed = read('out/SHA256SUMS').trim().split('\n').length;

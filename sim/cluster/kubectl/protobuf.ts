@@ -3,7 +3,8 @@ type Shape = Readonly<Record<number, Field>>;
 
 interface Field {
   readonly name: string;
-  readonly kind: 'text' | 'texts' | 'number' | 'map' | Shape;
+  /** In a map of bytes they are base64, as in JSON. */
+  readonly kind: 'text' | 'texts' | 'number' | 'map' | 'bytes' | Shape;
 }
 
 interface Token {
@@ -20,6 +21,8 @@ const METADATA: Field = {
     1: text('name'),
     2: text('generateName'),
     3: text('namespace'),
+    5: text('uid'),
+    6: text('resourceVersion'),
     11: { name: 'labels', kind: 'map' },
     12: { name: 'annotations', kind: 'map' },
   },
@@ -35,10 +38,18 @@ const RESOURCE: Shape = {
   7: text('name'),
 };
 
-/** What kubectl sends in protobuf and nothing else, as it does with all that it does not read from a file or patch. */
+/** What kubectl and Helm send in protobuf and nothing else, as they do with all that they do not read from a file or patch. */
 const KINDS: Readonly<Record<string, Shape>> = {
   Namespace: { 1: METADATA },
   ServiceAccount: { 1: METADATA },
+  // Helm's record of a release.
+  Secret: { 1: METADATA, 2: { name: 'data', kind: 'bytes' }, 3: text('type') },
+  DeleteOptions: {
+    1: { name: 'gracePeriodSeconds', kind: 'number' },
+    2: { name: 'preconditions', kind: { 1: text('uid'), 2: text('resourceVersion') } },
+    4: text('propagationPolicy'),
+    5: { name: 'dryRun', kind: 'texts' },
+  },
   SelfSubjectReview: { 1: METADATA },
   SelfSubjectAccessReview: {
     1: METADATA,
@@ -100,11 +111,18 @@ function message(tokens: readonly Token[], shape: Shape): Readonly<Record<string
 function merged(before: unknown, { kind }: Field, value: number | Uint8Array): unknown {
   if (typeof value === 'number') return value;
   if (kind === 'texts') return [...((before as readonly string[] | undefined) ?? []), decode(value)];
-  if (kind === 'map') {
-    const { key = '', entry = '' } = message([...read(value)], { 1: text('key'), 2: text('entry') });
-    return { ...(before as object | undefined), [key as string]: entry };
-  }
+  if (kind === 'map' || kind === 'bytes') return { ...(before as object | undefined), ...entryOf(value, kind) };
   return typeof kind === 'string' ? decode(value) : message([...read(value)], kind);
+}
+
+/** An entry of a map. */
+function entryOf(value: Uint8Array, kind: 'map' | 'bytes'): Readonly<Record<string, string>> {
+  const tokens = [...read(value)];
+  const part = (wanted: number) => {
+    const found = tokens.find(({ field }) => field === wanted)?.value;
+    return found instanceof Uint8Array ? found : new Uint8Array();
+  };
+  return { [decode(part(1))]: kind === 'map' ? decode(part(2)) : Buffer.from(part(2)).toString('base64') };
 }
 
 const length = (value: number | Uint8Array): number => (typeof value === 'number' ? 1 : value.length);

@@ -43,6 +43,30 @@ test('a Namespace is read with its labels, without the fields that were never se
   });
 });
 
+test('a Secret is read with its bytes in base64, and with what tells a stale copy', () => {
+  const metadata = concat(field(1, 'release'), field(5, 'uid-r'), field(6, '7'));
+  const data = field(2, concat(field(1, 'release'), field(2, Uint8Array.from([0, 255, 16]))));
+  expect(
+    decodeProtobuf(body('v1', 'Secret', concat(field(1, metadata), data, field(3, 'helm.sh/release.v1')))),
+  ).toEqual({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'release', uid: 'uid-r', resourceVersion: '7' },
+    data: { release: 'AP8Q' },
+    type: 'helm.sh/release.v1',
+  });
+});
+
+test('options of a deletion are read', () => {
+  const options = concat(field(1, 30), field(2, field(1, 'uid-p')), field(4, 'Foreground'), field(5, 'All'));
+  expect(decodeProtobuf(body('v1', 'DeleteOptions', options))).toMatchObject({
+    gracePeriodSeconds: 30,
+    preconditions: { uid: 'uid-p' },
+    propagationPolicy: 'Foreground',
+    dryRun: ['All'],
+  });
+});
+
 test('a kind that is taken as JSON only, and bytes that are no object, are left alone', () => {
   const whole = body('v1', 'Namespace', field(1, field(1, 'shop')));
   expect(decodeProtobuf(body('v1', 'ConfigMap', field(1, '')))).toBeUndefined();

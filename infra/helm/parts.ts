@@ -1,0 +1,144 @@
+import { App, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { Agent } from '../agent.ts';
+import { Apiserver } from '../apiserver.ts';
+import type { Brupop } from '../brupop.ts';
+import { Certificates } from '../certificates.ts';
+import { Controller } from '../controller.ts';
+import { addShadowCrd } from '../crd.ts';
+import { Monitors } from '../monitoring/monitors.ts';
+import { NetworkPolicies } from '../network-policies.ts';
+import { PriorityClasses } from '../priority.ts';
+import type { Settings } from '../props/brupop.ts';
+import { type Decision, DECISIONS, KIND, managedCertificates, markedSettings, optional, value } from './settings.ts';
+import { at, type Change, metadata, placed, pods } from './slots.ts';
+import { call, type Defines, either, type Fields, filled, Operand, type Tree } from './template.ts';
+
+/** A file of the chart: objects that are there together or not at all. */
+export interface Part {
+  readonly file: string;
+  /** What has to hold for them to be there. @default always */
+  readonly condition?: Operand;
+  /** Adds the constructs to a chart. */
+  readonly add: (scope: Construct, settings: Settings) => unknown;
+  readonly decisions?: readonly Decision[];
+  /** What is done to the objects of a kind. */
+  readonly changes?: Readonly<Record<string, Change>>;
+}
+
+const { readyMadeCertificates, clientCertificates, digest, scrapePods, knownCallers, knownReaders } = DECISIONS;
+
+const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
+  file: `certificates-${kind}.yaml`,
+  condition: call('eq', KIND, kind),
+  add: (scope, settings) => new Certificates(scope, 'Certificates', { settings, source: managedCertificates(kind) }),
+  // The operator's own CA has no names.
+  changes: {
+    Certificate: (object) =>
+      at(object, 'spec/dnsNames') ? placed(object, 'spec/dnsNames', (names = []) => call('uniq', names)) : object,
+  },
+});
+
+/** Kept when the release goes: with the definition every shadow would go, and with them what is known of failures and slots. */
+const crd: Change = (object) => {
+  const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Fields), ...KEPT }));
+  const caBundle = 'spec/conversion/webhook/clientConfig/caBundle';
+  if (at(object, caBundle) === undefined) return kept;
+  return placed(kept, caBundle, () => call('b64enc', optional('certificates.caBundle', '')));
+};
+
+const KEPT = { 'helm.sh/resource-policy': 'keep' };
+
+const monitor =
+  (endpoints: string): Change =>
+  (object) => {
+    const paced = placed(object, `spec/${endpoints}/0/interval`, () => value('monitors.interval'));
+    const elsewhere = optional('monitors.namespace', new Operand('.Release.Namespace'));
+    const there = placed(paced, 'metadata/namespace', () => elsewhere);
+    return placed(there, 'metadata/labels', (own = {}) => call('merge', own, value('monitors.labels')));
+  };
+
+/** What the monitors want of an operator. */
+class Watched extends Construct {
+  readonly settings: Settings;
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.settings = settings;
+  }
+}
+
+export const PARTS: readonly Part[] = [
+  {
+    file: 'priority-classes.yaml',
+    condition: value('createPriorityClasses'),
+    add: (scope, settings) => new PriorityClasses(scope, 'PriorityClasses', settings),
+  },
+  {
+    file: 'crd.yaml',
+    condition: value('createCrd'),
+    add: (scope, settings) => addShadowCrd(scope, 'Crd', settings),
+    decisions: [readyMadeCertificates],
+    changes: { CustomResourceDefinition: crd },
+  },
+  certificates('self-signed'),
+  certificates('issuer'),
+  {
+    file: 'apiserver.yaml',
+    add: (scope, settings) => new Apiserver(scope, 'Apiserver', settings),
+    decisions: [readyMadeCertificates, clientCertificates, digest, scrapePods],
+    changes: { Deployment: pods('apiserver') },
+  },
+  {
+    file: 'controller.yaml',
+    add: (scope, settings) => new Controller(scope, 'Controller', settings),
+    decisions: [digest, scrapePods],
+    changes: { Deployment: (object) => withWindow(pods('controller')(object)) },
+  },
+  {
+    file: 'agent.yaml',
+    add: (scope, settings) => new Agent(scope, 'Agent', settings),
+    decisions: [readyMadeCertificates, clientCertificates, digest],
+    changes: { DaemonSet: pods('agent') },
+  },
+  {
+    file: 'network-policies.yaml',
+    condition: value('networkPolicies.enabled'),
+    add: (scope, settings) => new NetworkPolicies(scope, 'NetworkPolicies', settings),
+    decisions: [knownCallers, knownReaders],
+  },
+  {
+    file: 'monitors.yaml',
+    condition: value('monitors.enabled'),
+    add: (scope, settings) =>
+      new Monitors(scope, 'Monitors', { brupop: new Watched(scope, 'Watched', settings) as unknown as Brupop }),
+    changes: { ServiceMonitor: monitor('endpoints'), PodMonitor: monitor('podMetricsEndpoints') },
+  },
+];
+
+/** The variables of a daily window, which are empty, and so absent, under a cron expression. */
+function withWindow(deployment: Fields): Fields {
+  return placed(deployment, 'spec/template/spec/containers/0/env', (env) => [
+    ...(env as readonly Tree[]),
+    { name: 'UPDATE_WINDOW_START', value: optional('controller.schedule.start', '') },
+    { name: 'UPDATE_WINDOW_STOP', value: optional('controller.schedule.stop', '') },
+  ]);
+}
+
+/** The objects of a part. Templates that they use are added to `defines`. */
+export function objectsOf(part: Part, defines: Defines): readonly Tree[] {
+  const synthesised = (settings: Settings, [decision, ...rest]: readonly Decision[]): Tree => {
+    if (decision === undefined) return synth(part, settings, defines);
+    const { condition, yes, no } = decision;
+    return either(condition, synthesised(yes(settings), rest), synthesised(no(settings), rest));
+  };
+  return synthesised(markedSettings(), part.decisions ?? []) as readonly Tree[];
+}
+
+function synth({ add, changes = {} }: Part, settings: Settings, defines: Defines): readonly Tree[] {
+  const chart = new Chart(new App(), 'part');
+  add(chart, settings);
+  return (chart.toJson() as { readonly kind: string }[]).map((json) => {
+    const object = filled(json, defines) as Fields;
+    return metadata((changes[json.kind] ?? ((unchanged) => unchanged))(object));
+  });
+}

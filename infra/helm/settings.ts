@@ -1,0 +1,138 @@
+import type { ManagedCertificateSettings } from '../props/certificates.ts';
+import type { Settings } from '../props/brupop.ts';
+import type { ScheduleSettings } from '../props/schedule.ts';
+import { settingsOf } from '../props/settings.ts';
+import { call, itemMark, mark, Operand } from './template.ts';
+import { type Entries, isShown, VALUES } from './values.ts';
+
+/** A value that is always there. */
+export const value = (path: string): Operand => new Operand(`.Values.${path}`);
+
+/** A value that need not be there. @param path of two parts or more */
+export function optional(path: string, fallback: Parameters<typeof call>[1]): Operand {
+  const [first = '', ...rest] = path.split('.');
+  return call('dig', ...rest, fallback, value(first));
+}
+
+const isSet = (operand: Operand): Operand => call('not', call('empty', operand));
+
+/**
+ * Settings that have a mark wherever a scalar, or a list of scalars, is a value of the chart. The constructs put them where they belong,
+ * each in every place. Types are those of the values; the constructs do not count with them.
+ */
+export function markedSettings(): Settings {
+  const settings = settingsOf({});
+  return {
+    ...(marked(VALUES, settings) as unknown as Settings),
+    createNamespace: false,
+    namespace: mark('.Release.Namespace'),
+    instance: mark('.Release.Name'),
+    certificates: managedCertificates('self-signed'),
+  };
+}
+
+function marked(entries: Entries, settings: object, parents: readonly string[] = []): Record<string, unknown> {
+  const known = settings as Record<string, unknown>;
+  const own = Object.entries(entries).map(([name, entry]) => {
+    const path = [...parents, name];
+    if (isShown(entry)) return [name, markOf(path.join('.'), known[name])];
+    return [name, marked(entry, known[name] ?? {}, path)];
+  });
+  return { ...known, ...Object.fromEntries(own) };
+}
+
+function markOf(path: string, initial: unknown): unknown {
+  if (path === 'controller.schedule') return schedule();
+  if (LOG_FILTER.test(path)) return mark(optional(path, value('logging.filter')).text);
+  if (SCALAR_LISTS.has(path)) return [itemMark(path, value(path).text)];
+  return ['string', 'number', 'boolean'].includes(typeof initial) ? mark(value(path).text) : initial;
+}
+
+const LOG_FILTER = /^\w+\.logFilter$/;
+const SCALAR_LISTS = new Set(['image.pullSecrets', 'networkPolicies.kubernetesApiPorts']);
+
+/** Marks for what is below `path`, none of which need be there. */
+function optionalMarks(path: string, defaults: object): Record<string, string> {
+  const fields = Object.entries(defaults as Record<string, string | number>);
+  return Object.fromEntries(fields.map(([name, fallback]) => [name, mark(optional(`${path}.${name}`, fallback).text)]));
+}
+
+/** Those of a cron expression, which has its default where there is a daily window. */
+function schedule(): ScheduleSettings {
+  const path = 'controller.schedule';
+  return { ...optionalMarks(path, settingsOf({}).controller.schedule), kind: 'cron' } as unknown as ScheduleSettings;
+}
+
+/** Certificates by cert-manager. @param kind of the values for which they hold */
+export function managedCertificates(kind: ManagedCertificateSettings['kind']): ManagedCertificateSettings {
+  const { certificates } = settingsOf({ certificates: kind === 'issuer' ? { kind, name: 'x' } : { kind } });
+  const names = 'certificates.dnsNames';
+  return {
+    ...optionalMarks('certificates', { ...certificates, dnsNames: '' }),
+    dnsNames: [itemMark(names, optional(names, []).text)],
+    kind,
+  } as unknown as ManagedCertificateSettings;
+}
+
+export const KIND = optional('certificates.kind', 'self-signed');
+
+/** Something that the constructs decide by a setting, and so the chart by a value. */
+export interface Decision {
+  readonly condition: Operand;
+  readonly yes: (settings: Settings) => Settings;
+  readonly no: (settings: Settings) => Settings;
+}
+
+const same = (settings: Settings): Settings => settings;
+
+const CIDRS = 'networkPolicies.kubernetesApiCidrs';
+const READERS = 'networkPolicies.metricsNamespace';
+const SERVER_SECRET = optional('certificates.serverSecret', '');
+
+export const DECISIONS = {
+  readyMadeCertificates: {
+    condition: call('eq', KIND, 'secret'),
+    yes: (settings) => ({
+      ...settings,
+      certificates: {
+        kind: 'secret',
+        serverSecret: mark(SERVER_SECRET.text),
+        caSecret: mark(optional('certificates.caSecret', SERVER_SECRET).text),
+        caBundle: 'a part of its own fills it in',
+      },
+    }),
+    no: same,
+  },
+  clientCertificates: {
+    condition: value('apiserver.requireClientCertificate'),
+    yes: (settings) => ({ ...settings, apiserver: { ...settings.apiserver, requireClientCertificate: true } }),
+    no: (settings) => ({ ...settings, apiserver: { ...settings.apiserver, requireClientCertificate: false } }),
+  },
+  digest: {
+    condition: isSet(optional('image.digest', '')),
+    yes: (settings) => ({
+      ...settings,
+      image: { ...settings.image, digest: mark(optional('image.digest', '').text) },
+    }),
+    no: same,
+  },
+  scrapePods: {
+    condition: value('scrapePods'),
+    yes: (settings) => ({ ...settings, scrapePods: true }),
+    no: (settings) => ({ ...settings, scrapePods: false }),
+  },
+  knownCallers: {
+    condition: isSet(optional(CIDRS, [])),
+    yes: (settings) => withPolicies(settings, { kubernetesApiCidrs: [itemMark(CIDRS, optional(CIDRS, []).text)] }),
+    no: same,
+  },
+  knownReaders: {
+    condition: isSet(optional(READERS, '')),
+    yes: (settings) => withPolicies(settings, { metricsNamespace: mark(optional(READERS, '').text) }),
+    no: same,
+  },
+} satisfies Record<string, Decision>;
+
+function withPolicies(settings: Settings, policies: Partial<Settings['networkPolicies']>): Settings {
+  return { ...settings, networkPolicies: { ...settings.networkPolicies, ...policies } };
+}

@@ -1,0 +1,126 @@
+import type { AgentProps } from '../props/agent.ts';
+import type { ApiserverProps } from '../props/apiserver.ts';
+import type { BrupopProps, LoggingProps, NetworkPolicyProps } from '../props/brupop.ts';
+import type { ControllerProps } from '../props/controller.ts';
+import type { ImageProps } from '../props/image.ts';
+import { settingsOf } from '../props/settings.ts';
+import type { WorkloadProps } from '../props/workload.ts';
+import type { MonitorsProps } from '../monitoring/monitors.ts';
+
+/** Props that a release has no say in: its name and namespace are known to Helm, and a cluster is whatever it is installed in. */
+export const NO_VALUES = [
+  'cluster',
+  'namespace',
+  'createNamespace',
+  'instance',
+] as const satisfies (keyof BrupopProps)[];
+
+/**
+ * How a value stands in values.yaml: with its default, not at all (what then holds is decided by others), or as it is said here. Helm
+ * merges maps, so one that is taken as a whole does not stand there.
+ */
+export type Shown = 'default' | 'unset' | { readonly as: unknown };
+
+const workload = {
+  resources: 'default',
+  nodeSelector: 'default',
+  tolerations: 'default',
+  priorityClassName: 'unset',
+  podAffinity: 'unset',
+  podAntiAffinity: 'unset',
+  logFilter: 'unset',
+  podLabels: 'default',
+  podAnnotations: 'default',
+} satisfies Record<keyof WorkloadProps, Shown>;
+
+/** Every value of the chart, by the name of its prop. A prop that is neither here nor above does not compile. */
+export const VALUES = {
+  createCrd: 'default',
+  createPriorityClasses: 'default',
+  clusterDomain: 'default',
+  scrapePods: 'default',
+  image: {
+    registry: 'default',
+    repository: 'default',
+    tag: 'default',
+    digest: 'unset',
+    pullPolicy: 'default',
+    pullSecrets: 'default',
+  } satisfies Record<keyof ImageProps, Shown>,
+  logging: { format: 'default', ansi: 'default', filter: 'default' } satisfies Record<keyof LoggingProps, Shown>,
+  labels: 'default',
+  annotations: 'default',
+  agent: {
+    ...workload,
+    excludeFromLbWaitTimeInSec: 'default',
+    updateCheckIntervalInSec: 'default',
+    httpPort: 'default',
+    apiSocket: 'default',
+    seLinuxType: 'default',
+  } satisfies Record<keyof AgentProps, Shown>,
+  apiserver: {
+    ...workload,
+    replicas: 'default',
+    topologySpreadConstraints: 'unset',
+    internalPort: 'default',
+    servicePort: 'default',
+    httpPort: 'default',
+    requireClientCertificate: 'default',
+    drainTimeoutInSec: 'default',
+    volumeDetachTimeoutInSec: 'default',
+    drainPreflight: 'default',
+    maxConcurrentEvictions: 'default',
+  } satisfies Record<keyof ApiserverProps, Shown>,
+  controller: {
+    ...workload,
+    replicas: 'default',
+    topologySpreadConstraints: 'unset',
+    maxConcurrentUpdate: 'default',
+    maxFailedUpdate: 'default',
+    schedule: 'unset',
+    monitoringTimeInSec: 'default',
+    monitoringTimeoutInSec: 'default',
+    agentTimeoutInSec: 'default',
+    nodeReturnTimeoutInSec: 'default',
+    notReadyHoldInSec: 'default',
+    labelNodes: 'default',
+    httpPort: 'default',
+  } satisfies Record<keyof ControllerProps, Shown>,
+  // The rest of each kind is not shown: it would stay when another kind is chosen.
+  certificates: { as: { kind: 'self-signed' } },
+  networkPolicies: {
+    enabled: 'default',
+    kubernetesApiPorts: 'default',
+    kubernetesApiCidrs: 'unset',
+    metricsNamespace: 'unset',
+  } satisfies Record<keyof NetworkPolicyProps, Shown>,
+  monitors: {
+    enabled: { as: false },
+    interval: { as: '30s' },
+    namespace: 'unset',
+    labels: { as: {} },
+  } satisfies Record<Exclude<keyof MonitorsProps, 'brupop'> | 'enabled', Shown>,
+} satisfies Record<
+  Exclude<keyof BrupopProps, (typeof NO_VALUES)[number]> | 'monitors',
+  Shown | Readonly<Record<string, Shown>>
+>;
+
+export type Entries = Readonly<Record<string, Shown | Readonly<Record<string, Shown>>>>;
+
+export const isShown = (entry: Entries[string]): entry is Shown => typeof entry === 'string' || 'as' in entry;
+
+/** What stands in values.yaml, complete; `undefined` where nothing does. @param image that it names */
+export function initialValues(image: Pick<BrupopProps, 'image'> = {}): Record<string, unknown> {
+  const values = shown(VALUES, settingsOf(image));
+  return { ...values, image: { ...(values['image'] as object), digest: image.image?.digest } };
+}
+
+function shown(entries: Entries, defaults: object): Record<string, unknown> {
+  const initial = ([name, entry]: [string, Entries[string]]): [string, unknown] => {
+    const value = (defaults as Record<string, unknown>)[name];
+    if (!isShown(entry)) return [name, shown(entry, value ?? {})];
+    if (typeof entry === 'object') return [name, entry.as];
+    return [name, entry === 'default' ? value : undefined];
+  };
+  return Object.fromEntries(Object.entries(entries).map(initial));
+}

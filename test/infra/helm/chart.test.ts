@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { App } from 'cdk8s';
+import * as fc from 'fast-check';
+import { parseAllDocuments } from 'yaml';
+import { BrupopChart } from '../../../infra/chart.ts';
+import { helmChart } from '../../../infra/helm/chart.ts';
+import { NO_VALUES } from '../../../infra/helm/values.ts';
+import { Monitors } from '../../../infra/monitoring/monitors.ts';
+import { settingsOf } from '../../../infra/props/settings.ts';
+import { noHelm } from '../../shell.ts';
+import { anyProps } from '../any-props.ts';
+import { faults } from '../faults.ts';
+import { literalEnv, type Manifest, PROCESSES } from '../manifests.ts';
+import { CA } from '../pem.ts';
+import { EVERYTHING, type Given, type Values } from './everything.ts';
+import { meaning } from './meaning.ts';
+
+const files = helmChart('infra');
+const MINUTE = 60_000;
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'brupop-helm-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false };
+
+function helm(...args: readonly string[]): {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number;
+} {
+  const { status, stdout, stderr } = spawnSync('helm', args, { cwd: folder, encoding: 'utf8' });
+  return { status: status ?? -1, stdout, stderr };
+}
+
+function template(values: Values, namespace = RELEASE.namespace) {
+  writeFileSync(join(folder, 'given.json'), JSON.stringify(values));
+  const version = ['--kube-version', '1.33.0'];
+  return helm('template', RELEASE.instance, '.', '--namespace', namespace, '--values', 'given.json', ...version);
+}
+
+/** What Helm makes of the chart. */
+function released(values: Values): Manifest[] {
+  const { status, stdout, stderr } = template(values);
+  if (status !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+/** What the constructs make of the same. */
+function synthesised({ monitors, ...props }: Given): Manifest[] {
+  const chart = new BrupopChart(new App(), 'brupop', { ...props, ...RELEASE });
+  const { enabled = false, ...monitoring } = monitors ?? {};
+  if (enabled) new Monitors(chart, 'Monitors', { brupop: chart.brupop, ...monitoring });
+  return chart.toJson() as Manifest[];
+}
+
+/** Helm merges maps, and takes a default away by null. */
+function valuesOf(given: Given): Values {
+  const values: Record<string, unknown> = { ...given };
+  for (const name of NO_VALUES) delete values[name];
+  const defaults = settingsOf({});
+  for (const process of PROCESSES) {
+    const resources = given[process]?.resources;
+    if (!resources) continue;
+    const parts = Object.entries(resources).map(([part, amounts]) => {
+      const gone = Object.keys(defaults[process].resources[part as 'limits']).filter((name) => !(name in amounts));
+      return [part, { ...amounts, ...Object.fromEntries(gone.map((name) => [name, null])) }];
+    });
+    values[process] = { ...given[process], resources: Object.fromEntries(parts) };
+  }
+  return values;
+}
+
+(noHelm ? describe.skip : describe)(noHelm ? 'the Helm chart (skipped: no helm on the PATH)' : 'the Helm chart', () => {
+  test('with its own values is what the constructs synthesise', () => {
+    expect(meaning(released({}))).toEqual(meaning(synthesised({})));
+  });
+
+  test.each(Object.entries(EVERYTHING))('makes of the values what the constructs make of the props: %s', (_, given) => {
+    expect(meaning(released(valuesOf(given)))).toEqual(meaning(synthesised(given)));
+  });
+
+  test(
+    'makes of any values what the constructs make of the props',
+    () =>
+      fc.assert(
+        fc.property(anyProps, (props) => {
+          expect(meaning(released(valuesOf(props)))).toEqual(meaning(synthesised(props)));
+        }),
+        { numRuns: 20, interruptAfterTimeLimit: MINUTE },
+      ),
+    2 * MINUTE,
+  );
+
+  test('hands texts to the processes whatever kind of value they come from', () => {
+    const objects = released({ controller: { maxConcurrentUpdate: 5, labelNodes: true, monitoringTimeInSec: 1e6 } });
+    expect(literalEnv(objects, 'controller')).toMatchObject({
+      MAX_CONCURRENT_UPDATE: '5',
+      LABEL_NODES: 'true',
+      MONITORING_TIME_IN_SEC: '1000000',
+    });
+  });
+
+  test.each<[Values, string]>([
+    [{ controler: {} }, 'controler'],
+    [{ agent: { env: { HTTP_PORT: '1' } } }, 'env'],
+    [{ namespace: 'elsewhere' }, 'namespace'],
+    [{ labels: { 'brupop.bottlerocket.aws/component': 'x' } }, '/labels'],
+    [{ agent: { podLabels: { 'app.kubernetes.io/part-of': 'x' } } }, '/agent/podLabels'],
+    [{ labels: { a: '-' } }, '/labels/a'],
+    [{ image: { digest: 'sha256:1' } }, '/image/digest'],
+    [{ image: { tag: 'latest' } }, '/image/tag'],
+    [{ clusterDomain: 'a.'.repeat(130) + 'b' }, '/clusterDomain'],
+    [{ agent: { httpPort: 80 } }, '/agent/httpPort'],
+    [{ agent: { httpPort: '8080' } }, '/agent/httpPort'],
+    [{ apiserver: { replicas: 0 } }, '/apiserver/replicas'],
+    [{ apiserver: { drainPreflight: 'maybe' } }, '/apiserver/drainPreflight'],
+    [{ apiserver: { internalPort: 9000, httpPort: 9000 } }, 'apiserver.httpPort'],
+    [{ logging: { filter: 'loud' } }, '/logging/filter'],
+    [{ controller: { maxConcurrentUpdate: 'ten' } }, '/controller/maxConcurrentUpdate'],
+    [{ controller: { maxFailedUpdate: '101%' } }, '/controller/maxFailedUpdate'],
+    [{ controller: { monitoringTimeInSec: 1.5 } }, '/controller/monitoringTimeInSec'],
+    [{ controller: { schedule: { kind: 'never' } } }, '/controller/schedule'],
+    [{ controller: { schedule: { kind: 'cron', expression: '0 2 * * *' } } }, '/controller/schedule/expression'],
+    [
+      { controller: { schedule: { kind: 'window', start: '24:00:00', stop: '01:00:00' } } },
+      '/controller/schedule/start',
+    ],
+    [{ controller: { schedule: { kind: 'window', start: '01:00:00', stop: '01:00:00' } } }, 'controller.schedule.stop'],
+    [{ certificates: { kind: 'self-signed', renewBefore: '2160h' } }, 'certificates.renewBefore'],
+    [{ certificates: { kind: 'self-signed', duration: '2160h', caDuration: '2159h' } }, 'certificates.caDuration'],
+    [{ certificates: { kind: 'issuer' } }, '/certificates'],
+    [{ certificates: { kind: 'issuer', name: 'x', issuerKind: 'Authority' } }, 'certificates.issuerKind'],
+    [{ networkPolicies: { kubernetesApiCidrs: ['10.0.0.0'] } }, '/networkPolicies/kubernetesApiCidrs/0'],
+    [
+      {
+        apiserver: { requireClientCertificate: true },
+        certificates: { kind: 'secret', serverSecret: 'tls', caBundle: CA },
+      },
+      'certificates.caSecret',
+    ],
+  ])('refuses what the props refuse, and says where: %j', (given, where) => {
+    // The namespace is none of a release's values.
+    if (!('namespace' in given)) expect(faults(given)).not.toEqual([]);
+    const { status, stderr } = template(given);
+    expect(stderr).toContain(where);
+    expect(status).not.toBe(0);
+  });
+
+  test('refuses a private key for a certificate, and does not repeat it', () => {
+    const key = '-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----\n';
+    for (const caBundle of [key, CA + key, `${key}${CA}`]) {
+      const { status, stdout, stderr } = template({ certificates: { kind: 'secret', serverSecret: 'tls', caBundle } });
+      expect(status).not.toBe(0);
+      expect(stderr).toContain('/certificates/caBundle');
+      expect(stdout + stderr).not.toContain('MIGHAgEAMBMGByqGSM49');
+    }
+  });
+
+  test.each(['default', 'kube-system'])('refuses the namespace %s', (namespace) => {
+    expect(template({}, namespace)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('expected one of its own'),
+    });
+  });
+
+  test('has nothing that its linter objects to', () => {
+    expect(helm('lint', '--strict', '--namespace', 'updates', '.').stdout).toContain('0 chart(s) failed');
+  });
+});

@@ -1,0 +1,117 @@
+import type { BrupopProps } from '../../../infra/props/brupop.ts';
+import { CA } from '../pem.ts';
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** The props of a release, and what the chart has beside them. */
+export type Given = BrupopProps & { readonly monitors?: Values };
+
+const near = {
+  preferredDuringSchedulingIgnoredDuringExecution: [],
+  requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack' }],
+};
+const workload = {
+  resources: { requests: { cpu: '30m' }, limits: { cpu: '1', memory: '1Gi' } },
+  nodeSelector: { pool: 'a' },
+  tolerations: [{ key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 5 }],
+  priorityClassName: 'system-cluster-critical',
+  podAffinity: near,
+  podAntiAffinity: near,
+  logFilter: 'brupop=debug,info',
+  podLabels: { team: 'pods' },
+  podAnnotations: { note: 'a "quoted" <text> with a \\ and {{ braces }}' },
+} as const;
+const spread = [
+  { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' },
+  {
+    maxSkew: 1,
+    topologyKey: 'zone',
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: { app: 'x' } },
+  },
+] as const;
+
+/** Between them they say everything that can be said, each time otherwise than by default. */
+export const EVERYTHING: Readonly<Record<string, Given>> = {
+  'a CA of the operator’s own, at times by cron': {
+    createCrd: false,
+    createPriorityClasses: false,
+    clusterDomain: 'k8s.example.com',
+    scrapePods: true,
+    image: {
+      registry: 'mirror.example.com:5000',
+      repository: 'team/brupop',
+      tag: '010',
+      pullPolicy: 'Always',
+      pullSecrets: ['mirror', 'other'],
+    },
+    logging: { format: 'json', ansi: true, filter: 'debug' },
+    labels: { team: 'platform', tier: '1' },
+    annotations: { owner: 'platform', 'prometheus.io/port': '1' },
+    agent: {
+      ...workload,
+      excludeFromLbWaitTimeInSec: 1_000_000,
+      updateCheckIntervalInSec: 60,
+      httpPort: 9001,
+      apiSocket: '/run/other.sock',
+      seLinuxType: 'control_t',
+    },
+    apiserver: {
+      ...workload,
+      replicas: 2,
+      topologySpreadConstraints: spread,
+      internalPort: 9443,
+      servicePort: 8443,
+      httpPort: 9002,
+      requireClientCertificate: true,
+      drainTimeoutInSec: 0,
+      volumeDetachTimeoutInSec: 7,
+      drainPreflight: 'refuse',
+      maxConcurrentEvictions: 9,
+    },
+    controller: {
+      ...workload,
+      replicas: 2,
+      topologySpreadConstraints: spread,
+      maxConcurrentUpdate: 12_000_000,
+      maxFailedUpdate: 'unlimited',
+      schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
+      monitoringTimeInSec: 300,
+      monitoringTimeoutInSec: 301,
+      agentTimeoutInSec: 302,
+      nodeReturnTimeoutInSec: 303,
+      notReadyHoldInSec: 304,
+      labelNodes: true,
+      httpPort: 9003,
+    },
+    certificates: {
+      kind: 'self-signed',
+      duration: '100h',
+      renewBefore: '50h',
+      keySize: 4096,
+      dnsNames: ['brupop.example.com'],
+      caDuration: '1000h',
+    },
+    networkPolicies: {
+      enabled: true,
+      kubernetesApiPorts: [8443],
+      kubernetesApiCidrs: ['10.0.0.0/24', '10.1.0.0/24'],
+      metricsNamespace: 'monitoring',
+    },
+    monitors: { enabled: true, interval: '5s', namespace: 'monitoring', labels: { release: 'prometheus' } },
+  },
+  'an issuer of the user’s, in a daily window': {
+    image: { digest: `sha256:${'0a'.repeat(32)}` },
+    controller: { schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00', windowFit: 'strict' } },
+    certificates: {
+      kind: 'issuer',
+      name: 'company',
+      group: 'awspca.cert-manager.io',
+      issuerKind: 'AWSPCAClusterIssuer',
+    },
+  },
+  'ready-made certificates': {
+    apiserver: { requireClientCertificate: true },
+    certificates: { kind: 'secret', serverSecret: 'server-tls', caSecret: 'agent-tls', caBundle: CA },
+  },
+};

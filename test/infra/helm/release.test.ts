@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { helmChart } from '../../../infra/helm/chart.ts';
+import { systemClock } from '../../../runtime/lib/clock.ts';
+import { CRD_NAME } from '../../../runtime/shadow/names.ts';
+import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
+import { noHelm, noKubectl, type Outcome, shell } from '../../shell.ts';
+import { literalEnv, type Manifest, manifests } from '../manifests.ts';
+
+/**
+ * Releases of the chart on the embedded cluster or, where `CONTRACT_KUBECONFIG` names one, on a real one that nobody else uses. The embedded
+ * one knows no server-side apply, which is what Helm does unless it is told otherwise.
+ */
+const REAL = process.env['CONTRACT_KUBECONFIG'];
+const APPLY = REAL === undefined ? '--server-side=false' : '';
+const MINUTE = 60_000;
+
+const missing = noKubectl || noHelm;
+const when = missing ? describe.skip : describe;
+
+when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a release', () => {
+  let folder: string;
+  let chart: string;
+  let kubeconfig: string;
+  let embedded: ServedCluster | undefined;
+  const run = (command: string): Promise<Outcome> => shell(command, { kubeconfig, home: folder });
+
+  /** @throws what the program says, where it has not done what it should */
+  async function done(command: string): Promise<string> {
+    const { code, stdout, stderr } = await run(command);
+    if (code !== 0 || /warning/i.test(stderr)) throw new Error(`${command}: ${code} ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  const get = async (what: string): Promise<Manifest[]> =>
+    JSON.parse(await done(`kubectl get ${what} --namespace updates -o json`)).items;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'brupop-release-'));
+    chart = join(folder, 'chart');
+    for (const [name, text] of Object.entries(helmChart('infra'))) {
+      await mkdir(dirname(join(chart, name)), { recursive: true });
+      await writeFile(join(chart, name), text);
+    }
+    kubeconfig = REAL ?? join(folder, 'kubeconfig');
+    if (REAL === undefined) {
+      embedded = await serveCluster(new EmbeddedCluster({ clock: systemClock, random: Math.random }));
+      await writeFile(kubeconfig, embedded.kubeconfig(ADMIN));
+    }
+    // Definitions of cert-manager's own that are there already stay.
+    await run('kubectl create -f imports/crds');
+    await done('kubectl wait crd --all --for=condition=Established');
+    await done('kubectl create namespace updates');
+  }, MINUTE);
+
+  afterEach(async () => {
+    await run(
+      `helm uninstall updater --namespace updates; kubectl delete namespace updates; kubectl delete crd ${CRD_NAME}`,
+    );
+    await embedded?.close();
+    await rm(folder, { recursive: true });
+  }, MINUTE);
+
+  const helm = (verb: string, rest = ''): string =>
+    `helm ${verb} updater ${verb === 'rollback' ? '' : chart} --namespace updates ${APPLY} ${rest}`;
+
+  const KINDS = 'deployments,daemonsets,services,serviceaccounts,roles,rolebindings,certificates,issuers';
+  const concurrency = async () => literalEnv(await get('deployments'), 'controller')['MAX_CONCURRENT_UPDATE'];
+
+  test(
+    'has what the constructs have, and changes with its values there and back',
+    async () => {
+      await done(helm('install'));
+      const expected = manifests({ namespace: 'updates' }).filter(({ metadata }) => metadata.namespace === 'updates');
+      const names = new Set((await get(KINDS)).map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+      expect([...names]).toEqual(
+        expect.arrayContaining(
+          expected
+            .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+            .filter((name) => !name.startsWith('PodDisruption')),
+        ),
+      );
+      for (const { metadata } of await get('deployments,daemonsets'))
+        expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'updater' });
+
+      await done(helm('upgrade', '--set controller.maxConcurrentUpdate=3'));
+      expect(await concurrency()).toBe('3');
+      const { code, stderr } = await run(helm('upgrade', '--set controller.maxConcurrentUpdate=many'));
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('maxConcurrentUpdate') });
+      expect(await concurrency()).toBe('3');
+
+      await done(helm('rollback', '1'));
+      expect(await concurrency()).toBe('1');
+    },
+    2 * MINUTE,
+  );
+
+  test(
+    'leaves the definition and the shadows behind when it is uninstalled, and finds them when it comes again',
+    async () => {
+      await done(helm('install'));
+      await done(`kubectl wait crd ${CRD_NAME} --for=condition=Established`);
+      const shadow = {
+        apiVersion: 'brupop.bottlerocket.aws/v2',
+        kind: 'BottlerocketShadow',
+        metadata: { name: 'brs-node-1', namespace: 'updates' },
+        spec: { state: 'Idle' },
+      };
+      await writeFile(join(folder, 'shadow.json'), JSON.stringify(shadow));
+      await done(`kubectl create -f ${join(folder, 'shadow.json')}`);
+
+      await done('helm uninstall updater --namespace updates --wait=watcher');
+      expect(await get('deployments,daemonsets,roles,certificates')).toEqual([]);
+      expect(
+        (await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).map(({ metadata }) => metadata.name),
+      ).toEqual(['brs-node-1']);
+
+      await done(helm('install'));
+      expect(await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).toHaveLength(1);
+    },
+    2 * MINUTE,
+  );
+});
