@@ -227,3 +227,39 @@ test('an unknown object, resource and group are 404', async () => {
     expect(await refusal(cluster.admin.get(path))).toMatchObject({ code: 404 });
   }
 });
+
+describe('a time that was never set is null, whether it was sent as null or not at all,', () => {
+  test('of a container whose end nobody knows, and of conditions', async () => {
+    const pods = `/api/v1/namespaces/${await cluster.namespace()}/pods`;
+    const spec = { containers: [{ name: 'c', image: 'c' }], nodeName: cluster.node };
+    await cluster.admin.create(pods, { metadata: { name: 'p' }, spec });
+    const terminated = { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null };
+    const containerStatuses = [
+      { name: 'c', image: 'c', imageID: '', ready: false, restartCount: 0, state: { terminated } },
+    ];
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    const { status } = await cluster.admin.patch(`${pods}/p/status`, { status: { containerStatuses, conditions } });
+    expect(status).toMatchObject({
+      containerStatuses: [{ state: { terminated: { ...terminated, startedAt: null } } }],
+      conditions: [{ type: 'Ready', status: 'False', lastProbeTime: null, lastTransitionTime: null }],
+    });
+  });
+
+  test('of the conditions of a node', async () => {
+    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'contract-' } });
+    const conditions = [{ type: 'Ready', status: 'Unknown', lastTransitionTime: null }];
+    const { status } = await cluster.admin.patch(`/api/v1/nodes/${metadata.name}/status`, { status: { conditions } });
+    expect(status).toMatchObject({ conditions: [{ ...conditions[0], lastHeartbeatTime: null }] });
+    await cluster.admin.delete(`/api/v1/nodes/${metadata.name}`);
+  });
+
+  test('of an Event', async () => {
+    const namespace = await cluster.namespace();
+    const event = { metadata: { generateName: 'e-' }, involvedObject: { kind: 'Namespace', namespace }, reason: 'X' };
+    expect(await cluster.admin.create(`/api/v1/namespaces/${namespace}/events`, event)).toMatchObject({
+      eventTime: null,
+      firstTimestamp: null,
+      lastTimestamp: null,
+    });
+  });
+});

@@ -1,5 +1,5 @@
 import type { WriteOptions } from '../admission.ts';
-import { pruned } from '../crd/shape.ts';
+import { pruned, withDefaults } from '../crd/shape.ts';
 import { validate } from '../crd/validate.ts';
 import { type Fields, isFields, withoutNulls } from '../object.ts';
 import type { ResourceType } from '../resources.ts';
@@ -15,8 +15,9 @@ export interface Reading {
 }
 
 /**
- * Reads what a client sent into the structure of its kind, as the API server does before anything else: fields have their types, and
- * those that the structure has not are dropped. What is no JSON object is left to whoever needs one.
+ * Reads what a client sent into the structure of its kind, as the API server does before anything else: fields have their types, those
+ * that the structure has not are dropped, and null is what was never set, sent as such or not at all. What is no JSON object is left to
+ * whoever needs one.
  * @throws StatusError 400, in a patch 422
  */
 export function decode(body: unknown, { type, custom, options }: Reading): unknown {
@@ -28,7 +29,7 @@ export function decode(body: unknown, { type, custom, options }: Reading): unkno
   const unknown: string[] = [];
   const known = pruned(structure, clean, { path: '', unknown });
   reportUnknown(type, unknown, options);
-  return unknown.length === 0 ? clean : known;
+  return withDefaults(structure, unknown.length === 0 ? clean : known);
 }
 
 /** Fields that are not kept: the client is warned of them or refused, as it wishes. @throws StatusError 400, in a patch 422 */

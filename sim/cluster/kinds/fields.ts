@@ -10,8 +10,11 @@ export const base64: Schema = {
   pattern: '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
 };
 export const time: Schema = { type: 'string', format: 'date-time' };
+/** A time that the server's own type holds by value: where it was never set, it is stored and given out as null. */
+export const instant: Schema = { ...time, nullable: true, default: null };
 /** Six digits behind the point, no more and no fewer. */
 export const microTime: Schema = { ...time, pattern: String.raw`\.\d{6}(Z|[+-]\d\d:\d\d)$` };
+export const microInstant: Schema = { ...microTime, nullable: true, default: null };
 /** An object of which nothing is known here. */
 export const open: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 

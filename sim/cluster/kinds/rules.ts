@@ -81,7 +81,7 @@ const NAMED = ['action', 'reason', 'reportingComponent', 'reportingInstance'];
 
 /** An Event of the newer form, which the time in `eventTime` tells. */
 function newerForm({ object }: Candidate): readonly Cause[] {
-  if (object['eventTime'] === undefined) return [];
+  if (object['eventTime'] == null) return [];
   const missing = NAMED.filter((field) => text(object[field]) === '');
   return missing.map((field) => ({ reason: 'FieldValueRequired', field, message: 'Required value' }));
 }

@@ -1,6 +1,22 @@
 import type { Schema } from '../crd/schema.ts';
 import type { ResourceType } from '../resources.ts';
-import { base64, count, flag, list, map, microTime, open, partly, struct, text, texts, time, whole } from './fields.ts';
+import {
+  base64,
+  count,
+  flag,
+  instant,
+  list,
+  map,
+  microInstant,
+  microTime,
+  open,
+  partly,
+  struct,
+  text,
+  texts,
+  time,
+  whole,
+} from './fields.ts';
 
 const META = struct({
   ...texts('name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion'),
@@ -18,10 +34,17 @@ const META = struct({
 });
 const ENVELOPE = { ...texts('apiVersion', 'kind'), metadata: META };
 
-const CONDITION = partly({
-  ...texts('type', 'status', 'reason', 'message'),
-  lastTransitionTime: time,
-  lastHeartbeatTime: time,
+const CONDITION = { ...texts('type', 'status', 'reason', 'message'), lastTransitionTime: instant };
+const CONTAINER_STATE = struct({
+  waiting: struct(texts('reason', 'message')),
+  running: struct({ startedAt: instant }),
+  terminated: struct({
+    ...texts('reason', 'message', 'containerID'),
+    exitCode: whole,
+    signal: whole,
+    startedAt: instant,
+    finishedAt: instant,
+  }),
 });
 const SELECTOR = struct({
   matchLabels: map(text),
@@ -74,7 +97,7 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       configSource: open,
     }),
     status: partly({
-      conditions: list(CONDITION),
+      conditions: list(partly({ ...CONDITION, lastHeartbeatTime: instant })),
       volumesInUse: list(text),
       nodeInfo: partly(texts('bootID', 'osImage', 'kubeletVersion')),
     }),
@@ -83,8 +106,10 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
     spec: POD_SPEC,
     status: partly({
       ...texts('phase', 'reason', 'message', 'podIP'),
-      conditions: list(CONDITION),
-      containerStatuses: list(partly({ name: text, ready: flag, restartCount: whole })),
+      conditions: list(partly({ ...CONDITION, lastProbeTime: instant })),
+      containerStatuses: list(
+        partly({ name: text, ready: flag, restartCount: whole, state: CONTAINER_STATE, lastState: CONTAINER_STATE }),
+      ),
     }),
   },
   PersistentVolumeClaim: { spec: partly(texts('volumeName', 'storageClassName')), status: open },
@@ -99,11 +124,11 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
     involvedObject: REFERENCE,
     related: REFERENCE,
     source: struct(texts('component', 'host')),
-    firstTimestamp: time,
-    lastTimestamp: time,
-    eventTime: microTime,
+    firstTimestamp: instant,
+    lastTimestamp: instant,
+    eventTime: microInstant,
     count: whole,
-    series: struct({ count: whole, lastObservedTime: microTime }),
+    series: struct({ count: whole, lastObservedTime: microInstant }),
   },
   DaemonSet: WORKLOAD,
   Deployment: WORKLOAD,
@@ -115,7 +140,7 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       selector: SELECTOR,
       unhealthyPodEvictionPolicy: text,
     }),
-    status: partly({ conditions: list(CONDITION), disruptionsAllowed: whole, disruptedPods: map(time) }),
+    status: partly({ conditions: list(partly(CONDITION)), disruptionsAllowed: whole, disruptedPods: map(time) }),
   },
   Lease: {
     spec: struct({
