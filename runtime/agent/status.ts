@@ -48,9 +48,17 @@ export const offering = (view: View, target: string): AgentStatus => ({ ...prese
 
 export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
 
-/** No state that is reached leaves a reboot pending: a record that is still there is of the past. */
+/**
+ * No state that is reached leaves a reboot pending: a record that is still there is of the past. With what it has staged the agent says that it
+ * keeps records, and that it has asked for no reboot yet: where the host then dies in its drain, no release is to blame (rule F1).
+ */
 export function reaching(view: View, state: State): AgentStatus {
-  return { ...present(view), current_state: state, reboot: null };
+  return { ...present(view), current_state: state, reboot: state === 'StagedAndPerformedUpdate' ? probe(view) : null };
+}
+
+function probe({ shadow, bootId }: View): RebootRecord | null {
+  const version = shadow?.spec.version;
+  return version == null ? null : { boot_id: bootId, version, requested_at: null };
 }
 
 /** Back at rest; a completed update makes up for the failures before it. */
@@ -81,9 +89,10 @@ function blame(failed: readonly string[], { reason, version }: Failure): string[
   return failed.length > 0 ? [...failed] : null;
 }
 
-/** Whether `status` records a reboot that is not on record yet. */
-export function addsRecord({ reboot }: AgentStatus, { shadow }: View): boolean {
-  return reboot != null && !same(reboot, shadow?.status?.reboot);
+/** Whether `status` is sent to put a reboot on record. The probe that comes with a new state can be left out of it. */
+export function addsRecord({ reboot, current_state }: AgentStatus, { shadow }: View): boolean {
+  const before = shadow?.status;
+  return reboot != null && current_state === before?.current_state && !same(reboot, before.reboot);
 }
 
 /**

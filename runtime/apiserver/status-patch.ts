@@ -17,7 +17,7 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
     }),
     ...unsaid(sent, { spec, status: before }),
-    ...ended(sent.current_state, before),
+    ...ended(sent, before),
   };
 }
 
@@ -41,9 +41,11 @@ function orNull(versions: readonly string[]): readonly string[] | null {
 
 /**
  * What a state ends, said also for older agents that know neither field: the record of a reboot when it has led somewhere; progress of the
- * last drain when a new attempt begins, and then only: for the rest of the attempt it is the evidence that a drain of ours has run.
+ * last drain when a new attempt begins, and then only: for the rest of the attempt it is the evidence that a drain of ours has run. What is
+ * on record then of a reboot is of an attempt before, unless the agent names it.
  */
-function ended(reached: AgentStatus['current_state'], before: Status | null | undefined): object {
+function ended({ current_state: reached, reboot }: AgentStatus, before: Status | null | undefined): object {
   if (reached === 'RebootedIntoUpdate' || reached === 'ErrorReset') return { reboot: null };
-  return reached === 'StagedAndPerformedUpdate' && before?.current_state !== reached ? { drain: null } : {};
+  if (reached !== 'StagedAndPerformedUpdate' || before?.current_state === reached) return {};
+  return { drain: null, ...(reboot === undefined && { reboot: null }) };
 }

@@ -3,7 +3,7 @@ import type { ObjectReference } from '../kube/objects.ts';
 import { durationText } from '../lib/duration.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
-import type { Command } from './plan/commands.ts';
+import type { Command, SetSpec } from './plan/commands.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
 
@@ -20,8 +20,7 @@ export interface Occasion {
 export function eventOf({ command, shadow, namespace, now }: Occasion): EventRecord | undefined {
   if (!shadow) return undefined;
   const regarding = referenceTo(shadow, namespace);
-  if (command.kind === 'set-spec')
-    return ended(shadow, regarding, command.beganAt === undefined ? undefined : now - command.beganAt);
+  if (command.kind === 'set-spec') return ended(shadow, regarding, tookOf(command, now));
   if (command.kind === 'start') {
     const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
@@ -36,6 +35,9 @@ export function eventOf({ command, shadow, namespace, now }: Occasion): EventRec
 
 const RESCUED =
   'no agent runs on the node: its update was ended and what the operator had changed on the node was undone';
+
+const tookOf = ({ completes }: SetSpec, now: number): number | undefined =>
+  completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
 
 /** A spec that leads to Idle ends an update, well or badly. */
 function ended(

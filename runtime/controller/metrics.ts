@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { instantOf } from '../lib/clock.ts';
 import { isCancelled } from './events.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
@@ -111,14 +112,14 @@ export class ControllerMetrics {
       this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });
       return;
     }
-    this.#took(spec.state, spec.state_transition_timestamp, now);
+    this.#took(spec.state, instantOf(spec.state_transition_timestamp), now);
     if (spec.state !== 'MonitoringUpdate') return;
     this.#updates.inc({ result: 'succeeded' });
-    this.#took('Update', command.beganAt, now);
+    this.#took('Update', command.completes?.beganAt, now);
   }
 
-  #took(step: string, since: string | number | null | undefined, now: number): void {
-    if (since != null) this.#steps.observe({ step }, (now - new Date(since).getTime()) / 1000);
+  #took(step: string, since: number | undefined, now: number): void {
+    if (since !== undefined) this.#steps.observe({ step }, Math.max(0, now - since) / 1000);
   }
 
   /** The verdict on a node has changed to this. */

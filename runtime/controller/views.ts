@@ -1,35 +1,53 @@
 import type { Node, Pod } from '../kube/objects.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
+import { instantOf } from '../lib/clock.ts';
 import { readMarks } from '../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../marks/names.ts';
 import {
   ADOPTED_ANNOTATION,
   HOLD_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
+  LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
   MANAGED_LABEL_VALUE,
   shadowName,
 } from '../shadow/names.ts';
 import { ownersOf } from '../shadow/owner.ts';
+import { versionOfOsImage } from '../shadow/semver.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them: everything else about them is let go at once. */
 
-export function viewOfNode(node: Node): NodeView {
-  const { name, uid, labels = {}, annotations = {} } = node.metadata;
+/** A node as it was read. Its times are its own and the node controller's to say, so what they count as is decided where it is looked at. */
+export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt'> & {
+  /** Since when it is Ready, or not, as the cluster says; undefined where it does not. */
+  readonly readinessStatedAt: number | undefined;
+};
+
+export function viewOfNode(node: Node): NodeFacts {
+  const { name, uid } = node.metadata;
   return {
     name,
     uid,
     shadowName: shadowName(name),
-    managed: labels[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
-    joinable: annotations[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
-    held: annotations[HOLD_ANNOTATION] !== undefined,
+    ...decidedOn(node),
     unschedulable: node.spec?.unschedulable === true,
     ...readinessOf(node),
     family: familyOf(node),
+    version: versionOfOsImage(node.status?.nodeInfo?.osImage),
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
-    unreleased: annotations[UNRELEASED_ANNOTATION],
+  };
+}
+
+/** What labels and annotations say of it. */
+function decidedOn(node: Node): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'unreleased'> {
+  const { labels, annotations } = node.metadata;
+  return {
+    managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
+    joinable: annotations?.[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
+    held: annotations?.[HOLD_ANNOTATION] !== undefined,
+    unreleased: annotations?.[UNRELEASED_ANNOTATION],
   };
 }
 
@@ -37,10 +55,12 @@ function isBottlerocket({ status }: Node): boolean {
   return status?.nodeInfo?.osImage?.startsWith('Bottlerocket') === true;
 }
 
-function readinessOf({ metadata, status }: Node): Pick<NodeView, 'ready' | 'readyChangedAt'> {
+function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'readinessStatedAt'> {
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
-  const changed = condition?.lastTransitionTime ?? metadata.creationTimestamp;
-  return { ready: condition?.status === 'True', readyChangedAt: changed === undefined ? 0 : Date.parse(changed) };
+  return {
+    ready: condition?.status === 'True',
+    readinessStatedAt: instantOf(condition?.lastTransitionTime) ?? instantOf(metadata.creationTimestamp),
+  };
 }
 
 /** The variant stands in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. */
@@ -50,7 +70,13 @@ function familyOf({ metadata, status }: Node): string {
 }
 
 /** A shadow as it was read; what the controller knows of it besides is added when a plan is made. */
-export type ShadowFacts = Omit<ShadowView, 'stale' | 'offeredAt'>;
+export type ShadowFacts = Omit<
+  ShadowView,
+  'stale' | 'offeredAt' | 'stateSeenAt' | 'rebootAskedAt' | 'failedAt' | 'finishedAt'
+> & {
+  /** When its last complete update was finished, by the clock of the controller that led then. */
+  readonly finishStatedAt: number | undefined;
+};
 
 export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFacts {
   return {
@@ -61,6 +87,7 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     spec,
     status: status ?? undefined,
     lastUpdateMs: lastUpdateMs(metadata),
+    finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
 }
 
@@ -72,16 +99,16 @@ function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undef
 export interface AgentView {
   readonly node: string;
   readonly running: boolean;
-  /** When its container ended, where the kubelet says so. */
+  /** When its container last ended, by the clock of its node and where the kubelet knows: good for comparison with another such time only. */
   readonly stoppedAt: number | undefined;
 }
 
 export function viewOfAgent({ spec, status }: Pod): AgentView {
   const containers = status?.containerStatuses ?? [];
-  const ends = containers.map(
-    ({ state, lastState }) => state?.terminated?.finishedAt ?? lastState?.terminated?.finishedAt,
+  const stops = containers.flatMap(
+    ({ state, lastState }) =>
+      instantOf(state?.terminated?.finishedAt) ?? instantOf(lastState?.terminated?.finishedAt) ?? [],
   );
-  const stops = ends.filter((end) => end !== undefined).map((end) => Date.parse(end));
   return {
     node: spec?.nodeName ?? '',
     running: isAgentRunning(containers),
@@ -90,5 +117,5 @@ export function viewOfAgent({ spec, status }: Pod): AgentView {
 }
 
 function isAgentRunning(containers: NonNullable<NonNullable<Pod['status']>['containerStatuses']>): boolean {
-  return containers.some(({ state }) => state?.running !== undefined);
+  return containers.some(({ state }) => state?.running != null);
 }

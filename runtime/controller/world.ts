@@ -10,10 +10,10 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
-import { Observations } from './observations.ts';
-import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
+import { Observations, type ObservedShadow } from './observations.ts';
+import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { RefusedDrains } from './refused-drains.ts';
-import { type AgentView, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
+import { type AgentView, type NodeFacts, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
 
 export interface WorldOptions {
   readonly transport: KubeTransport;
@@ -29,7 +29,7 @@ export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window' | 're
 
 /** The caches of everything that plans are made of. */
 export class World {
-  readonly #nodes: ProjectionCache<Node, NodeView>;
+  readonly #nodes: ProjectionCache<Node, NodeFacts>;
   readonly #shadows: ProjectionCache<ShadowObject, ShadowFacts>;
   readonly #agents: ProjectionCache<Pod, AgentView>;
   readonly #namespaces: ProjectionCache<KubeObject, boolean>;
@@ -84,26 +84,22 @@ export class World {
   /** The cluster as it is known now. */
   view(): WorldView {
     const now = this.#clock.now();
-    const nodes = [...this.#nodes.items().values()];
+    const nodeFacts = [...this.#nodes.items().values()];
     const facts = [...this.#shadows.items().values()];
-    const offers = this.#observations.offers(facts, now);
     this.#expectations.retain(facts);
-    const shadows = facts.map((shadow) => this.#judged(shadow, offers.get(shadow.name)));
+    const nodes = this.#observations.nodes(nodeFacts, now);
+    const shadows = this.#observations.shadows(facts, nodes, now).map((shadow) => this.#judged(shadow));
     return {
       nodes,
       shadows,
       drainRefusals: this.#refusedDrains.view({ nodes, shadows }),
-      silentSince: this.#observations.silence(
-        nodes.map(({ name }) => name),
-        this.#agents.items().values(),
-        now,
-      ),
+      silentSince: this.#observations.silence(nodeFacts, this.#agents.items().values(), now),
       paused: [...this.#namespaces.items().values()].includes(true),
     };
   }
 
-  #judged(shadow: ShadowFacts, offeredAt: number | undefined): ShadowView {
-    return { ...shadow, offeredAt, stale: this.#expectations.isStale(shadow) };
+  #judged(shadow: ObservedShadow): ShadowView {
+    return { ...shadow, stale: this.#expectations.isStale(shadow) };
   }
 }
 

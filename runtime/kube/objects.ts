@@ -1,11 +1,15 @@
-/** Kubernetes objects as they are on the wire, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. */
+/**
+ * Kubernetes objects as they are on the wire, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null and absent
+ * are the same: the API server gives out null for a time that was never set wherever its own type holds times by value.
+ */
+export type Time = string | null;
 
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly creationTimestamp?: string;
+  readonly creationTimestamp?: Time;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
   readonly labels?: Readonly<Record<string, string>>;
@@ -38,7 +42,7 @@ export interface Condition {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;
   readonly message?: string;
-  readonly lastTransitionTime?: string;
+  readonly lastTransitionTime?: Time;
 }
 
 export interface Node extends KubeObject {
@@ -64,11 +68,11 @@ export interface Toleration {
 export interface ContainerStatus {
   readonly name: string;
   readonly state?: {
-    readonly running?: { readonly startedAt?: string };
-    readonly waiting?: object;
-    readonly terminated?: { readonly finishedAt?: string };
+    readonly running?: { readonly startedAt?: Time } | null;
+    readonly waiting?: object | null;
+    readonly terminated?: { readonly finishedAt?: Time } | null;
   };
-  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } };
+  readonly lastState?: { readonly terminated?: { readonly finishedAt?: Time } | null };
 }
 
 export interface PodVolume {

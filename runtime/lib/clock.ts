@@ -51,3 +51,12 @@ export function rfc3339(epochMs: number, { millis = false } = {}): string {
   const text = new Date(epochMs).toISOString();
   return millis ? text : text.replace(/\.\d{3}Z$/, 'Z');
 }
+
+/**
+ * The instant of an RFC 3339 text, in milliseconds since the Unix epoch. Undefined for null, as which the API server gives out a time that was
+ * never set, and for a text that cannot be read, like a leap second: it is no time.
+ */
+export function instantOf(text: string | null | undefined): number | undefined {
+  const instant = Date.parse(text ?? '');
+  return Number.isNaN(instant) ? undefined : instant;
+}

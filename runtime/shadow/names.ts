@@ -38,6 +38,8 @@ export const HOLD_ANNOTATION = `${GROUP}/hold`;
 export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
 /** On a shadow: how long the node's last complete update took, in whole seconds. */
 export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
+/** On a shadow: when the node's last complete update was finished (RFC 3339). */
+export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
 /** On a shadow that is given out as v1, and on no other: spec and status as v2 has them. */
 export const CONVERSION_DATA_ANNOTATION = `${GROUP}/conversion-data`;
 

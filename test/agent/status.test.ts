@@ -52,6 +52,14 @@ describe('the status that the agent sends', () => {
     expect(resting(crashed, true)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
   });
 
+  test('says with what is staged that no reboot was asked for yet, and with any other state that none is to come', () => {
+    const { shadow, ...rest } = view({});
+    const wanted = { ...shadow!, spec: { state: 'StagedAndPerformedUpdate' as const, version: '1.39.0' } };
+    const said = (state: Status['current_state']): unknown => reaching({ ...rest, shadow: wanted }, state).reboot;
+    expect(said('StagedAndPerformedUpdate')).toEqual({ boot_id: 'boot-1', version: '1.39.0', requested_at: null });
+    expect([said('RebootedIntoUpdate'), said('MonitoringUpdate')]).toEqual([null, null]);
+  });
+
   test('is not sent again where only the way of saying nothing differs', () => {
     expect(alreadySaid(present(view({})), view({}))).toBe(true);
     expect(alreadySaid(offering(view({}), '1.40.0'), view({}))).toBe(false);

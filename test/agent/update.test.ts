@@ -13,7 +13,7 @@ describe('an update', () => {
       'createShadow',
       'Idle ->1.38.0',
       'Idle ->1.39.0',
-      'StagedAndPerformedUpdate ->1.39.0',
+      'StagedAndPerformedUpdate ->1.39.0 probe',
       'cordonAndDrain',
       'cordonAndDrain',
       'StagedAndPerformedUpdate ->1.39.0 record',

@@ -42,6 +42,14 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect(await after(before, said)).toMatchObject({ failed_versions: ['1.30.0'], last_failure: OURS });
   });
 
+  test('begins its attempt without the record that an attempt before has left', async () => {
+    const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: OURS.time };
+    const said = older({ current_state: 'StagedAndPerformedUpdate' });
+    expect((await after({ current_state: 'Idle', reboot }, said)).reboot ?? null).toBeNull();
+    const again = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
+    expect((await after(again, said)).reboot).toMatchObject(reboot);
+  });
+
   test('makes up for a failure by running the version', async () => {
     const before = { failed_versions: ['1.30.0', '1.39.0'], last_failure: OURS, crash_count: 1 };
     const said = older({ current_version: '1.39.0', current_state: 'RebootedIntoUpdate' });

@@ -10,7 +10,7 @@ import type { EventRecord } from '../../runtime/kube/events.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
-import { fleet, minutes, node, NOW, type Parts, POLICY, rebooting, snapshot } from './plan/fleet.ts';
+import { DRAINED, fleet, minutes, node, NOW, type Parts, POLICY, rebooting, snapshot } from './plan/fleet.ts';
 
 const MANY = 10_000;
 const NAMES = Array.from({ length: MANY }, (_, index) => `n${index}`);
@@ -70,7 +70,7 @@ test('so are ten thousand updates that start at once', async () => {
 test('and ten thousand nodes that do not return', async () => {
   const own = world();
   const setbacks = new Setbacks({ events: own.queue, metrics: new ControllerMetrics(), namespace: NAMESPACE });
-  const down = { ready: false, readyChangedAt: minutes(-20) };
+  const down = { ready: false, readyChangedAt: minutes(-20), marks: DRAINED };
   const lost = fleet(many(rebooting), { nodes: NAMES.map((name) => node(name, down)) });
   for (let look = 0; look < 2; look++) setbacks.tell(plan(lost, POLICY, NOW), lost);
   await expectPaced(own);

@@ -7,6 +7,7 @@ import { shadowPort, type ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
+import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import type { Status } from '../../runtime/shadow/model.ts';
 import {
   API_VERSION,
@@ -129,7 +130,12 @@ export class Stage {
       },
       spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
     });
-    const containerStatuses = [{ name: 'agent', state: { running: { startedAt: rfc3339(this.clock.now()) } } }];
+    await this.sayOfAgent(node, { running: { startedAt: rfc3339(this.clock.now()) } });
+  }
+
+  /** What the kubelet says of the agent's container. */
+  async sayOfAgent(node: string, state: object, lastState: object = {}): Promise<void> {
+    const containerStatuses = [{ name: 'agent', state, lastState }];
     await this.patch(`/api/v1/namespaces/${NAMESPACE}/pods/agent-${node}/status`, { status: { containerStatuses } });
   }
 
@@ -148,8 +154,9 @@ export class Stage {
     await this.nodes.patch(name, { ...rest, metadata: { ...metadata, resourceVersion } });
   }
 
-  async setReady(name: string, ready: boolean): Promise<void> {
-    const lastTransitionTime = rfc3339(this.clock.now());
+  /** @param slowMs by how much the kubelet's clock is behind */
+  async setReady(name: string, ready: boolean, slowMs = 0): Promise<void> {
+    const lastTransitionTime = rfc3339(this.clock.now() - slowMs);
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }];
     await this.patch(`/api/v1/nodes/${name}/status`, { status: { conditions } });
   }
@@ -181,6 +188,23 @@ export class Stage {
       items: { reason: string }[];
     };
     return list.items.map(({ reason }) => reason);
+  }
+
+  /** Up to where the agent has asked its host for a reboot. */
+  async askForReboot(node: string, { slowMs = 0 } = {}): Promise<void> {
+    await this.report(node, { current_state: 'StagedAndPerformedUpdate' });
+    await this.pass();
+    await this.mark(node, { drained: true });
+    const requested_at = rfc3339(this.clock.now() - slowMs);
+    await this.report(node, { reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at } });
+  }
+
+  /** Marks the node as a drain of ours does that has begun, or is over. */
+  async mark(node: string, { drained = false } = {}): Promise<void> {
+    const time = rfc3339(this.clock.now());
+    const marks = { id: 'm', since: time, boot: 'boot-1', owns: ['cordon'], ...(drained && { drained: time }) };
+    const annotations = { [MARKS_ANNOTATION]: JSON.stringify(marks) };
+    await this.patchNode(node, { metadata: { annotations }, spec: { unschedulable: true } });
   }
 
   /** Takes a node through its whole update, as its agent would. */

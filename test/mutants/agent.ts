@@ -56,6 +56,14 @@ const failures: readonly Mutant[] = [
     name: 'trace 20',
   },
   {
+    rule: 'B1',
+    without: 'an older agent begins with the record of an attempt before',
+    file: 'runtime/apiserver/status-patch.ts',
+    find: 'drain: null, ...(reboot === undefined && { reboot: null })',
+    replace: 'drain: null',
+    tests: ['test/apiserver/older-agent.test.ts'],
+  },
+  {
     rule: 'F1',
     without: 'what an agent of ours left does not hide the failures of an older one',
     file: 'runtime/apiserver/status-patch.ts',

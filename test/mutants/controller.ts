@@ -1,3 +1,4 @@
+import { blameMutants } from './controller/blame.ts';
 import { placeMutants } from './controller/places.ts';
 import { recoveryMutants } from './controller/recovery.ts';
 import { releaseMutants } from './controller/releases.ts';
@@ -12,5 +13,6 @@ export const controllerMutants: readonly Mutant[] = [
   ...roomMutants,
   ...recoveryMutants,
   ...releaseMutants,
+  ...blameMutants,
   ...timeMutants,
 ];

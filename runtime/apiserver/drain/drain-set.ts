@@ -1,4 +1,5 @@
 import type { Pod, Toleration } from '../../kube/objects.ts';
+import { instantOf } from '../../lib/clock.ts';
 import { hasEnded } from '../pod-phase.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 
@@ -39,8 +40,8 @@ function isOfDaemonSet({ metadata }: Pod): boolean {
  * replica has seen, decide, so that another replica agrees.
  */
 function isLate(pod: Pod, { lateAfter }: DrainTerms): boolean {
-  const created = pod.metadata.creationTimestamp;
-  return created !== undefined && Date.parse(created) > Date.parse(lateAfter);
+  const created = instantOf(pod.metadata.creationTimestamp);
+  return created !== undefined && created > Date.parse(lateAfter);
 }
 
 function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {

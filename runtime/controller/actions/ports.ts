@@ -1,10 +1,11 @@
 import type { NodePort } from '../../kube/nodes.ts';
 import type { PodPort } from '../../kube/pods.ts';
 import type { ShadowObject, ShadowPort } from '../../kube/shadows.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { LAST_UPDATE_ANNOTATION } from '../../shadow/names.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
 import type { Spec } from '../../shadow/model.ts';
 import type { Expectations } from '../expectations.ts';
+import type { Completion } from '../plan/commands.ts';
 import type { SlotLedger } from '../slots/ledger.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
@@ -26,20 +27,24 @@ export interface SpecWrite {
   readonly shadow: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
-  /** When the update began that this completes, milliseconds since the Unix epoch. */
-  readonly beganAt?: number;
+  /** Where it completes an update. */
+  readonly completes?: Completion;
 }
 
 /** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
 export async function writeSpec(
   { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
-  { shadow, resourceVersion, spec, beganAt }: SpecWrite,
+  { shadow, resourceVersion, spec, completes }: SpecWrite,
   signal: AbortSignal,
 ): Promise<ShadowObject> {
-  const annotations = beganAt !== undefined && {
-    annotations: { [LAST_UPDATE_ANNOTATION]: String(Math.round((clock.now() - beganAt) / 1000)) },
-  };
+  const annotations = completes && { annotations: completed(completes, clock.now()) };
   const written = await shadows.patch(shadow, { metadata: { resourceVersion, ...annotations }, spec }, signal);
   expectations.written(shadow, written.metadata.resourceVersion);
   return written;
+}
+
+/** What a later plan wants to know of the update: how long it took, where that is known, and when it was over. */
+function completed({ beganAt }: Completion, now: number): Readonly<Record<string, string>> {
+  const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
+  return { ...took, [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now) };
 }

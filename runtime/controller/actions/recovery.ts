@@ -2,7 +2,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { disownCordonPatch, type NodePatch, releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
-import { isBackFromReboot } from '../plan/recovery.ts';
+import { isBackFromReboot } from '../plan/reboots.ts';
 import { isIdle } from '../plan/subject.ts';
 import { type ShadowFacts, viewOfNode } from '../views.ts';
 import { agentRuns, ownShadow } from './live.ts';

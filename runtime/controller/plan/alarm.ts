@@ -8,10 +8,10 @@ export class Alarm {
     this.now = now;
   }
 
-  /** An instant that is no number, because a time in the cluster cannot be read, has come: nobody waits for it, nor wakes in vain. */
+  /** @param instant milliseconds since the Unix epoch; what is no number never comes, and nobody wakes for it */
   reached(instant: number): boolean {
-    if (!(this.now < instant)) return true;
-    this.#next = Math.min(this.#next, instant);
+    if (instant <= this.now) return true;
+    if (instant < this.#next) this.#next = instant;
     return false;
   }
 

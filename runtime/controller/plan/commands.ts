@@ -36,8 +36,13 @@ export interface SetSpec {
   readonly shadow: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
-  /** Where it completes an update: when that began, milliseconds since the Unix epoch. */
-  readonly beganAt?: number;
+  /** Where it completes an update. */
+  readonly completes?: Completion;
+}
+
+export interface Completion {
+  /** When the update began, milliseconds since the Unix epoch; undefined where that is not known. */
+  readonly beganAt: number | undefined;
 }
 
 export interface Start {

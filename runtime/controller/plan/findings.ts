@@ -2,7 +2,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Status } from '../../shadow/model.ts';
 import type { Health } from './health.ts';
 import type { Assessed } from './releases.ts';
-import type { ShadowView } from './snapshot.ts';
+import type { NodeView, ShadowView } from './snapshot.ts';
 import { isActive, type Subject } from './subject.ts';
 import { type Finding, found } from './verdict.ts';
 
@@ -10,7 +10,7 @@ import { type Finding, found } from './verdict.ts';
 export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<string, string>): Finding | undefined {
   const { node, shadow } = subject;
   if (!shadow) return withoutShadow(subject, health);
-  const trouble = troubleOf(shadow, health);
+  const trouble = troubleOf(node, shadow, health);
   if (trouble) return trouble;
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
   if (isActive(shadow)) return updating(shadow);
@@ -28,9 +28,16 @@ function withoutShadow({ node, isShadowUnowned }: Subject, { agentSilent }: Heal
 const NOT_OWNED = 'does not name the Node as its owner: delete it, and the agent registers the node anew';
 const NEVER_CAME = 'no agent has come to register the node';
 
-function troubleOf({ spec }: ShadowView, { notReturned, soak, agentSilent }: Health): Finding | undefined {
-  if (notReturned) return found('NotReturned', `the node did not come back from its reboot into ${spec.version}`);
-  if (soak === 'failed') return found('SoakFailed', `the node is not Ready since its update to ${spec.version}`);
+function troubleOf(node: NodeView, shadow: ShadowView, health: Health): Finding | undefined {
+  const { notReturned, soak, agentSilent } = health;
+  const { spec, status } = shadow;
+  if (notReturned) {
+    const missing = node.ready ? 'the agent of the node' : 'the node';
+    const released = agentSilent ? ', and nobody waits for it any more' : '';
+    return found('NotReturned', `${missing} did not come back from its reboot into ${spec.version}${released}`);
+  }
+  if (soak === 'failed')
+    return found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`);
   if (agentSilent) return found('AgentSilent', 'no container of the agent runs on the node');
   return undefined;
 }

@@ -27,7 +27,7 @@ export function gate(subject: Subject, version: string, keeper: Gatekeeper): Fin
   const { node, shadow } = subject;
   if (node.held) return HELD;
   if (keeper.snapshot.paused) return PAUSED;
-  if (!node.ready) return found('NodeNotReady', 'the node is not Ready');
+  if (!node.ready) return NOT_READY;
   return (
     haltedOn(subject, version, keeper) ??
     (shadow && notYet(node.family, shadow, keeper)) ??
@@ -47,11 +47,12 @@ function notYet(family: string, shadow: ShadowView, keeper: Gatekeeper): Finding
 
 const HELD = found('Held', 'the node bears the hold annotation');
 const PAUSED = found('Paused', 'the namespace bears the paused annotation');
+const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 
 /**
  * The second gate, before a node is disturbed for the version that it has staged (rule L8); undefined where it may be. What the first gate
- * would refuse by now, for a person's sake or the release's, is called off: a pause is over some day, so under one it waits. A window that
- * has closed stops nothing that has begun.
+ * would refuse by now, for a person's sake or the release's, is called off: a pause is over some day, and a node that is down may come back, so
+ * then it waits. A window that has closed stops nothing that has begun.
  */
 export function secondGate(subject: Subject, keeper: Gatekeeper): Stop | undefined {
   const { node, shadow } = subject;
@@ -59,7 +60,8 @@ export function secondGate(subject: Subject, keeper: Gatekeeper): Stop | undefin
   if (node.held) return { kind: 'call-off', because: HELD };
   const refusal = shadow.spec.version == null ? undefined : haltedOn(subject, shadow.spec.version, keeper);
   if (refusal) return { kind: 'call-off', because: refusal };
-  return keeper.snapshot.paused ? { kind: 'wait', because: PAUSED } : undefined;
+  if (keeper.snapshot.paused) return { kind: 'wait', because: PAUSED };
+  return node.ready ? undefined : { kind: 'wait', because: NOT_READY };
 }
 
 /** A budget that is used up for a moment is waited for: other nodes' pods may only be starting. */
@@ -99,8 +101,8 @@ function unproven({ node }: Subject, version: string, { releases, policy }: Gate
   return undefined;
 }
 
-function backingOff({ status }: ShadowView, { alarm }: Gatekeeper): Finding | undefined {
-  const until = status && retryAt(status);
+function backingOff(shadow: ShadowView, { alarm }: Gatekeeper): Finding | undefined {
+  const until = retryAt(shadow);
   if (until === undefined || alarm.reached(until)) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
 }

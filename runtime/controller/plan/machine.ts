@@ -34,7 +34,7 @@ export function isStaged({ spec, status }: Pick<ShadowView, 'spec' | 'status'>):
 /** Its agent asks for its drain and is refused, so that nothing was done to the node yet. @param marks of the node */
 export function isRefused({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, marks: Marks | undefined): boolean {
   const isAsking = spec.state === 'RebootedIntoUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
-  return isAsking && !marks && status.reboot == null && (status.drain?.blocked_by ?? []).length > 0;
+  return isAsking && !marks && status.reboot?.requested_at == null && (status.drain?.blocked_by ?? []).length > 0;
 }
 
 /** Whether its update can be called off as if it had never begun. @param marks of the node */

@@ -106,7 +106,7 @@ function nextStep({ subject, health }: Assessed, stops: Stops, timestamp: string
   if (stop) return ending(node.name, shadow, { stop, timestamp });
   const spec = progress(shadow, health.soak, timestamp);
   if (!spec) return undefined;
-  const completes = health.soak === 'passed' && slot?.since !== undefined && { beganAt: slot.since };
+  const completes = health.soak === 'passed' && { completes: { beganAt: slot?.since } };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from './commands.ts';
 import type { Health } from './health.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
-import { isActive, isIdle, requestedReboot, type Subject } from './subject.ts';
+import { isBackFromReboot } from './reboots.ts';
+import { isActive, isIdle, type Subject } from './subject.ts';
 
 /**
  * What has to be undone on a node because nobody else will: marks at rest, an update whose agent is gone, a label that was taken away, a
@@ -30,12 +31,6 @@ function deletion({ name, uid, resourceVersion }: ShadowView): Command {
 
 function needsRescue(node: NodeView, shadow: ShadowView): boolean {
   return node.marks !== undefined || (shadow.spec.state !== 'Idle' && !isBackFromReboot(node.bootId, shadow));
-}
-
-/** The host was rebooted as requested, so its agent, once back, has something to report that spec must still fit. */
-export function isBackFromReboot(bootId: string | undefined, shadow: Parameters<typeof requestedReboot>[0]): boolean {
-  const reboot = requestedReboot(shadow);
-  return reboot !== undefined && bootId !== undefined && reboot.bootId !== bootId;
 }
 
 /** Of a node without marks: nothing of the update is left but the agent's last word, which may never come. It counts as over. */

@@ -1,3 +1,4 @@
+import { instantOf } from '../../lib/clock.ts';
 import { type Amount, failureBudget } from './amount.ts';
 import type { Health } from './health.ts';
 import type { ShadowView } from './snapshot.ts';
@@ -7,7 +8,7 @@ import { isActive, isIdle, type Subject } from './subject.ts';
 export interface Release {
   /** UIDs of the nodes that failed on it, as far as the release is to blame. */
   readonly failed: ReadonlySet<string>;
-  /** A node runs it and is at rest. */
+  /** A node that runs it is at rest and Ready, and its agent lives. */
   readonly proven: boolean;
   /** Nodes on their way to it that have not failed on it. */
   readonly inFlight: number;
@@ -99,7 +100,7 @@ export class Releases {
     const { current_version: current, target_version: target } = shadow.status;
     if (current !== target) this.#tally(node.family, target).wanted = true;
     for (const version of failedOn(shadow, health)) this.#tally(node.family, version).failed.add(node.uid);
-    if (isIdle(shadow)) this.#tally(node.family, current).proven = true;
+    if (isProof(subject)) this.#tally(node.family, current).proven = true;
     const heading = headingFor(subject);
     if (heading !== undefined) this.begin(node, heading);
   }
@@ -122,17 +123,28 @@ export class Releases {
   }
 }
 
+function isProof({ node, shadow, silentSince }: Subject): boolean {
+  return shadow !== undefined && isIdle(shadow) && node.ready && silentSince === undefined;
+}
+
 /** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
 function failedOn({ spec, status }: ShadowView, { notReturned, soak }: Health): readonly string[] {
-  const recorded = status?.failed_versions ?? (isBlamedWithoutRecord(status) ? [spec.version] : []);
+  const recorded = [...(status?.failed_versions ?? []), ...(isFailureUnrecorded(status) ? [spec.version] : [])];
   const past = recorded.filter((version) => version !== status?.current_version);
-  const present = notReturned || soak === 'failed' ? [spec.version] : [];
+  const present = [...(notReturned ? [spec.version] : []), ...(soak === 'failed' ? [status?.current_version] : [])];
   return [...past, ...present].filter((version) => version != null);
 }
 
-/** An older agent, or a CRD that drops the newer fields: every failure is then put down to the release. */
-function isBlamedWithoutRecord(status: ShadowView['status']): boolean {
-  return status !== undefined && status.crash_count > 0 && status.last_failure == null;
+/**
+ * The last failure was an older agent's, or the CRD drops the newer fields: it is then put down to the release. Under an older apiserver the
+ * record of an earlier failure stays in the status, and is of another time. Both times are of the node's clock.
+ */
+function isFailureUnrecorded(status: ShadowView['status']): boolean {
+  if (!status || status.crash_count === 0) return false;
+  const { last_failure: recorded, failed_versions: versions } = status;
+  if (!recorded) return versions == null;
+  const failedAt = instantOf(status.state_transition_failure_timestamp);
+  return failedAt !== undefined && (instantOf(recorded.time) ?? failedAt) < failedAt;
 }
 
 /** A start that may have been written without having been seen leads to what was offered. */

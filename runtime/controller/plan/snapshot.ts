@@ -10,7 +10,7 @@ export interface Snapshot {
   readonly slots: readonly SlotView[];
   /** Bytes that the list of slots may have on the Lease. */
   readonly slotCapacity: number;
-  /** By node name, since when no container of its agent runs; a node that is not in here has a running agent. */
+  /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
   /** The namespace bears the annotation `paused`. */
   readonly paused: boolean;
@@ -47,10 +47,14 @@ export interface NodeView {
   readonly held: boolean;
   readonly unschedulable: boolean;
   readonly ready: boolean;
-  /** Since when it is Ready, or not. */
+  /** Since when it is Ready, or not, as the cluster says; a time to come, by another's clock, counts as when the change was first seen. */
   readonly readyChangedAt: number;
+  /** Since when this process has seen it Ready, or not: what a release is blamed or proven by counts from no other clock. */
+  readonly readinessSeenAt: number;
   /** Hosts of the same variant and architecture are offered the same releases. */
   readonly family: string;
+  /** The version that it runs, as its kubelet says: also where its agent says nothing. */
+  readonly version: string | undefined;
   readonly bootId: string | undefined;
   readonly marks: Marks | undefined;
   /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
@@ -69,6 +73,13 @@ export interface ShadowView {
   readonly stale: boolean;
   /** Since when an update is known to be offered; undefined where that is not known. */
   readonly offeredAt: number | undefined;
+  /** Since when this process has seen spec and status in their states. */
+  readonly stateSeenAt: number;
+  /** Since when this process has seen that a reboot was asked for in this attempt; undefined where nobody asked for one. */
+  readonly rebootAskedAt: number | undefined;
+  /** When its last attempt failed, and when its last update was finished; undefined where nobody says. None is later than it was first seen. */
+  readonly failedAt: number | undefined;
+  readonly finishedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
 }

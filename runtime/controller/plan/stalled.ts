@@ -1,3 +1,4 @@
+import { instantOf } from '../../lib/clock.ts';
 import type { Alarm } from './alarm.ts';
 import type { Health } from './health.ts';
 import type { Policy } from './policy.ts';
@@ -26,16 +27,15 @@ export function stalled(
   { policy, alarm }: Limits,
 ): Finding | undefined {
   if (health.soak !== undefined) return undefined;
-  const begun = stepBegan(shadow, alarm.now);
+  const begun = stepBegan(shadow);
   const since = node.ready ? begun : Math.max(begun, node.readyChangedAt);
   if (!alarm.reached(since + (node.ready ? limitOf(shadow, policy) : policy.returnTimeoutMs))) return undefined;
   return { ...found('ProgressDeadlineExceeded', messageOf(node, shadow, since)), since };
 }
 
-/** By the controller's own stamp, which outlives the process that wrote it. */
-function stepBegan({ spec }: ShadowView, now: number): number {
-  const stamp = Date.parse(spec.state_transition_timestamp ?? '');
-  return stamp <= now ? stamp : now;
+/** By the stamp of the controller, which outlives the process that wrote it; of one whose clock was ahead, since it was seen. */
+function stepBegan({ spec, stateSeenAt }: ShadowView): number {
+  return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
 }
 
 /** How long the step may take whose end the status has not reported, milliseconds. */

@@ -44,9 +44,3 @@ export function isActive({ spec, status }: Pick<ShadowView, 'spec' | 'status'>):
 export function isIdle({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return status?.current_state === 'Idle' && spec.state === 'Idle';
 }
-
-/** When the reboot that its agent recorded was requested; a record made after a boot that nobody requested is none. */
-export function requestedReboot(shadow: Pick<ShadowView, 'status'>): { bootId: string; at: number } | undefined {
-  const record = shadow.status?.reboot;
-  return record?.requested_at == null ? undefined : { bootId: record.boot_id, at: Date.parse(record.requested_at) };
-}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Lease } from '../../kube/objects.ts';
+import { instantOf } from '../../lib/clock.ts';
 import { GROUP } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/snapshot.ts';
 
@@ -35,7 +36,7 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   return entries.map(({ shadow, nodeUid, since }) => ({
     shadow,
     nodeUid,
-    since: since === undefined ? undefined : Date.parse(since),
+    since: instantOf(since),
     writes: 'settled',
   }));
 }

@@ -1,6 +1,6 @@
 import type { LeasePort } from '../../kube/leases.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
-import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { type Clock, instantOf, rfc3339 } from '../../lib/clock.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/snapshot.ts';
 import { type Entry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
@@ -45,7 +45,7 @@ export class SlotLedger {
     return this.#entries.map(({ shadow, nodeUid, since }) => ({
       shadow,
       nodeUid,
-      since: since === undefined ? undefined : Date.parse(since),
+      since: instantOf(since),
       writes: this.#writes.get(nodeUid) ?? 'unknown',
     }));
   }

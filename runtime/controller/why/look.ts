@@ -66,13 +66,17 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     leasePort(transport, namespace).get(CONTROLLER_LEASE),
     namespacePort(transport).get(namespace),
   ]);
+  const observations = new Observations();
   const facts = shadows.map(viewOfShadow);
-  const offers = new Observations().offers(facts, now);
-  const names = nodes.map(({ metadata }) => metadata.name);
-  const silence = new Observations().silence(names, agents.map(viewOfAgent), now);
+  const nodeFacts = nodes.map(viewOfNode);
+  // It has only just come: since when a node is Ready, it takes from the cluster.
+  const nodeViews = observations
+    .nodes(nodeFacts, now)
+    .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
+  const silence = observations.silence(nodeFacts, agents.map(viewOfAgent), now);
   const snapshot: Snapshot = {
-    nodes: nodes.map(viewOfNode),
-    shadows: facts.map((shadow) => Object.assign(shadow, { stale: false, offeredAt: offers.get(shadow.name) })),
+    nodes: nodeViews,
+    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => Object.assign(shadow, { stale: false })),
     slots: slotsOn(lease),
     slotCapacity: capacityOn(lease),
     silentSince: knownSilence(silence, facts),

@@ -79,7 +79,7 @@ describe('a node that may not start yet is told what keeps it besides', () => {
   });
 });
 
-describe('a time that JavaScript cannot read, like a leap second, has come', () => {
+describe('a time that JavaScript cannot read, like a leap second, is no time', () => {
   const LEAP = '2016-12-31T23:59:60Z';
   test.each<[string, Snapshot, string]>([
     [
@@ -88,8 +88,14 @@ describe('a time that JavaScript cannot read, like a leap second, has come', () 
       'start',
     ],
     [
-      'for a node that has been Ready since its update',
-      fleet({ a: { ...monitoring(), spec: { ...monitoring().spec, state_transition_timestamp: LEAP } } }),
+      'for a node that has been seen Ready since its update',
+      fleet({
+        a: {
+          ...monitoring(),
+          stateSeenAt: minutes(-5),
+          spec: { ...monitoring().spec, state_transition_timestamp: LEAP },
+        },
+      }),
       'set-spec',
     ],
   ])('%s', (_what, world, kind) => {

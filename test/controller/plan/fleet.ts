@@ -1,6 +1,7 @@
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import { rebootRequest } from '../../../runtime/controller/plan/reboots.ts';
+import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';
 
@@ -27,6 +28,9 @@ export const POLICY: Policy = {
 
 export const MARKS: Marks = { id: 'm', since: moment(-5), boot: 'boot-1', owns: ['cordon'] };
 
+/** The drain is over: a reboot is asked for next. */
+export const DRAINED: Marks = { ...MARKS, drained: moment(-4) };
+
 export function node(name: string, more: Partial<NodeView> = {}): NodeView {
   return {
     name,
@@ -38,7 +42,9 @@ export function node(name: string, more: Partial<NodeView> = {}): NodeView {
     unschedulable: false,
     ready: true,
     readyChangedAt: minutes(-10_000),
+    readinessSeenAt: more.readyChangedAt ?? minutes(-10_000),
     family: 'aws-k8s-1.33/amd64',
+    version: undefined,
     bootId: 'boot-1',
     marks: undefined,
     ...more,
@@ -50,7 +56,7 @@ export type Parts = Omit<Partial<ShadowView>, 'spec' | 'status'> & {
   readonly status?: Partial<NonNullable<ShadowView['status']>> | null;
 };
 
-/** At rest on 1.0.0 with 1.1.0 on offer, unless told otherwise. */
+/** At rest on 1.0.0 with 1.1.0 on offer, unless told otherwise. Times that it states were seen as they came to be. */
 export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}): ShadowView {
   return {
     name: shadowName(nodeName),
@@ -63,6 +69,10 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
         ? undefined
         : { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0, ...status },
     stale: false,
+    stateSeenAt: instantOf(spec?.state_transition_timestamp) ?? NOW,
+    rebootAskedAt: undefined,
+    failedAt: instantOf(status?.state_transition_failure_timestamp),
+    finishedAt: undefined,
     offeredAt: minutes(-60),
     lastUpdateMs: undefined,
     ...more,
@@ -87,11 +97,22 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
 /** A snapshot of nodes with a shadow each. */
 export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<Snapshot> = {}): Snapshot {
   const names = Object.keys(shadows);
+  const { nodes = names.map((name) => node(name)) } = more;
+  const byShadow = new Map(nodes.map((one) => [one.shadowName, one]));
   return snapshot({
-    nodes: names.map((name) => node(name)),
-    shadows: names.map((name) => shadow(name, shadows[name])),
+    shadows: names.map((name) => {
+      const one = shadow(name, shadows[name]);
+      const on = byShadow.get(one.name);
+      return on ? asked(one, on, instantOf(one.status?.reboot?.requested_at) ?? on.readinessSeenAt) : one;
+    }),
     ...more,
+    nodes,
   });
+}
+
+/** The shadow with when it was seen that a reboot of the node was asked for, where it was. */
+export function asked(one: ShadowView, on: NodeView, at: number): ShadowView {
+  return rebootRequest(one, on) === undefined ? one : { ...one, rebootAskedAt: at };
 }
 
 export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({

@@ -5,7 +5,7 @@ import { formatEntries, withTaken } from '../../../runtime/controller/slots/entr
 import type { Random } from '../../../runtime/lib/random.ts';
 import { fleet, minutes, moment } from './fleet.ts';
 import { broken } from './invariants.ts';
-import { after } from './worlds.ts';
+import { after, seen as seenAnew } from './worlds.ts';
 
 export interface RolloutReport {
   readonly plans: number;
@@ -52,10 +52,10 @@ export function rollOut(input: RolloutInput): RolloutReport {
     const made = make(() => plan(seen, policy, now));
     plans++;
     for (const fault of broken({ snapshot: seen, policy, now, plan: made })) faults.add(fault);
-    const done = after(seen, made.commands);
+    const done = after(seen, made.commands, now);
     const bytes = listOf(done.slots).length;
     if (bytes > longest.bytes) longest = { slots: done.slots.length, bytes };
-    const shadows = done.shadows.map((one) => step(one, random, minute));
+    const shadows = done.shadows.map((one) => seenAnew(one, step(one, random, minute), now));
     failures += shadows.filter((one, index) => isFailure(one, done.shadows[index])).length;
     snapshot = { ...done, shadows };
   }
@@ -87,11 +87,13 @@ function hasWork({ spec, status }: ShadowView): boolean {
 }
 
 function failed(status: NonNullable<ShadowView['status']>, minute: number): NonNullable<ShadowView['status']> {
+  const time = moment(minute);
   return {
     ...status,
     current_state: 'ErrorReset',
     crash_count: status.crash_count + 1,
     failed_versions: [],
-    state_transition_failure_timestamp: new Date(minutes(minute)).toISOString(),
+    last_failure: { state: 'StagedAndPerformedUpdate', reason: 'HostFailed', message: '', time },
+    state_transition_failure_timestamp: time,
   };
 }

@@ -60,7 +60,12 @@ describe('a staged node is called off, its version unchanged,', () => {
 describe('a node that is refused its drain for two minutes', () => {
   const blocked: Parts = {
     ...rebooting,
-    status: { ...rebooting.status, drain: { started_at: moment(-9), pods_left: 1, blocked_by: ['a budget'] } },
+    status: {
+      ...rebooting.status,
+      drain: { started_at: moment(-9), pods_left: 1, blocked_by: ['a budget'] },
+      // As an agent leaves it that has asked for no reboot yet.
+      reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at: null },
+    },
   };
   const since = (count: number): Partial<Snapshot> => ({
     ...held,

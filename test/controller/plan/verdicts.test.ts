@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
+  DRAINED,
   fleet,
   minutes,
   moment,
@@ -38,7 +39,7 @@ describe('the verdict on a node', () => {
     ['Updating', fleet({ a: staging })],
     ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
     ['DrainBlocked', fleet({ a: blocked })],
-    ['NotReturned', fleet({ a: rebooting }, down)],
+    ['NotReturned', fleet({ a: rebooting }, { nodes: [{ ...down.nodes[0]!, marks: DRAINED }] })],
     ['SoakFailed', fleet({ a: monitoring(-20) }, down)],
     ['AgentSilent', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) })],
     ['AgentMissing', fleet({ a: { status: null } })],

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, minutes, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
+import { DRAINED, fleet, minutes, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
 import { policy, world } from './worlds.ts';
 
 /** Far beyond everything that a world of the generator waits for. */
@@ -68,7 +68,10 @@ const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
     ),
   'an agent that is silent': (left) => fleet({ a: updated }, { silentSince: new Map([['a', NOW + left - 900_000]]) }),
   'a reboot that takes too long': (left) =>
-    fleet({ a: rebooting }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+    fleet(
+      { a: rebooting },
+      { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000, marks: DRAINED })] },
+    ),
   'a soak that passes': (left) =>
     fleet({ a: monitoring(-600) }, { nodes: [node('a', { readyChangedAt: NOW + left - 300_000 })] }),
   'a soak that fails': (left) =>

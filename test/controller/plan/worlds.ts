@@ -3,16 +3,11 @@ import type { Amount } from '../../../runtime/controller/plan/amount.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { instantOf } from '../../../runtime/lib/clock.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
-import { type State, STATES } from '../../../runtime/shadow/states.ts';
-import { MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
-
-const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
-const version = fc.constantFrom(...VERSIONS);
-/** Shrinks to false. */
-const rarely = fc.nat(9).map((dice) => dice === 9);
-const ago = fc.integer({ min: 0, max: 120 });
+import { MARKS, minutes, NOW, slot } from './fleet.ts';
+import { ago, member, rarely } from './members.ts';
 
 export const amount: fc.Arbitrary<Amount> = fc.oneof(
   fc.integer({ min: 1, max: 4 }).map((count) => ({ kind: 'count', count }) as const),
@@ -35,110 +30,6 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   excludesFromLb: fc.boolean(),
   conditionWrites: fc.constantFrom(0, 2, 600),
 });
-
-interface Member {
-  readonly node: NodeView;
-  readonly shadow: ShadowView | undefined;
-  readonly slot: Snapshot['slots'][number] | undefined;
-  readonly silentSince: number | undefined;
-  readonly drainRefusal: DrainRefusal | undefined;
-}
-
-function member(name: string): fc.Arbitrary<Member> {
-  return fc
-    .record({
-      unmanaged: rarely,
-      held: rarely,
-      down: rarely,
-      marked: rarely,
-      unschedulable: rarely,
-      other: rarely,
-      bare: rarely,
-      stale: rarely,
-      statusless: rarely,
-      slotted: fc.boolean(),
-      writes: fc.constantFrom('settled' as const, 'unknown' as const, 'gone' as const),
-      joins: rarely,
-      took: fc.option(
-        ago.map((one) => one * 60_000),
-        { nil: undefined },
-      ),
-      silent: fc.option(ago, { freq: 5, nil: undefined }),
-      changed: ago,
-      offered: ago,
-      state: fc.constantFrom('Idle' as const, ...STATES),
-      wanted: fc.constantFrom('Idle' as const, 'Idle' as const, ...STATES.slice(0, 4)),
-      since: ago,
-      current: version,
-      target: version,
-      aim: version,
-      crashes: fc.integer({ min: 0, max: 3 }),
-      failed: fc.option(fc.uniqueArray(version, { maxLength: 2 }), { nil: undefined }),
-      refused: fc.option(fc.integer({ min: -3, max: 3 }), { freq: 3, nil: undefined }),
-      boot: fc.option(fc.constantFrom('boot-1', 'boot-0'), { freq: 2, nil: undefined }),
-    })
-    .map((dice) => ({
-      node: node(name, {
-        managed: !dice.unmanaged,
-        joinable: dice.joins,
-        held: dice.held,
-        ready: !dice.down,
-        readyChangedAt: minutes(-dice.changed),
-        unschedulable: dice.unschedulable,
-        marks: dice.marked ? MARKS : undefined,
-        ...(dice.other && { family: 'other' }),
-      }),
-      shadow: dice.bare
-        ? undefined
-        : shadow(name, {
-            stale: dice.stale,
-            offeredAt: minutes(-dice.offered),
-            lastUpdateMs: dice.took,
-            spec: {
-              state: dice.wanted,
-              version: dice.wanted === 'Idle' ? null : dice.aim,
-              state_transition_timestamp: moment(-dice.since),
-            },
-            status: dice.statusless
-              ? null
-              : {
-                  current_state: dice.state,
-                  current_version: dice.current,
-                  target_version: dice.target,
-                  crash_count: dice.crashes,
-                  state_transition_failure_timestamp: moment(-dice.since),
-                  failed_versions: dice.failed ?? null,
-                  drain: drainOf(dice),
-                  reboot:
-                    dice.boot === undefined
-                      ? null
-                      : { boot_id: dice.boot, version: dice.aim, requested_at: moment(-dice.since) },
-                },
-          }),
-      slot: dice.slotted ? slot(name, dice.writes) : undefined,
-      drainRefusal: refusalOf(dice),
-      silentSince: dice.silent === undefined ? undefined : minutes(-dice.silent),
-    }));
-}
-
-interface DrainDice {
-  /** Minutes until a node that was called off may try again; below 0, until now, for how long it has been refused. */
-  readonly refused: number | undefined;
-  readonly wanted: State;
-}
-
-/** What its drain is refused for, where it is. A node that has newly staged a version has no drain. */
-function drainOf({ refused, wanted }: DrainDice): NonNullable<ShadowView['status']>['drain'] {
-  return refused === undefined || wanted === 'StagedAndPerformedUpdate'
-    ? null
-    : { started_at: moment(0), pods_left: 1, blocked_by: ['a budget'] };
-}
-
-function refusalOf({ refused, wanted }: DrainDice): DrainRefusal | undefined {
-  if (refused === undefined) return undefined;
-  if (refused > 0) return { kind: 'called-off', retryAt: minutes(refused) };
-  return wanted === 'RebootedIntoUpdate' ? { kind: 'refused', since: minutes(refused) } : undefined;
-}
 
 const windows = fc.oneof(
   fc.constant({ open: true, triggeredAt: undefined, changesAt: undefined }),
@@ -208,20 +99,28 @@ export const world: fc.Arbitrary<Snapshot> = fc
     window,
   }));
 
-/** The world once every command has been carried out and seen. */
-export function after(snapshot: Snapshot, commands: readonly Command[]): Snapshot {
+/** The world once every command has been carried out and seen, at `now`. */
+export function after(snapshot: Snapshot, commands: readonly Command[], now = NOW): Snapshot {
   const draft: Draft = {
     nodes: new Map(snapshot.nodes.map((one) => [one.name, one])),
     shadows: new Map(snapshot.shadows.map((one) => [one.name, one])),
     slots: new Map(snapshot.slots.map((one) => [one.shadow, one])),
   };
   for (const command of commands) apply(draft, command);
+  const before = new Map(snapshot.shadows.map((one) => [one.name, one]));
   return {
     ...snapshot,
     nodes: [...draft.nodes.values()],
-    shadows: [...draft.shadows.values()],
+    shadows: [...draft.shadows.values()].map((one) => seen(before.get(one.name), one, now)),
     slots: [...draft.slots.values()],
   };
+}
+
+/** A shadow that has become another, as it is seen then. */
+export function seen(before: ShadowView | undefined, one: ShadowView, now: number): ShadowView {
+  const isSame = before?.spec.state === one.spec.state && before.status?.current_state === one.status?.current_state;
+  const failedAt = instantOf(one.status?.state_transition_failure_timestamp);
+  return isSame ? one : { ...one, stateSeenAt: now, failedAt, rebootAskedAt: undefined };
 }
 
 /** What commands act on, by name; slots by the name of their shadow. */
@@ -256,7 +155,8 @@ const EFFECTS: Effects = {
     const bootId = draft.nodes.get(nodeName)?.bootId;
     change(draft.nodes, nodeName, (one) => ({ ...one, marks: undefined }));
     change(draft.shadows, name, (one): ShadowView => {
-      const rebooted = one.status?.reboot != null && one.status.reboot.boot_id !== bootId;
+      const { reboot } = one.status ?? {};
+      const rebooted = reboot?.requested_at != null && reboot.boot_id !== bootId;
       return rebooted ? one : { ...one, spec: { ...one.spec, state: 'Idle' } };
     });
   },

@@ -46,6 +46,12 @@ export const placeMutants = [
       ['L6', 'does not count active shadows of unknown nodes', '[...strays, ...outages.keys()]', 'outages.keys()'],
       ['L6', 'does not count nodes that are not Ready', '[...strays, ...outages.keys()]', 'strays'],
       ['L6', 'starts whatever the concurrency', 'if (short > 0) {', 'if (short === Infinity) {'],
+      [
+        'L6',
+        'counts every other start not at all',
+        'this.#taken.add(nodeUid);\n    this.#room',
+        'if (this.#taken.size % 2 === 0) this.#taken.add(nodeUid);\n    this.#room',
+      ],
       ['L6', 'counts a node twice that has its slot', 'Number(!this.#taken.has(nodeUid))', '1'],
       [
         'L6',
@@ -97,8 +103,8 @@ export const placeMutants = [
       [
         'L8',
         'drains staged nodes under a pause',
-        "keeper.snapshot.paused ? { kind: 'wait', because: PAUSED } : undefined",
-        'undefined',
+        "if (keeper.snapshot.paused) return { kind: 'wait', because: PAUSED };",
+        '',
       ],
       [
         'L8',
@@ -161,8 +167,13 @@ export const placeMutants = [
     'plan/machine.ts',
     ['plan/second-gate', 'plan/properties', 'refused-drain'],
     [
-      ['L8', 'calls off a node whose reboot is asked for', '!marks && status.reboot == null', '!marks'],
-      ['L8', 'calls off a node that bears marks', '!marks && status.reboot == null', 'status.reboot == null'],
+      ['L8', 'calls off a node whose reboot is asked for', '!marks && status.reboot?.requested_at == null', '!marks'],
+      [
+        'L8',
+        'calls off a node that bears marks',
+        '!marks && status.reboot?.requested_at == null',
+        'status.reboot?.requested_at == null',
+      ],
       [
         'L8',
         'forgets the version of what it calls off',

@@ -76,12 +76,6 @@ export const recoveryMutants = [
     ['plan/recovery', 'plan/verdicts'],
     [
       [
-        'B2',
-        'takes a probe for the record of a requested reboot',
-        'return record?.requested_at == null ? undefined : { bootId: record.boot_id, at: Date.parse(record.requested_at) };',
-        "return record == null ? undefined : { bootId: record.boot_id, at: Date.parse(record.requested_at ?? '') };",
-      ],
-      [
         'B4',
         'obeys the shadow of a former node of the name',
         'shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,',
@@ -96,13 +90,13 @@ export const recoveryMutants = [
       [
         'M8c',
         'takes an agent for silent at once',
-        'Math.max(silentSince, node.readyChangedAt) + agentTimeoutMs',
-        'Math.max(silentSince, node.readyChangedAt)',
+        'Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs',
+        'Math.max(silentSince, node.readinessSeenAt)',
       ],
       [
         'M8c',
         'counts the silence of a node that was down',
-        'Math.max(silentSince, node.readyChangedAt) + agentTimeoutMs',
+        'Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs',
         'silentSince + agentTimeoutMs',
       ],
       [
@@ -120,8 +114,8 @@ export const recoveryMutants = [
       [
         'M8c',
         'takes a container that waits for one that runs',
-        '({ state }) => state?.running !== undefined',
-        '({ state }) => state !== undefined',
+        '({ state }) => state?.running != null',
+        '({ state }) => state != null',
       ],
     ],
   ),

@@ -4,7 +4,7 @@ import { rowsOf } from './rows.ts';
 export const releaseMutants = [
   ...rowsOf(
     'plan/releases.ts',
-    ['plan/failure-budget', 'plan/properties'],
+    ['plan/failure-budget', 'plan/blame', 'plan/properties'],
     [
       [
         'F1',
@@ -15,26 +15,38 @@ export const releaseMutants = [
       [
         'F1',
         'does not blame a version for a node that does not return',
-        "notReturned || soak === 'failed' ? [spec.version] : []",
-        "soak === 'failed' ? [spec.version] : []",
+        '[...(notReturned ? [spec.version] : []), ',
+        '[',
       ],
       [
         'F1',
         'does not blame a version for a node that fails its soak',
-        "notReturned || soak === 'failed' ? [spec.version] : []",
-        'notReturned ? [spec.version] : []',
+        ", ...(soak === 'failed' ? [status?.current_version] : [])]",
+        ']',
       ],
       [
         'F1',
         'blames nothing where the CRD drops the record',
-        '(isBlamedWithoutRecord(status) ? [spec.version] : [])',
+        '(isFailureUnrecorded(status) ? [spec.version] : [])',
         '[]',
       ],
       [
         'F1',
         'blames the release for what the cluster failed in',
-        'status.crash_count > 0 && status.last_failure == null',
-        'status.crash_count > 0',
+        'if (!status || status.crash_count === 0) return false;',
+        'if (status) return status.crash_count > 0;',
+      ],
+      [
+        'F1',
+        'goes by what a newer agent recorded of an earlier failure',
+        '(instantOf(recorded.time) ?? failedAt) < failedAt',
+        'recorded === null',
+      ],
+      [
+        'F1',
+        'blames the next version for what is on record of another',
+        'if (!recorded) return versions == null;',
+        'if (!recorded) return true;',
       ],
       [
         'F1',
@@ -57,8 +69,26 @@ export const releaseMutants = [
       [
         'F2',
         'takes a node for proof that is not yet at rest',
-        'if (isIdle(shadow)) this.#tally(node.family, current).proven = true;',
-        'this.#tally(node.family, current).proven = true;',
+        'isIdle(shadow) && node.ready && silentSince === undefined',
+        'node.ready && silentSince === undefined',
+      ],
+      [
+        'F2',
+        'takes a node for proof that is not Ready',
+        'isIdle(shadow) && node.ready && silentSince === undefined',
+        'isIdle(shadow) && silentSince === undefined',
+      ],
+      [
+        'F2',
+        'takes a node for proof whose agent does not run',
+        'isIdle(shadow) && node.ready && silentSince === undefined',
+        'isIdle(shadow) && node.ready',
+      ],
+      [
+        'F2',
+        'counts every other start not at all',
+        'if (!tally.failed.has(uid)) tally.inFlight += 1;',
+        'if (!tally.failed.has(uid)) tally.inFlight += Number(tally.inFlight % 2 === 0);',
       ],
       [
         'F2',

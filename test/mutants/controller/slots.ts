@@ -221,7 +221,7 @@ export const slotMutants = [
   ),
   ...rowsOf(
     'actions/live.ts',
-    ['stale-caches'],
+    ['stale-caches', 'views'],
     [['B4', 'takes the shadow of a former node for this one’s', 'belongsTo(found, nodeUid) ?', 'found ?']],
   ),
   ...rowsOf(

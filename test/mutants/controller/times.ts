@@ -8,12 +8,7 @@ export const timeMutants = [
     [
       ['hold', 'starts a node that a person holds', 'if (node.held) return HELD;', ''],
       ['pause', 'starts nodes while the fleet is paused', 'if (keeper.snapshot.paused) return PAUSED;', ''],
-      [
-        'readiness',
-        'starts a node that is not Ready',
-        "if (!node.ready) return found('NodeNotReady', 'the node is not Ready');",
-        '',
-      ],
+      ['readiness', 'starts a node that is not Ready', 'if (!node.ready) return NOT_READY;', ''],
       ['backoff', 'retries at once', 'backingOff(shadow, keeper) ??', ''],
       ['window', 'starts nodes outside it', 'outsideWindow(shadow, keeper) ??', ''],
       [
@@ -93,13 +88,17 @@ export const timeMutants = [
       [
         'soak',
         'counts only from when the node was Ready',
-        'Math.max(entered, node.readyChangedAt)',
-        'node.readyChangedAt',
+        'Math.max(stateSeenAt, node.readinessSeenAt)',
+        'node.readinessSeenAt',
       ],
-      ['soak', 'goes on counting though the node was not Ready', 'Math.max(entered, node.readyChangedAt)', 'entered'],
+      [
+        'soak',
+        'goes on counting though the node was not Ready',
+        'Math.max(stateSeenAt, node.readinessSeenAt)',
+        'stateSeenAt',
+      ],
       ['soak', 'never fails', "? 'failed' : 'waiting'", "? 'waiting' : 'waiting'"],
-      ['return', 'waits for a reboot for ever', 'alarm.reached(downSince + policy.returnTimeoutMs)', 'downSince < 0'],
-      ['return', 'takes a node that is Ready for lost', 'if (node.ready) return false;', ''],
+      ['return', 'waits for a reboot for ever', 'alarm.reached(since + policy.returnTimeoutMs)', 'since < 0'],
       ['readiness', 'waits for a dead machine for ever', 'return now < until ? until : undefined;', 'return until;'],
       [
         'wakeAt',
@@ -143,11 +142,16 @@ export const timeMutants = [
     'plan/alarm.ts',
     ['plan/wake', 'plan/alarms'],
     [
-      ['wakeAt', 'waits for a time that cannot be read', '!(this.now < instant)', 'this.now >= instant'],
+      [
+        'wakeAt',
+        'wakes for a time that has come',
+        'if (instant <= this.now) return true;',
+        'if (instant < this.now) return true;',
+      ],
       [
         'wakeAt',
         'remembers the last instant that was asked for',
-        'this.#next = Math.min(this.#next, instant);',
+        'if (instant < this.#next) this.#next = instant;',
         'this.#next = instant;',
       ],
     ],

@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import { ownShadow } from '../../runtime/controller/actions/live.ts';
+import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/views.ts';
+import type { Condition, Node, Pod } from '../../runtime/kube/objects.ts';
+import type { ShadowObject, ShadowPort } from '../../runtime/kube/shadows.ts';
+import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+
+const META = { name: 'a', uid: 'uid-a', resourceVersion: '1' };
+const node = (status: Node['status'], labels: Record<string, string> = {}): Node => ({
+  metadata: { ...META, labels },
+  ...(status && { status }),
+});
+const ready = (status: Condition['status']): Node => node({ conditions: [{ type: 'Ready', status }] });
+
+describe('a node', () => {
+  test('is Ready where its kubelet says so, and not where nobody has heard of it', () => {
+    const seen = [ready('True'), ready('False'), ready('Unknown'), node({ conditions: [] }), node(undefined)];
+    expect(seen.map((one) => viewOfNode(one).ready)).toEqual([true, false, false, false, false]);
+  });
+
+  test('is managed with the version of the interface that its label must name, and with no other', () => {
+    const labelled = (value: string): boolean => viewOfNode(node({}, { [MANAGED_LABEL]: value })).managed;
+    expect(['2.0.0', '1.0.0', ''].map(labelled)).toEqual([true, false, false]);
+  });
+});
+
+describe('null is absence', () => {
+  const nulls = null as unknown as undefined;
+
+  test('of a node', () => {
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: null }] as const;
+    const bare = { metadata: { ...META, labels: nulls, annotations: nulls, creationTimestamp: null } };
+    const view = viewOfNode({ ...bare, status: { conditions } } as unknown as Node);
+    expect(view).toMatchObject({ ready: true, managed: false, held: false, readinessStatedAt: undefined });
+    expect(viewOfNode({ ...bare, spec: nulls, status: nulls } as unknown as Node).ready).toBe(false);
+  });
+
+  test('of the pod of an agent', () => {
+    const of = (status: object | null): unknown => {
+      const { running, stoppedAt } = viewOfAgent({ metadata: META, status } as Pod);
+      return [running, stoppedAt];
+    };
+    const terminated = { finishedAt: null };
+    expect(
+      of({ containerStatuses: [{ name: 'agent', state: { running: null, terminated }, lastState: null }] }),
+    ).toEqual([false, undefined]);
+    expect(of({ containerStatuses: [{ name: 'agent', state: null, lastState: { terminated } }] })).toEqual([
+      false,
+      undefined,
+    ]);
+    expect(of({ containerStatuses: nulls })).toEqual([false, undefined]);
+    expect(of(null)).toEqual([false, undefined]);
+  });
+
+  test('of a shadow', () => {
+    const metadata = { ...META, annotations: nulls, ownerReferences: nulls };
+    const shadow = { metadata, spec: { state: 'Idle' }, status: null } as unknown as ShadowObject;
+    expect(viewOfShadow(shadow)).toMatchObject({ status: undefined, owners: [], lastUpdateMs: undefined });
+  });
+});
+
+test('a time that cannot be read is no time', () => {
+  const leap = { type: 'Ready', status: 'True', lastTransitionTime: '2016-12-31T23:59:60Z' } as const;
+  expect(viewOfNode(node({ conditions: [leap] })).readinessStatedAt).toBeUndefined();
+});
+
+test('the shadow of a former node of the name, or of nobody, is not the one of this node', async () => {
+  const owned = (...uids: readonly string[]): Pick<ShadowPort, 'get'> => ({
+    get: () =>
+      Promise.resolve({
+        metadata: {
+          ...META,
+          ownerReferences: uids.map((uid) => ({ apiVersion: 'v1', kind: 'Node', name: 'a', uid })),
+        },
+        spec: { state: 'Idle' as const },
+      }),
+  });
+  const found = (port: Pick<ShadowPort, 'get'>): Promise<boolean> =>
+    ownShadow(
+      { shadows: port as ShadowPort },
+      { shadow: 'brs-a', nodeUid: 'uid-a' },
+      new AbortController().signal,
+    ).then((shadow) => shadow !== undefined);
+  expect(await Promise.all([owned('uid-a'), owned('uid-former'), owned()].map(found))).toEqual([true, false, false]);
+});
