@@ -1,4 +1,4 @@
-import { ApiStatusError, ConflictError } from '../kube/errors.ts';
+import { ConflictError, isDefinite } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
@@ -80,7 +80,7 @@ async function written(write: Promise<ShadowObject>): Promise<ShadowObject> {
   try {
     return await write;
   } catch (error) {
-    if (!(error instanceof ApiStatusError) || !REFUSALS.has(error.status.code)) throw error;
+    if (!isDefinite(error) || !REFUSALS.has(error.status.code)) throw error;
     throw new RefusedError(502, 'StatusRefused', error.message);
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:tls';
-import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { addAgentPod, projectedToken } from './agents.ts';
 import {
   type Ask,
@@ -181,6 +181,11 @@ describe('a refusal', () => {
       refuse(method, code);
       expect([method, code, await put()]).toEqual([method, code, answer]);
     }
+    // The page of a proxy says nothing of the status.
+    replica.tap.before = ({ method, path }) => {
+      if (method === 'PATCH' && path.includes('brs-n1')) throw new UnexpectedAnswerError(method, { code: 403 });
+    };
+    expect(await put()).toBe('502 KubernetesRefused');
   });
 
   test('for an error that nobody expected says nothing of the inside', async () => {
