@@ -36,6 +36,9 @@ export const LIMITS = {
   connectionsCheckingInterval: 5_000,
   /** The Kubernetes API closes an idle connection after 90 s. Were it closed here just then, a conversion that it sends would be lost. */
   keepAliveTimeout: 100_000,
+  /** A client whose machine or network is gone sends no end. Unasked, it would wait for its drain, and keep that going, for ever. */
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
   maxHeaderSize: 16 * 1024,
   maxConnections: 1_500,
 };

@@ -100,6 +100,8 @@ describe('a client that', () => {
     expect(servers).toMatchObject([
       { headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500, keepAliveTimeout: 100_000 },
     ]);
+    // In seconds: of a caller whose machine or network is gone no end would come.
+    expect(servers).toMatchObject([{ keepAlive: true, keepAliveInitialDelay: 30 }]);
     expect(LIMITS).toMatchObject({
       handshakeTimeout: 10_000,
       connectionsCheckingInterval: 5_000,
