@@ -9,50 +9,37 @@ export type ObservedShadow = Omit<ShadowView, 'stale'>;
 
 /**
  * Since when things have been as they are, by the clock of this process: what the cluster shows without a time, and what it shows with the time
- * of another clock. A new process starts counting anew, which delays what depends on it and never hastens it.
+ * of another clock. A new process starts counting anew, which delays what depends on it and never hastens it. What has not changed since the
+ * last look is not made anew: of a large fleet, nearly all of it.
  */
 export class Observations {
-  readonly #readiness = new FirstSeen();
-  readonly #states = new FirstSeen();
-  readonly #requests = new FirstSeen();
-  readonly #failures = new FirstSeen();
-  readonly #finishes = new FirstSeen();
-  readonly #offers = new FirstSeen();
+  /** By UID, as they were at the last look. */
+  #nodes = new Map<string, SeenNode>();
+  #shadows = new Map<string, SeenShadow>();
   #silences = new Map<string, Silence>();
 
   nodes(facts: readonly NodeFacts[], now: number): readonly NodeView[] {
-    this.#readiness.turn();
-    return facts.map(({ readinessStatedAt, ...node }) => {
-      const readinessSeenAt = this.#readiness.at(node.uid, `${node.ready} ${readinessStatedAt}`, now);
-      return { ...node, readinessSeenAt, readyChangedAt: Math.min(readinessStatedAt ?? now, readinessSeenAt) };
+    const before = this.#nodes;
+    this.#nodes = new Map();
+    return facts.map((node) => {
+      const last = before.get(node.uid);
+      const seen = last?.facts === node ? last : { facts: node, view: nodeSeen(node, last, now) };
+      this.#nodes.set(node.uid, seen);
+      return seen.view;
     });
   }
 
   shadows(facts: readonly ShadowFacts[], nodes: readonly NodeView[], now: number): readonly ObservedShadow[] {
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
-    for (const seen of [this.#states, this.#requests, this.#failures, this.#finishes, this.#offers]) seen.turn();
-    return facts.map((shadow) => this.#observed(shadow, nodesByShadow.get(shadow.name), now));
-  }
-
-  #observed({ finishStatedAt, ...shadow }: ShadowFacts, node: NodeView | undefined, now: number): ObservedShadow {
-    const { uid, spec, status } = shadow;
-    const request = node && rebootRequest(shadow, node);
-    return {
-      ...shadow,
-      stateSeenAt: this.#states.at(uid, `${spec.state} ${spec.version} ${status?.current_state}`, now),
-      rebootAskedAt: request === undefined ? undefined : this.#requests.at(uid, request, now),
-      failedAt: this.#failures.notLater(uid, instantOf(status?.state_transition_failure_timestamp), now),
-      finishedAt: this.#finishes.notLater(uid, finishStatedAt, now),
-      offeredAt: this.#offeredAt(shadow, now),
-    };
-  }
-
-  /** As the condition says, else since this process has known. */
-  #offeredAt({ uid, status }: Pick<ShadowFacts, 'uid' | 'status'>, now: number): number | undefined {
-    if (!status || status.current_version === status.target_version) return undefined;
-    const condition = upToDate(status);
-    const stated = condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined;
-    return Math.min(stated ?? now, this.#offers.at(uid, 'offered', now));
+    const before = this.#shadows;
+    this.#shadows = new Map();
+    return facts.map((shadow) => {
+      const last = before.get(shadow.uid);
+      const node = nodesByShadow.get(shadow.name);
+      const seen = last?.facts === shadow && last.node === node ? last : shadowSeen(shadow, node, { last, now });
+      this.#shadows.set(shadow.uid, seen);
+      return seen.view;
+    });
   }
 
   /** By node name, since when no container of its agent runs. One that has ended in the meantime has run in the meantime. */
@@ -75,37 +62,78 @@ export class Observations {
   }
 }
 
+interface SeenNode {
+  readonly facts: NodeFacts;
+  readonly view: NodeView;
+}
+
+function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): NodeView {
+  const { readinessStatedAt: stated, ...node } = facts;
+  const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
+  const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
+  return { ...node, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
+}
+
+interface SeenShadow {
+  readonly facts: ShadowFacts;
+  readonly node: NodeView | undefined;
+  /** What told that a reboot was asked for. */
+  readonly request: string | undefined;
+  readonly view: ObservedShadow;
+}
+
+interface Looks {
+  readonly last: SeenShadow | undefined;
+  readonly now: number;
+}
+
+function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, { last, now }: Looks): SeenShadow {
+  const { finishStatedAt: _, ...shadow } = facts;
+  const request = node && rebootRequest(shadow, node);
+  const view = {
+    ...shadow,
+    stateSeenAt: last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now,
+    rebootAskedAt: request === undefined ? undefined : askedAt(request, { last, now }),
+    failedAt: failedAt(facts, { last, now }),
+    finishedAt: finishedAt(facts, { last, now }),
+    offeredAt: offeredAt(facts, { last, now }),
+  };
+  return { facts, node, request, view };
+}
+
+function inSameStates(a: ShadowFacts, b: ShadowFacts): boolean {
+  const isSpecSame = a.spec.state === b.spec.state && a.spec.version === b.spec.version;
+  return isSpecSame && a.status?.current_state === b.status?.current_state;
+}
+
+function failedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
+  const text = status?.state_transition_failure_timestamp;
+  if (last && last.facts.status?.state_transition_failure_timestamp === text) return last.view.failedAt;
+  const stated = instantOf(text);
+  return stated === undefined ? undefined : notLater(stated, now);
+}
+
+const askedAt = (request: string, { last, now }: Looks): number | undefined =>
+  request === last?.request ? last.view.rebootAskedAt : now;
+
+function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Looks): number | undefined {
+  if (last && last.facts.finishStatedAt === stated) return last.view.finishedAt;
+  return stated === undefined ? undefined : notLater(stated, now);
+}
+
+/** As the condition says, else since this process has known. */
+function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
+  if (!status || status.current_version === status.target_version) return undefined;
+  const condition = upToDate(status);
+  const stated = condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined;
+  return notLater(stated, last?.view.offeredAt ?? now);
+}
+
+/** A time to come, by another's clock, is when it was first seen. */
+const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);
+
 interface Silence {
   readonly since: number;
   /** When the last container of the agent ended, by the clock of its node. */
   readonly lastEnd: number;
-}
-
-interface Seen {
-  readonly value: string | number;
-  readonly at: number;
-}
-
-/** By key, since when a value has been seen that is the same still. */
-class FirstSeen {
-  #before = new Map<string, Seen>();
-  #seen = new Map<string, Seen>();
-
-  /** All are looked at once more: what is not asked for until the next turn is forgotten. */
-  turn(): void {
-    this.#before = this.#seen;
-    this.#seen = new Map();
-  }
-
-  at(key: string, value: string | number, now: number): number {
-    const before = this.#before.get(key);
-    const seen = before?.value === value ? before : { value, at: now };
-    this.#seen.set(key, seen);
-    return seen.at;
-  }
-
-  /** An instant that somebody else states; a time to come, by another's clock, is when it was first seen. */
-  notLater(key: string, stated: number | undefined, now: number): number | undefined {
-    return stated === undefined ? undefined : Math.min(stated, this.at(key, stated, now));
-  }
 }

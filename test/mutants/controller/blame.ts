@@ -60,7 +60,7 @@ export const blameMutants = [
   ),
   ...rowsOf(
     'observations.ts',
-    ['hearsay'],
+    ['hearsay', 'observations'],
     [
       [
         'clocks',
@@ -74,18 +74,31 @@ export const blameMutants = [
         'before && lastEnd <= before.lastEnd ? before',
         'before ? before',
       ],
-      ['clocks', 'waits for a time to come of another clock', 'Math.min(stated, this.at(key, stated, now))', 'stated'],
+      ['clocks', 'waits for a time to come of another clock', 'Math.min(stated ?? seen, seen)', '(stated ?? seen)'],
       [
         'clocks',
         'begins a backoff anew with each controller',
-        'Math.min(stated, this.at(key, stated, now))',
-        'this.at(key, stated, now)',
+        'Math.min(stated ?? seen, seen)',
+        'Math.max(stated ?? seen, seen)',
       ],
       [
         'clocks',
         'goes by when a node says that it became Ready',
         'return { ...node, readinessSeenAt, readyChangedAt:',
-        'return { ...node, readinessSeenAt: readinessStatedAt ?? now, readyChangedAt:',
+        'return { ...node, readinessSeenAt: stated ?? now, readyChangedAt:',
+      ],
+      ['clocks', 'counts a readiness as new at each look', 'isSame ? last.view.readinessSeenAt : now', 'now'],
+      [
+        'clocks',
+        'counts the states of a shadow as new at each change of it',
+        'last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now',
+        'now',
+      ],
+      [
+        'clocks',
+        'counts a request for a reboot as new at each change of the shadow',
+        'request === last?.request ?',
+        'request === undefined ?',
       ],
     ],
   ),
