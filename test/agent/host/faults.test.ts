@@ -226,6 +226,14 @@ describe('a host that stays in trouble', () => {
     expect((await finish(prepared)).state).toBe('Staged');
   });
 
+  test('a busy host has answered, so that a socket that was away before it has no part in how long it may be busy', async () => {
+    const { driver, host, finish } = rig();
+    await finish(driver.refresh());
+    host.inject('busy', { forMs: 90_000 });
+    host.restartApi(5_000);
+    expect((await finish(driver.prepare('1.39.0'))).state).toBe('Staged');
+  });
+
   test.each([
     ['before an action', 'busy'],
     ['in an action', 'hang'],

@@ -91,6 +91,16 @@ describe('a drain whose pods are gone', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
+  test('does not wait for the volumes of a pod that came after the cordon and tolerates it', async () => {
+    const staying = await world.addClaim('logs', 'vol-2');
+    const { drain } = await waiting(world.replica());
+    await world.clock.advance(3 * SECOND);
+    const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }];
+    await world.addPod('late', { tolerations, volumes: [claimed('logs')] });
+    await world.useVolumes([staying]);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
   test('makes nothing of claims of pods that stay where no CSI driver’s volume is bound to them', async () => {
     const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
     await world.post(claims, { metadata: { name: 'unbound' }, spec: {} });
