@@ -74,9 +74,12 @@ export function readAgentConfig(source: Readonly<Record<string, string | undefin
   return readEnv(agentEnv, source);
 }
 
-/** Where the operator's apiserver is dialled, and the name that its certificate must bear. */
+/**
+ * Where the operator's apiserver is dialled, and the name that its certificate must bear. It ends in `svc`, because the pod's resolver adds
+ * the cluster's domain, whatever that is, and because the certificates of every installation vouch for it.
+ */
 export function operatorAddress(config: AgentConfig, namespace: string): Address & { readonly servername: string } {
-  const servername = `${APISERVER_SERVICE}.${namespace}.svc.cluster.local`;
+  const servername = `${APISERVER_SERVICE}.${namespace}.svc`;
   return { servername, ...(config.APISERVER_ADDRESS ?? { host: servername, port: config.APISERVER_SERVICE_PORT }) };
 }
 

@@ -12,7 +12,7 @@ import { createCa } from '../../sim/cluster/pki.ts';
 import { json, ScriptedServer } from '../kube/tls-server.ts';
 
 const CALLER = { nodeName: 'n1', nodeUid: 'uid-1', bootId: 'boot-1' };
-const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc.cluster.local';
+const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc';
 const STATUS: AgentStatus = {
   current_version: '1.38.0',
   target_version: '1.38.0',

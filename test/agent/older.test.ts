@@ -19,7 +19,9 @@ import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import { seeded } from '../sim/hosts/rig.ts';
 import { OLDER_CRD, OlderOperator } from './older.ts';
 
-const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc.cluster.local';
+const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc';
+/** What older certificates vouch for. */
+const OLDER_NAMES = ['*.brupop-bottlerocket-aws.svc.cluster.local', '*.brupop-bottlerocket-aws.svc'];
 
 let folder: string;
 let clock: VirtualClock;
@@ -41,7 +43,7 @@ beforeEach(async () => {
   await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', OLDER_CRD);
   await post('/api/v1/nodes', { metadata: { name: 'n1' } });
   const ca = await createCa(systemClock);
-  const { certPem: cert, keyPem: key } = await ca.issue({ commonName: SERVICE, dnsNames: [SERVICE] });
+  const { certPem: cert, keyPem: key } = await ca.issue({ commonName: SERVICE, dnsNames: OLDER_NAMES });
   operator = new OlderOperator({ cert, key }, { transport, clock });
   await operator.server.listen();
   await writeFile(join(folder, 'ca.crt'), ca.certPem);

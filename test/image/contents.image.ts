@@ -185,7 +185,7 @@ describe('names are found', () => {
     await once(server, 'listening');
     try {
       const mounts = { '/etc/resolv.conf': files('resolv.conf', 'nameserver 127.0.0.1\n') };
-      const name = 'brupop-apiserver.brupop-bottlerocket-aws.svc.cluster.local';
+      const name = 'brupop-apiserver.brupop-bottlerocket-aws.svc';
       expect((await run(arch, ['node', '-e', lookup, name], { mounts })).stdout).toBe('192.0.2.8\n');
     } finally {
       server.close();

@@ -1,4 +1,6 @@
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
+import { operatorAddress, readAgentConfig } from '../../runtime/agent/config.ts';
 import { faults } from './faults.ts';
 import { find, manifests, type Manifest, podSpec } from './manifests.ts';
 import { CA } from './pem.ts';
@@ -45,6 +47,15 @@ describe("the operator's own CA", () => {
       dnsNames: ['*.brupop-bottlerocket-aws.svc.cluster.local', '*.brupop-bottlerocket-aws.svc'],
       usages: expect.arrayContaining(['server auth']),
     });
+  });
+
+  test('vouches for the name that our agents dial, which is one in a cluster of any domain', () => {
+    const config = readAgentConfig({ MY_NODE_NAME: 'n' });
+    const { host, servername } = operatorAddress(config, 'brupop-bottlerocket-aws');
+    expect([host, servername]).toEqual(Array.from({ length: 2 }, () => 'brupop-apiserver.brupop-bottlerocket-aws.svc'));
+    const { dnsNames } = find(objects, 'Certificate', 'brupop-apiserver-certificate').spec;
+    const subjectaltname = (dnsNames as string[]).map((name) => `DNS:${name}`).join(', ');
+    expect(checkServerIdentity(host, { subjectaltname } as PeerCertificate)).toBeUndefined();
   });
 });
 
