@@ -24,23 +24,19 @@ export class DuplicateOperatorError extends Error {
 }
 
 /**
- * Checks what a construct is asked to be before it exists, so that an app which survives the refusal is left as it was.
+ * The settings, where no other operator is for the same cluster. As the props, it is looked at before a construct exists, so that an app
+ * which survives the refusal is left as it was.
  * @param id of the operator in `scope`
- * @throws InvalidPropsError, DuplicateOperatorError
+ * @throws DuplicateOperatorError
  * @internal
  */
-export function admitted(scope: Construct, id: string, props: BrupopProps): Settings {
-  const settings = settingsOf(props);
+export function admitted(scope: Construct, id: string, settings: Settings): Settings {
   const { cluster } = settings;
   const isFor = (node: IConstruct) => node instanceof Brupop && node.settings.cluster === cluster;
   const other = scope.node.root.node.findAll().find(isFor);
   if (other)
     throw new DuplicateOperatorError(cluster, [other.node.path, [scope.node.path, id].filter(Boolean).join('/')]);
   return settings;
-}
-
-function inNamespaceOf({ namespace }: Chart, props: BrupopProps): BrupopProps {
-  return namespace === undefined || props?.namespace !== undefined ? props : { ...props, namespace };
 }
 
 /** The whole operator. Its parts are public, so that patches reach every object. */
@@ -67,7 +63,7 @@ export class Brupop extends Construct {
    * @throws DuplicateOperatorError where the app has another operator for the same cluster
    */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
-    const settings = admitted(scope, id, inNamespaceOf(Chart.of(scope), props));
+    const settings = admitted(scope, id, settingsOf(props, Chart.of(scope).namespace));
     super(scope, id);
     this.settings = settings;
     this.warnings = warningsOf(settings);

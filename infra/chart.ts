@@ -2,6 +2,7 @@ import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { admitted, Brupop } from './brupop.ts';
 import type { BrupopProps } from './props/brupop.ts';
+import { settingsOf } from './props/settings.ts';
 
 const OPERATOR = 'Operator';
 
@@ -11,7 +12,7 @@ export class BrupopChart extends Chart {
 
   /** @throws InvalidPropsError, DuplicateOperatorError */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
-    admitted(scope, `${id}/${OPERATOR}`, props);
+    admitted(scope, `${id}/${OPERATOR}`, settingsOf(props));
     super(scope, id);
     this.brupop = new Brupop(this, OPERATOR, props);
   }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 
-const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
 /** Stricter than what props take, because nothing is left out where the text is taken as it is. */
 const NOTHING_BUT_CERTIFICATES = '^\\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]+-----END CERTIFICATE-----\\s*)+$';
@@ -11,13 +11,19 @@ const NOTHING_BUT_CERTIFICATES = '^\\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=
  * where one cannot be read, and where anything else is in PEM: whoever hands over a private key has taken the wrong file.
  */
 function certificatesIn(text: string): string | undefined {
-  const blocks = text.match(BLOCK) ?? [];
-  if (blocks.length === 0 || text.replace(BLOCK, '').includes('-----BEGIN')) return undefined;
+  const bodies = Array.from(text.matchAll(BLOCK), ([, body = '']) => body);
+  if (bodies.length === 0 || text.replace(BLOCK, '').includes('-----BEGIN')) return undefined;
   try {
-    return blocks.map((block) => new X509Certificate(block).toString()).join('');
+    return bodies.map((body) => new X509Certificate(inLines(body)).toString()).join('');
   } catch {
     return undefined;
   }
+}
+
+/** As PEM has it: a text that is indented in code, or has become one line, is none to OpenSSL. */
+function inLines(body: string): string {
+  const lines = body.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
 /** Becomes part of a manifest, so certificates are all that it yields; what is refused is never shown. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type BrupopProps, brupopProps, type Settings } from './brupop.ts';
+import { namespaceName } from './fields.ts';
 
 /** Props that do not fit; one fault per prop with its path, what was expected and what came. */
 export class InvalidPropsError extends Error {
@@ -13,16 +14,18 @@ export class InvalidPropsError extends Error {
 
 /**
  * Checks `props` and completes them with the defaults.
+ * @param namespace of the chart that they are for, where it has one
  * @throws InvalidPropsError naming every fault
  * @internal
  */
-export function settingsOf(props: BrupopProps): Settings {
-  return checkProps(brupopProps, props);
+export function settingsOf(props: BrupopProps, namespace?: string): Settings {
+  if (namespace === undefined) return checkProps(brupopProps, props);
+  return checkProps(brupopProps.safeExtend({ namespace: namespaceName.prefault(namespace) }), props);
 }
 
 /** @throws InvalidPropsError naming every fault @internal */
 export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z.output<T> {
-  const result = schema.safeParse(props);
+  const result = schema.safeParse(props, { reportInput: true });
   if (result.success) return result.data;
   throw new InvalidPropsError(result.error.issues.flatMap((issue) => faultsOf(issue, props)));
 }
@@ -35,11 +38,21 @@ function faultsOf(issue: z.core.$ZodIssue, props: unknown): string[] {
   }
   if (issue.code === 'invalid_key') return [`${path}: ${issue.issues[0]?.message ?? issue.message}`];
   const expected = issue.message.replace(/^Invalid input: /, '').replace(/, received .*$/, '');
-  const value = valueAt(props, issue.path);
-  const isSecret = issue.code === 'custom' && issue.params?.['secret'] === true && value !== undefined;
-  return [
-    `${path}: ${expected}, got ${isSecret ? 'something that is not shown: it may be a private key' : shown(value)}`,
-  ];
+  return [`${path}: ${expected}, got ${given(issue, valueAt(props, issue.path))}`];
+}
+
+function given(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) {
+    const meant = defaultIn(issue);
+    return meant === undefined ? 'nothing' : `nothing, which means ${shown(meant)}`;
+  }
+  const isSecret = issue.code === 'custom' && issue.params?.['secret'] === true;
+  return isSecret ? 'something that is not shown: it may be a private key' : shown(value);
+}
+
+/** What stands in the place of a prop that is not given. Where props were compared, they were so as parts of one object. */
+function defaultIn({ input, path }: z.core.$ZodIssue): unknown {
+  return typeof input === 'object' ? valueAt(input, path.slice(-1)) : input;
 }
 
 function valueAt(props: unknown, path: readonly PropertyKey[]): unknown {

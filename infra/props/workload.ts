@@ -73,7 +73,10 @@ const toleration = z
 
 /** Labels that leave the operator's own alone: others select by those. @internal */
 export const freeLabels = labelMap
-  .refine((labels) => OWN_LABEL_KEYS.every((key) => !(key in labels)), 'expected keys that are not the operator’s own')
+  .superRefine((labels, context) => {
+    for (const key of OWN_LABEL_KEYS.filter((own) => Object.hasOwn(labels, own)))
+      context.addIssue({ code: 'custom', path: [key], message: 'expected a key that is not the operator’s own' });
+  })
   .meta({ not: { anyOf: OWN_LABEL_KEYS.map((key) => ({ required: [key] })) } })
   .default({});
 

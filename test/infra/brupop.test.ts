@@ -47,8 +47,16 @@ describe('the namespace', () => {
     expect(inChart('platform', { namespace: 'updates' })).toBe('updates');
   });
 
-  test('is checked also where the chart has it from', () => {
-    expect(() => inChart('default')).toThrow('namespace: expected a namespace of its own');
+  test('is checked also where it is that of the chart, and nothing in the props', () => {
+    expect(() => inChart('kube-system')).toThrow(
+      'namespace: expected a namespace of its own (its pods may be privileged, and it is deleted with the operator), ' +
+        'got nothing, which means "kube-system"',
+    );
+    expect(() => inChart('platform', { namespace: 'default' })).toThrow(/got "default"$/);
+  });
+
+  test.each([null, 3, [], () => ({})])('of a chart makes no props of %p', (props) => {
+    expect(() => inChart('platform', props as never)).toThrow('(props): expected object, got');
   });
 });
 

@@ -25,6 +25,9 @@ describe('what the API server is given to trust', () => {
     ['two', CA + CA, CA + CA],
     ['with comments and blanks around it', `\n# the company's CA\nsubject=CN = ca\n\n${CA}\n\n`, CA],
     ['with the line ends of Windows', CA.replaceAll('\n', '\r\n'), CA],
+    ['indented, as in a text of several lines in code', `\n${CA.replaceAll(/^/gm, '      ')}`, CA],
+    ['in one line', CA.replaceAll('\n', ' '), CA],
+    ['two, the first of which ends without a new line', CA.trim() + CA, CA + CA],
   ])('%s: certificates and nothing else', (_, bundle, expected) => {
     expect(emitted(bundle)).toBe(expected);
   });

@@ -129,7 +129,9 @@ describe('monitors for the Prometheus operator', () => {
 
   test('leave the labels of the operator alone', () => {
     const labels = { 'brupop.bottlerocket.aws/component': 'x' };
-    expect(() => new Monitors(chart, 'Other', { brupop, labels })).toThrow(/labels: expected keys that are not/);
+    expect(() => new Monitors(chart, 'Other', { brupop, labels })).toThrow(
+      /labels\.brupop\.bottlerocket\.aws\/component: expected a key that is not/,
+    );
   });
 
   test('bear the labels by which a Prometheus selects them', () => {

@@ -32,8 +32,14 @@ describe('faults of the props', () => {
     [{ controler: {} }, 'controler: expected no such prop'],
     [{ namespace: 'default' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
     [{ namespace: 'kube-system' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
-    [{ labels: { 'brupop.bottlerocket.aws/component': 'x' } }, 'labels: expected keys that are not the operator’s own'],
-    [{ agent: { podLabels: { 'app.kubernetes.io/part-of': 'x' } } }, 'agent.podLabels: expected keys'],
+    [
+      { labels: { 'brupop.bottlerocket.aws/component': 'x' } },
+      'labels.brupop.bottlerocket.aws/component: expected a key that is not the operator’s own, got "x"',
+    ],
+    [
+      { agent: { podLabels: { 'app.kubernetes.io/part-of': 'x' } } },
+      'agent.podLabels.app.kubernetes.io/part-of: expected a key',
+    ],
     [{ labels: { 'a b': 'x' } }, 'labels.a b: expected a label or annotation key'],
     [{ labels: { a: '-' } }, 'labels.a: expected a label value'],
     [{ image: { digest: 'sha256:1' } }, 'image.digest: expected a digest'],
@@ -95,6 +101,15 @@ describe('faults of the props', () => {
       { agent: { tolerations: [{ key: 'a', tolerationSeconds: 5 }] } },
       'agent.tolerations.0.effect: expected NoExecute',
     ],
+    [
+      { certificates: { kind: 'self-signed', duration: '24h' } },
+      'certificates.renewBefore: expected less than duration, got nothing, which means "720h"',
+    ],
+    [
+      { apiserver: { internalPort: 8080 } },
+      'apiserver.httpPort: expected another port than internalPort, got nothing, which means 8080',
+    ],
+    [{ labels: { team: 'us', 'app.kubernetes.io/name': 'x' } }, 'labels.app.kubernetes.io/name: expected a key'],
   ])('%j is refused with its path', (props, fault) => {
     expect(faults(props)).toEqual([expect.stringContaining(fault)]);
   });
