@@ -88,6 +88,7 @@ const DNS: k8s.NetworkPolicyPort[] = ['UDP', 'TCP'].map((protocol) => ({
   port: k8s.IntOrString.fromNumber(53),
 }));
 
-function tcp(ports: readonly number[]): k8s.NetworkPolicyPort[] {
+/** @internal */
+export function tcp(ports: readonly number[]): k8s.NetworkPolicyPort[] {
   return ports.map((port) => ({ protocol: 'TCP', port: k8s.IntOrString.fromNumber(port) }));
 }

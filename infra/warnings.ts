@@ -1,8 +1,11 @@
 import type { Settings } from './props/brupop.ts';
 import type { ScheduleSettings } from './props/schedule.ts';
 
+const PROCESSES = ['agent', 'apiserver', 'controller'] as const;
+
 /** Combinations of props that work as they were meant to and can hurt all the same. */
-export function warningsOf({ agent, apiserver, controller }: Settings): readonly string[] {
+export function warningsOf(settings: Settings): readonly string[] {
+  const { agent, apiserver, controller, networkPolicies } = settings;
   const isUnlimited = isWord(controller.maxConcurrentUpdate, 'unlimited');
   const found: readonly (readonly [boolean, string])[] = [
     [
@@ -24,6 +27,17 @@ export function warningsOf({ agent, apiserver, controller }: Settings): readonly
         'add the seventh, "*"',
     ],
     [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
+    [
+      !networkPolicies.enabled && Boolean(networkPolicies.kubernetesApiCidrs ?? networkPolicies.metricsNamespace),
+      'networkPolicies.enabled is false: kubernetesApiCidrs and metricsNamespace change nothing, and everybody gets in',
+    ],
+    ...PROCESSES.map(
+      (process) =>
+        [
+          settings[process].resources.limits.memory === undefined,
+          `${process}.resources.limits without memory, since those that are given replace the defaults: the process may take what its node has`,
+        ] as const,
+    ),
   ];
   return found.flatMap(([applies, text]) => (applies ? [text] : []));
 }

@@ -4,6 +4,8 @@ import { Construct } from 'constructs';
 import { z } from 'zod';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { Brupop } from '../brupop.ts';
+import { selectorLabels } from '../labels.ts';
+import { tcp } from '../network-policies.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
 import { HTTP_PORT_NAME, httpProbe, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from '../pods.ts';
 import type { Settings } from '../props/brupop.ts';
@@ -40,6 +42,8 @@ type SampleSettings = z.output<typeof sampleProps>;
 
 const NAME = 'brupop-prometheus';
 const PORT = 9090;
+/** Agents have no metrics. */
+const SCRAPED = ['apiserver', 'controller'] as const;
 const SELECTOR = { 'app.kubernetes.io/name': NAME };
 const CONFIG_FILE = 'prometheus.yml';
 const CONFIG_DIR = '/etc/prometheus';
@@ -54,6 +58,8 @@ export class PrometheusSample extends Construct {
   readonly config: ApiObject;
   readonly deployment: ApiObject;
   readonly service: ApiObject;
+  /** None where everybody may read metrics. */
+  readonly networkPolicies: readonly ApiObject[];
   readonly #metadata: k8s.ObjectMeta;
 
   /** @throws InvalidPropsError */
@@ -92,6 +98,29 @@ export class PrometheusSample extends Construct {
         },
       }),
     );
+    this.networkPolicies = this.#addNetworkPolicies(settings);
+  }
+
+  /** Where the operator's policies name who reads metrics, the sample may besides: policies add up. */
+  #addNetworkPolicies(settings: Settings): ApiObject[] {
+    const { enabled, metricsNamespace } = settings.networkPolicies;
+    if (!enabled || metricsNamespace === undefined) return [];
+    return SCRAPED.map((component) =>
+      addObject(
+        this,
+        `NetworkPolicy-${component}`,
+        k8s.KubeNetworkPolicy.manifest({
+          metadata: { ...this.#metadata, name: `${NAME}-${component}` },
+          spec: {
+            podSelector: { matchLabels: selectorLabels(component) },
+            policyTypes: ['Ingress'],
+            ingress: [
+              { from: [{ podSelector: { matchLabels: SELECTOR } }], ports: tcp([settings[component].httpPort]) },
+            ],
+          },
+        }),
+      ),
+    );
   }
 
   /** Finding the pods of one namespace is all that it has to be allowed. */
@@ -113,6 +142,7 @@ export class PrometheusSample extends Construct {
   }
 
   #addDeployment(sample: SampleSettings): ApiObject {
+    const { labels, annotations } = this.#metadata;
     return addObject(
       this,
       'Deployment',
@@ -123,7 +153,7 @@ export class PrometheusSample extends Construct {
           selector: { matchLabels: SELECTOR },
           strategy: { type: 'Recreate' },
           template: {
-            metadata: { labels: this.#metadata.labels ?? SELECTOR },
+            metadata: { ...(labels && { labels }), ...(annotations && { annotations }) },
             spec: {
               serviceAccountName: NAME,
               automountServiceAccountToken: true,
@@ -180,7 +210,7 @@ function scrapeConfig({ brupop, interval }: SampleSettings): object {
         relabel_configs: [
           {
             source_labels: [componentMeta, '__meta_kubernetes_pod_container_port_name'],
-            regex: `(${COMPONENTS.apiserver}|${COMPONENTS.controller});${HTTP_PORT_NAME}`,
+            regex: `(${SCRAPED.map((component) => COMPONENTS[component]).join('|')});${HTTP_PORT_NAME}`,
             action: 'keep',
           },
           { source_labels: [componentMeta], target_label: 'component' },

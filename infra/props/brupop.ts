@@ -49,8 +49,8 @@ export interface BrupopProps {
   /** Value of the label app.kubernetes.io/instance. @default brupop */
   readonly instance?: string;
   /**
-   * Whether pods with metrics bear the annotations `prometheus.io/scrape`, `port` and `path`. The controller's Service bears its own in any case, so a
-   * Prometheus that goes by both would scrape it twice. @default false
+   * Whether pods with metrics bear the annotations `prometheus.io/scrape`, `port` and `path`. The Services bear theirs in any case, so a Prometheus
+   * that goes by both would scrape each pod twice. @default false
    */
   readonly scrapePods?: boolean;
   /** The one image that holds all three processes. */

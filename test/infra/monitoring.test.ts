@@ -11,7 +11,7 @@ import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
 import { REASONS } from '../../runtime/controller/plan/verdict.ts';
-import { chartOf, find, type Manifest } from './manifests.ts';
+import { chartOf, find, type Manifest, workload } from './manifests.ts';
 
 const chart = chartOf({ namespace: 'updates' });
 const { brupop } = chart;
@@ -76,6 +76,37 @@ describe('the sample Prometheus', () => {
     const { containers, imagePullSecrets } = deployment.toJson().spec.template.spec;
     expect(containers[0].args).toContain('--storage.tsdb.retention.time=15d');
     expect(imagePullSecrets).toEqual([{ name: 'mirror' }]);
+  });
+
+  test('reaches the metrics also where the network policies let in another namespace alone', () => {
+    const networkPolicies = { enabled: true, metricsNamespace: 'monitoring' };
+    const guarded = chartOf({ networkPolicies, controller: { httpPort: 9000 } });
+    const { deployment } = new PrometheusSample(guarded, 'Sample', { brupop: guarded.brupop });
+    const readers = [{ podSelector: deployment.toJson().spec.selector }];
+    const written = guarded.toJson() as Manifest[];
+    for (const process of ['apiserver', 'controller'] as const) {
+      const { spec } = find(written, 'NetworkPolicy', `brupop-prometheus-${process}`);
+      expect(spec.podSelector).toEqual(workload(written, process).spec.selector);
+      const { httpPort } = guarded.brupop.settings[process];
+      expect(spec.ingress).toEqual([{ from: readers, ports: [{ protocol: 'TCP', port: httpPort }] }]);
+      expect(spec.policyTypes).toEqual(['Ingress']);
+    }
+  });
+
+  test('adds no policy where everybody may read, since that would be the only one', () => {
+    const open = chartOf({ networkPolicies: { enabled: true } });
+    expect([
+      sample.networkPolicies,
+      new PrometheusSample(open, 'Sample', { brupop: open.brupop }).networkPolicies,
+    ]).toEqual([[], []]);
+  });
+
+  test('bears the annotations of every object and pod', () => {
+    const annotated = chartOf({ annotations: { 'example.com/owner': 'us' } });
+    const { deployment } = new PrometheusSample(annotated, 'Sample', { brupop: annotated.brupop });
+    const { metadata, spec } = deployment.toJson();
+    for (const { annotations } of [metadata, spec.template.metadata])
+      expect(annotations).toEqual({ 'example.com/owner': 'us' });
   });
 
   test.each(['prom/prometheus', 'prom/prometheus:latest'])('refuses the image %s', (image) => {

@@ -189,6 +189,9 @@ test.each([
   [{ controller: { maxConcurrentUpdate: 'unlimited', maxFailedUpdate: 'unlimited' } }, /bad release/],
   [{ apiserver: { drainTimeoutInSec: 0 } }, /for ever/],
   [{ apiserver: { replicas: 1 } }, /one replica/],
+  [{ agent: { resources: { limits: { cpu: '1' } } } }, /^agent\.resources\.limits without memory/],
+  [{ networkPolicies: { metricsNamespace: 'monitoring' } }, /^networkPolicies\.enabled is false/],
+  [{ networkPolicies: { kubernetesApiCidrs: ['10.0.0.0/24'] } }, /^networkPolicies\.enabled is false/],
 ] as const)('%j is allowed with a warning on the construct', (props, text) => {
   const { brupop } = chartOf(props);
   expect(brupop.warnings).toEqual([expect.stringMatching(text)]);
