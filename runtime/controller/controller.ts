@@ -90,15 +90,10 @@ export class Controller {
     this.#news = new News({ events, metrics: this.metrics, logger, clock, namespace, agentTimeoutMs });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    this.#executor = new Executor({ ports, refusals: this.#refusals, chronicle: this.#news.chronicle, logger });
-    const migration = {
-      crds: crdPort(transport),
-      shadows: shadowPort(transport),
-      own: shadows,
-      namespace,
-      clock,
-      logger,
-    };
+    const told = { chronicle: this.#news.chronicle, logger, onOver: () => this.#wakeup.ring() };
+    this.#executor = new Executor({ ports, refusals: this.#refusals, ...told });
+    const stored = { crds: crdPort(transport), shadows: shadowPort(transport), own: shadows };
+    const migration = { ...stored, namespace, clock, logger };
     this.#migrate = (signal) => migrateStorage(migration, signal);
     const onLeading = (signal: AbortSignal): Promise<void> => this.#lead(signal);
     this.#election = new LeaderElection({
@@ -156,7 +151,7 @@ export class Controller {
       await this.#loop(signal);
     } finally {
       stop();
-      await Promise.all(besides);
+      await Promise.all([...besides, this.#executor.settled()]);
     }
   }
 
@@ -170,7 +165,8 @@ export class Controller {
       try {
         if (!loaded) await this.#ledger.load(signal);
         loaded = true;
-        next = await this.#cycle(signal);
+        // The term may have ended meanwhile: nothing is told or asked for any more.
+        if (!signal.aborted) next = await this.#cycle(signal);
       } catch (error) {
         this.#report(error, signal);
       }

@@ -7,7 +7,9 @@ import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './act
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
 import type { Chronicle } from './chronicle.ts';
+import { Latecomers } from './latecomers.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
+import { targetOf } from './plan/withheld.ts';
 import type { ShadowView, SlotKey } from './plan/snapshot.ts';
 import type { Refusals } from './refusals.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
@@ -20,6 +22,8 @@ export interface ExecutorOptions {
   readonly refusals: Refusals;
   readonly chronicle: Chronicle;
   readonly logger: Logger;
+  /** Told when something that was late is over. */
+  readonly onOver: () => void;
 }
 
 export interface Results {
@@ -29,8 +33,8 @@ export interface Results {
   readonly moved: number;
 }
 
-/** Unanswered = failed in a way that does not tell whether it was carried out. */
-type Result = Outcome | 'refused' | 'unanswered';
+/** Unanswered = failed in a way that does not tell whether it was carried out; late = there is no answer yet, or to an earlier command for the node. */
+type Result = Outcome | 'refused' | 'unanswered' | 'late';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
@@ -38,12 +42,14 @@ type Single = Exclude<Command, Start | Free | SetCondition>;
 export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: Refusals;
+  readonly #latecomers: Latecomers;
   readonly #chronicle: Chronicle;
   readonly #logger: Logger;
 
-  constructor({ ports, refusals, chronicle, logger }: ExecutorOptions) {
+  constructor({ ports, refusals, chronicle, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
     this.#refusals = refusals;
+    this.#latecomers = new Latecomers({ clock: ports.clock, onOver });
     this.#chronicle = chronicle;
     this.#logger = logger;
   }
@@ -66,6 +72,11 @@ export class Executor {
     const all = [...single, ...started, ...freed];
     const changed = bumped || freed.includes('done') || all.some((result) => NOT_TAKEN.has(result));
     return { changed, moved: all.filter((result) => result === 'moved').length };
+  }
+
+  /** When nothing is late any more; a term's signal ends all of it. */
+  settled(): Promise<void> {
+    return this.#latecomers.settled();
   }
 
   /** One after the other: each swap is made on the slots that the one before it left. */
@@ -112,12 +123,21 @@ export class Executor {
 
   #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Outcome>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
-      const result = await this.#attempt(command, run.signal, () => work(command));
-      const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
-      if (shadow && result === 'done') this.#chronicle.carriedOut(command, shadow);
-      if (shadow && result === 'unanswered') this.#chronicle.unanswered(command, shadow);
+      const target = targetOf(command);
+      if (this.#latecomers.blocks(target)) return 'late';
+      const result = await this.#latecomers.await(target, this.#tell(command, run, work));
+      // It may still land: until a bump, nobody can say that the node's slot is not needed.
+      if (result === 'late') this.#ports.ledger.doubt(target);
       return result;
     });
+  }
+
+  async #tell<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Outcome>): Promise<Result> {
+    const result = await this.#attempt(command, run.signal, () => work(command));
+    const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
+    if (shadow && result === 'done') this.#chronicle.carriedOut(command, shadow);
+    if (shadow && result === 'unanswered') this.#chronicle.unanswered(command, shadow);
+    return result;
   }
 
   async #single(command: Single, signal: AbortSignal): Promise<Outcome> {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { upToDate } from '../../runtime/controller/plan/condition.ts';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
 import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
-import { Stage } from './stage.ts';
+import { intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
@@ -128,4 +129,69 @@ test('a slot that the Node does not let go of keeps its place, and says so', asy
   end();
   await stage.pass(minutes(6));
   expect(await stage.slots()).toEqual(['brs-b']);
+});
+
+describe('while nothing that is written to a is answered', () => {
+  const begun = async (): Promise<() => void> => {
+    stage = await Stage.with('a', 'b', 'c', 'd');
+    stage.start({ env: { MAX_CONCURRENT_UPDATE: '2' } });
+    await stage.pass();
+    const end = stage.cluster.disturb(ALL_OF_A, { kind: 'hang' });
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass(3000);
+    return end;
+  };
+
+  test('the other updates go on at their pace, and a keeps its slot', async () => {
+    await begun();
+    for (const name of ['b', 'c', 'd']) await stage.update(name);
+    expect(await stage.specs('b', 'c', 'd')).toEqual(['Idle', 'Idle', 'Idle']);
+    expect(await stage.slots()).toEqual(['brs-a']);
+    await stage.pass(minutes(10));
+    expect(await verdictOn('a')).toMatchObject({ reason: 'WriteRefused' });
+  });
+
+  test('a step that lands as late as that is no second one, and the update goes on from there', async () => {
+    const end = await begun();
+    end();
+    await stage.pass();
+    expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+    await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+    await stage.pass();
+    expect(await stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+  });
+});
+
+test('a start that lands after its node is held is an update that has begun: nobody follows it into a release without proof', async () => {
+  stage = await Stage.with('a', 'b');
+  const end = stage.cluster.disturb(SPEC_OF_A, { kind: 'hang' });
+  stage.start({ env: { MAX_CONCURRENT_UPDATE: '2', MAX_FAILED_UPDATE: '1' } });
+  await stage.pass(5000);
+  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+  await stage.pass(5000);
+  expect(await stage.spec('b')).toBe('Idle');
+  end();
+  await stage.pass(100);
+  expect(await stage.specs('a', 'b')).toEqual([STARTED, 'Idle']);
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
+test('a hundred writes that are not answered leave the Kubernetes API room for others', async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+  stage = await Stage.with(...names);
+  stage.cluster.disturb(SPECS, { kind: 'hang' });
+  let most = 0;
+  let underWay = 0;
+  const transport = intercepted(stage.transport, async ({ method, body }, go) => {
+    const counts = method === 'PATCH' && 'spec' in (body as object) ? 1 : 0;
+    most = Math.max(most, (underWay += counts));
+    try {
+      return await go();
+    } finally {
+      underWay -= counts;
+    }
+  });
+  stage.start({ transport, env: { MAX_CONCURRENT_UPDATE: 'unlimited' } });
+  await stage.pass(minutes(1));
+  expect(most).toBeLessThanOrEqual(32);
 });

@@ -46,7 +46,10 @@ export class Scheduler {
 
   #request(actor: string, base: KubeTransport, { signal, ...request }: KubeRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(new UnreachableError('given up')), { once: true });
+      const giveUp = (): void => reject(new UnreachableError('given up'));
+      // As over HTTPS: what is given up before it is sent is never sent.
+      if (signal?.aborted) return giveUp();
+      signal?.addEventListener('abort', giveUp, { once: true });
       this.#pending.push({ actor, request, go: () => void base.request(request).then(resolve, reject) });
     });
   }

@@ -50,6 +50,18 @@ export const slotMutants = [
     ['refused-writes'],
     [
       ['L4', 'doubts what was refused', 'if (!isDefinite(error)) this.#ports', 'this.#ports'],
+      [
+        'L4',
+        'takes the slot of a write that may still land for one that nobody needs',
+        "if (result === 'late') this.#ports.ledger.doubt(target);",
+        '',
+      ],
+      [
+        'L9',
+        'asks for more while something for the node is under way',
+        "if (this.#latecomers.blocks(target)) return 'late';",
+        '',
+      ],
       ['L9', 'asks again at once for what was not taken', 'this.#refusals.add(command, error);', ''],
     ],
   ),
