@@ -88,6 +88,8 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   'set-condition': 'its condition',
 };
 
+export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
+
 /** The same text for as long as the answer is the same: it is written to the cluster. */
 function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';

@@ -20,6 +20,7 @@ import { Observations } from '../observations.ts';
 import { upToDate } from '../plan/condition.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
+import { COMMAND_KINDS } from '../refusals.ts';
 import { capacityOn, slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
@@ -82,8 +83,8 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),
+    refusals: knownRefusals(facts),
     // Only the controller knows; what it made of them stands in the conditions.
-    refusals: new Map(),
     drainRefusals: new Map(),
   };
   return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
@@ -103,6 +104,17 @@ function knownSilence(since: ReadonlyMap<string, number>, facts: readonly Shadow
       .map(({ name }) => nodeNameOf(name) ?? name),
   );
   return new Map([...since].map(([name, at]) => [name, silent.has(name) ? 0 : at]));
+}
+
+/** What the API server has refused the controller is not written anywhere either; where something is, and how it was answered, it has said. */
+function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
+  return new Map(
+    facts.flatMap(({ name, status }) => {
+      const said = upToDate(status);
+      if (said?.reason !== 'WriteRefused') return [];
+      return [[name, COMMAND_KINDS.map((kind) => ({ kind, message: said.message, retryAt: Infinity }))] as const];
+    }),
+  );
 }
 
 type Reference = { readonly name?: string } | undefined;

@@ -76,6 +76,18 @@ describe('a line for each node', () => {
     ]);
   });
 
+  test('with what the API server has refused the controller', async () => {
+    stage = await Stage.with('a', 'b');
+    await stage.report('b', { target_version: '1.0.0' });
+    const specs = { resource: 'bottlerocketshadows', where: (body: unknown) => 'spec' in (body as object) };
+    stage.cluster.disturb(specs, { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'not on Fridays' });
+    await deploy();
+    await stage.pass(100_000);
+    expect(nodeLine(await seen(), 'a')).toBe(
+      'a  WriteRefused  the start of its update is refused: 403 Forbidden: not on Fridays',
+    );
+  });
+
   test('under what concerns all of them', async () => {
     stage = await Stage.with('a');
     await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [`${GROUP}/paused`]: '' } } });

@@ -188,6 +188,12 @@ export const placeMutants = [
     [
       [
         'L6',
+        'takes an older acknowledgement for the newest',
+        'if (known !== undefined && isAsNewAs(known, resourceVersion)) return;',
+        '',
+      ],
+      [
+        'L6',
         'takes only its own version for up to date',
         '!isAsNewAs(resourceVersion, wanted)',
         'resourceVersion !== wanted',
