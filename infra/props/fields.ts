@@ -128,7 +128,7 @@ export const cidr = z
   .meta({ type: 'string', pattern: '^[0-9A-Fa-f.:]+/(0|[1-9][0-9]{0,2})$' });
 
 function isCidr(text: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  const [, address = '', bits = ''] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return bits !== '' && Number(bits) <= longest;
 }

@@ -225,7 +225,7 @@ describe('network policies', () => {
     expect(callers('controller')).toEqual([readers]);
   });
 
-  test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'api.example.com/24', '10.0.0.0/08'])(
+  test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'api.example.com/24', '10.0.0.0/08', 'fe80::1%eth0/64'])(
     'refuse the range %s',
     (range) => {
       expect(faults({ networkPolicies: { kubernetesApiCidrs: [range] } })[0]).toMatch(
