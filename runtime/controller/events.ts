@@ -91,8 +91,9 @@ export interface SetbackOccasion {
 
 /** A process that does not know that another has told of it names the Event alike. */
 export function setback({ verdict, node, shadow, namespace }: SetbackOccasion): EventRecord {
-  const { reason, message, since = node.readyChangedAt } = verdict;
-  const occasion = `${reason.toLowerCase()}.${since.toString(16)}`;
+  const { reason, message } = verdict;
+  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? node.readyChangedAt) : node.readyChangedAt;
+  const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
   return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
 }
 

@@ -1,8 +1,9 @@
+import { instantOf } from '../../lib/clock.ts';
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Status } from '../../shadow/model.ts';
 import type { Health } from './health.ts';
 import type { Assessed } from './releases.ts';
-import type { NodeView, ShadowView } from './snapshot.ts';
+import type { ShadowView } from './snapshot.ts';
 import { isActive, type Subject } from './subject.ts';
 import { type Finding, found } from './verdict.ts';
 
@@ -10,7 +11,7 @@ import { type Finding, found } from './verdict.ts';
 export function findingFor({ subject, health }: Assessed, newest: ReadonlyMap<string, string>): Finding | undefined {
   const { node, shadow } = subject;
   if (!shadow) return withoutShadow(subject, health);
-  const trouble = troubleOf(node, shadow, health);
+  const trouble = troubleOf(subject, shadow, health);
   if (trouble) return trouble;
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
   if (isActive(shadow)) return updating(shadow);
@@ -28,32 +29,42 @@ function withoutShadow({ node, isShadowUnowned }: Subject, { agentSilent }: Heal
 const NOT_OWNED = 'does not name the Node as its owner: delete it, and the agent registers the node anew';
 const NEVER_CAME = 'no agent has come to register the node';
 
-function troubleOf(node: NodeView, shadow: ShadowView, health: Health): Finding | undefined {
+/** Where the node is down, by what the cluster says, which every process reads alike. */
+function troubleOf({ node, silentSince }: Subject, shadow: ShadowView, health: Health): Finding | undefined {
   const { notReturned, soak, agentSilent } = health;
   const { spec, status } = shadow;
+  const since = node.ready ? silentSince : node.readyChangedAt;
+  const lasting = (finding: Finding): Finding => (since === undefined ? finding : { ...finding, since });
   if (notReturned) {
     const missing = node.ready ? 'the agent of the node' : 'the node';
     const released = agentSilent ? ', and nobody waits for it any more' : '';
-    return found('NotReturned', `${missing} did not come back from its reboot into ${spec.version}${released}`);
+    return lasting(
+      found('NotReturned', `${missing} did not come back from its reboot into ${spec.version}${released}`),
+    );
   }
   if (soak === 'failed')
-    return found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`);
-  if (agentSilent) return found('AgentSilent', 'no container of the agent runs on the node');
+    return lasting(found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`));
+  if (agentSilent) return lasting(found('AgentSilent', 'no container of the agent runs on the node'));
   return undefined;
 }
 
 /** The step stays out of the message, which would otherwise be written to the cluster at each of them. */
 function updating({ spec, status }: ShadowView): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
-  const isBlocked = spec.state === 'RebootedIntoUpdate' && (status?.drain?.blocked_by ?? []).length > 0;
-  if (isBlocked) return { ...drainBlocked(status), step };
+  const drain = spec.state === 'RebootedIntoUpdate' ? status?.drain : undefined;
+  if (drain && drain.blocked_by.length > 0) return { ...drainBlocked({ drain }), step };
   const version = spec.version ?? 'the next version';
   return { ...found('Updating', `the node is being updated to ${version}`), step };
 }
 
 /** In the words that stand in the status, which outlive the attempt that they were said of. */
 export function drainBlocked(status: Pick<Status, 'drain'> | undefined): Finding {
-  return found('DrainBlocked', `the drain waits for ${shortList(status?.drain?.blocked_by ?? [])}`);
+  const { started_at, blocked_by = [] } = status?.drain ?? {};
+  const since = instantOf(started_at);
+  return {
+    ...found('DrainBlocked', `the drain waits for ${shortList(blocked_by)}`),
+    ...(since !== undefined && { since }),
+  };
 }
 
 function shortList(names: readonly string[]): string {

@@ -74,6 +74,7 @@ export class Places {
     const unknown = new Set(this.#taken);
     const holders: Holder[] = [];
     for (const { subject } of this.#fleet) {
+      if (unknown.size === 0) break;
       if (unknown.delete(subject.node.uid)) holders.push(holderOf(subject, this.#outages.get(subject.node.uid)));
     }
     return [...holders, ...[...unknown].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];

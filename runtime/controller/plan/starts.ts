@@ -30,6 +30,10 @@ interface Candidate {
 /** It waits for nobody else. */
 const SETTLING = found('WaitingForSlot', 'what is left of its last update is being settled');
 
+/** People and time keep it besides. */
+const settling = (finding: Finding | undefined): Finding =>
+  finding && finding.reason !== 'WaitingForSlot' ? finding : SETTLING;
+
 /**
  * Gives the free places to those whose turn it is.
  * @param managed nodes of the fleet
@@ -41,7 +45,7 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
   for (const { index, subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
     const { node } = subject;
     const finding = gate(subject, version, keeper);
-    const kept = finding ?? (isReady ? undefined : SETTLING);
+    const kept = isReady ? finding : settling(finding);
     const queued = kept ? undefined : places.take({ shadow: shadow.name, nodeUid: node.uid });
     if (kept) findings[index] = kept;
     else if (queued) findings[index] = { ...queued, position: ++position };

@@ -31,7 +31,7 @@ export interface Verdict {
   readonly message: string;
   /** What a person may want to know besides, and changes: the step of an update. */
   readonly step?: string;
-  /** Since when nothing goes on, milliseconds since the Unix epoch. */
+  /** Since when nothing goes on, milliseconds since the Unix epoch; 0 where nobody remembers. */
   readonly since?: number;
   /** When time alone may end it, milliseconds since the Unix epoch. */
   readonly until?: number;

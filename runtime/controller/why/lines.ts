@@ -80,7 +80,7 @@ function cells(
   const details = [
     step,
     position === undefined ? undefined : `position ${position}`,
-    since === undefined ? undefined : `for ${durationText(now - since)}`,
+    since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
     more,
   ].filter((detail) => detail !== undefined);

@@ -74,7 +74,7 @@ describe('a node that is refused its drain for two minutes', () => {
   const boot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-9) };
 
   test('is called off where another waits, and wakes the plan for that', () => {
-    const because = { reason: 'DrainBlocked', message: 'the drain waits for a budget' };
+    const because = { reason: 'DrainBlocked', message: 'the drain waits for a budget', since: minutes(-9) };
     const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(0) };
     const world = (minute: number): Snapshot => fleet({ a: blocked, b: {} }, since(minute));
     expect(planned(world(2)).commands).toEqual([{ kind: 'call-off', node: 'a', shadow: 'brs-a', spec, because }]);
@@ -97,6 +97,7 @@ describe('a node that is refused its drain for two minutes', () => {
       fleet({ a: { ...blocked, status: { ...blocked.status, reboot: boot } }, b: {} }, since(9)),
     ],
     ['nothing refuses it any more', fleet({ a: rebooting, b: {} }, since(9))],
+    ['the other has to be looked at once more', fleet({ a: blocked, b: { stale: true } }, since(9))],
     ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
   ])('is left alone where %s', (_where, world) => {
     const { commands, wakeAt = Infinity } = planned(world);

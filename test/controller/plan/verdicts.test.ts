@@ -50,6 +50,14 @@ describe('the verdict on a node', () => {
     expect(verdict(world)).toMatchObject({ node: 'a', reason });
   });
 
+  test.each<[string, Snapshot, number]>([
+    ['a node that is down', fleet({ a: monitoring(-20) }, down), minutes(-15)],
+    ['an agent that is gone', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) }), minutes(-15)],
+    ['a drain that is blocked', fleet({ a: blocked }), minutes(-1)],
+  ])('says since when: %s', (_what, world, since) => {
+    expect(verdict(world)).toMatchObject({ since });
+  });
+
   test('names what blocks its drain', () => {
     expect(verdict(fleet({ a: blocked }))).toMatchObject({
       message: 'the drain waits for PodDisruptionBudget shop/web (pod shop/web-1)',
