@@ -59,14 +59,14 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
   return { commands, findings, waiting };
 }
 
-/** Nodes with an update to start, in their turn. One without an agent starts nothing. */
+/** Nodes with an update to start, in their turn. One without an agent, or not back from its last update, starts nothing. */
 function candidates(managed: readonly Assessed[], ownNode: string): Candidate[] {
   const turn = byTurn(ownNode);
   const all: Candidate[] = [];
   for (const [index, { subject, health }] of managed.entries()) {
     const { shadow, node, slot } = subject;
     const version = shadow && startable(shadow);
-    if (!shadow || version === undefined || health.agentSilent) continue;
+    if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
     const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
     all.push({ index, subject, shadow, version, isReady });
   }
