@@ -17,6 +17,11 @@ export function progress({ spec, status }: ShadowView, soak: Health['soak'], now
   return arrived ? onwards(spec, now) : undefined;
 }
 
+/** The node has done what is wanted of it, or has given up: what comes next is the controller's to write. A soak apart, which time ends. */
+export function isStepOver({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
+  return spec.state !== 'Idle' && (status?.current_state === spec.state || status?.current_state === 'ErrorReset');
+}
+
 /** Nulls, because a merge patch leaves alone what it does not name. */
 const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: null };
 

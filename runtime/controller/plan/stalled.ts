@@ -1,6 +1,7 @@
 import { instantOf } from '../../lib/clock.ts';
 import type { Alarm } from './alarm.ts';
 import type { Health } from './health.ts';
+import { isStepOver } from './machine.ts';
 import type { Policy } from './policy.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
 import { atTime, type Finding, found } from './verdict.ts';
@@ -38,10 +39,15 @@ function stepBegan({ spec, stateSeenAt }: ShadowView): number {
   return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
 }
 
-/** How long the step may take whose end the status has not reported, milliseconds. */
-function limitOf({ spec, status }: ShadowView, { drainTimeoutMs }: Policy): number {
-  if (spec.state === 'StagedAndPerformedUpdate') return STAGING_MS;
-  if (spec.state !== 'RebootedIntoUpdate' || status?.current_state === 'RebootedIntoUpdate') return OTHER_MS;
+/**
+ * How long the step may take, milliseconds. Where it is over, a controller that was away or a pause that is lifted is late, and no node: the
+ * next is written with this very plan, or the verdict says what keeps it from that.
+ */
+function limitOf(shadow: ShadowView, { drainTimeoutMs }: Policy): number {
+  const { state } = shadow.spec;
+  if (isStepOver(shadow)) return Infinity;
+  if (state === 'StagedAndPerformedUpdate') return STAGING_MS;
+  if (state !== 'RebootedIntoUpdate') return OTHER_MS;
   return drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS;
 }
 

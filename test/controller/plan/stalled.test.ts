@@ -65,6 +65,16 @@ describe('the verdict', () => {
   });
   const verdict = (world: Snapshot, now = NOW): object => plan(world, POLICY, now).verdicts[0]!;
 
+  test.each([
+    ['StagedAndPerformedUpdate', 'StagedAndPerformedUpdate'],
+    ['RebootedIntoUpdate', 'RebootedIntoUpdate'],
+    ['RebootedIntoUpdate', 'ErrorReset'],
+  ] as const)('blames no node for what the controller was late with: wanted in %s, reached %s', (wanted, reached) => {
+    const world = fleet({ a: inStates(wanted, reached) }, { slots: [slot('a')] });
+    expect(verdict(world)).toMatchObject({ reason: 'Updating' });
+    expect(plan(world, POLICY, NOW).commands).toMatchObject([{ kind: 'set-spec' }]);
+  });
+
   test.each<[string, Parts, number]>([
     ['download', staging, 180],
     ['drain and reboot, the drain’s deadline and all', rebooting, 90],

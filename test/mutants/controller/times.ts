@@ -55,6 +55,7 @@ export const timeMutants = [
       ['progress', 'waits for a dead node as for a living one', 'policy.returnTimeoutMs)', 'limitOf(shadow, policy))'],
       ['progress', 'counts a soak as no progress', 'if (health.soak !== undefined) return undefined;', ''],
       ['progress', 'knows of no drain without a deadline', 'drainTimeoutMs === 0 ? Infinity : ', ''],
+      ['progress', 'blames a node for a controller that is late', 'if (isStepOver(shadow)) return Infinity;', ''],
     ],
   ),
   ...rowsOf(
