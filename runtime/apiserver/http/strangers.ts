@@ -38,7 +38,12 @@ export class Strangers {
       const { socket } = request;
       const last = this.#exchanges.get(socket);
       if (last && !last.response.writableEnded) return this.#cutOff(socket);
-      this.#exchanges.set(socket, { request, response });
+      const exchange = { request, response };
+      this.#exchanges.set(socket, exchange);
+      // A connection may be idle for long, and would keep all that its last request was made of.
+      response.once('close', () => {
+        if (request.complete && this.#exchanges.get(socket) === exchange) this.#exchanges.delete(socket);
+      });
       await handle(request, response);
     };
   }
