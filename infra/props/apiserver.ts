@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
 import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
-import { type TopologySpreadConstraint, topologySpreadConstraint } from './scheduling.ts';
+import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ApiserverProps extends WorkloadProps {
@@ -44,7 +44,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 export const apiserverProps = z
   .strictObject({
     ...workloadFields(RESOURCES),
-    topologySpreadConstraints: z.array(topologySpreadConstraint).readonly().optional(),
+    topologySpreadConstraints: topologySpreadConstraints.optional(),
     replicas: count(1).default(3),
     internalPort: listenPort(apiserverEnv.APISERVER_INTERNAL_PORT),
     servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),

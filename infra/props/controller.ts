@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
 import { count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
-import { type TopologySpreadConstraint, topologySpreadConstraint } from './scheduling.ts';
+import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface ControllerProps extends WorkloadProps {
@@ -37,7 +37,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 /** @internal */
 export const controllerProps = z.strictObject({
   ...workloadFields(RESOURCES),
-  topologySpreadConstraints: z.array(topologySpreadConstraint).readonly().optional(),
+  topologySpreadConstraints: topologySpreadConstraints.optional(),
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),

@@ -79,10 +79,23 @@ export const podAffinity = z.strictObject({
   preferredDuringSchedulingIgnoredDuringExecution: z.array(weighted).readonly().optional(),
 } satisfies Record<keyof PodAffinity, z.ZodType>);
 
-/** @internal */
-export const topologySpreadConstraint = z.strictObject({
+const constraint = z.strictObject({
   maxSkew: count(1),
   topologyKey: qualifiedName,
   whenUnsatisfiable: z.enum(['DoNotSchedule', 'ScheduleAnyway'], 'expected DoNotSchedule or ScheduleAnyway'),
   labelSelector: labelSelector.optional(),
 } satisfies Record<keyof TopologySpreadConstraint, z.ZodType>);
+
+/** @internal */
+export const topologySpreadConstraints = z
+  .array(constraint)
+  .readonly()
+  .superRefine((constraints, context) => {
+    const seen = new Set<string>();
+    for (const [index, { topologyKey, whenUnsatisfiable }] of constraints.entries()) {
+      const key = `${whenUnsatisfiable} ${topologyKey}`;
+      const message = `expected one constraint with ${whenUnsatisfiable} for a key, "${topologyKey}" has two`;
+      if (seen.has(key)) context.addIssue({ code: 'custom', path: [index, 'topologyKey'], message });
+      seen.add(key);
+    }
+  });

@@ -53,13 +53,13 @@ const podAffinity = partial({
     { maxLength: 2 },
   ),
 });
-const topologySpreadConstraints = fc.array(
+const topologySpreadConstraints = fc.uniqueArray(
   fc.record({
     maxSkew: fc.integer({ min: 1, max: 3 }),
     topologyKey: word,
     whenUnsatisfiable: fc.constantFrom('DoNotSchedule' as const, 'ScheduleAnyway' as const),
   }),
-  { maxLength: 2 },
+  { maxLength: 2, selector: ({ topologyKey, whenUnsatisfiable }) => `${whenUnsatisfiable} ${topologyKey}` },
 );
 const pods = {
   priorityClassName: word,

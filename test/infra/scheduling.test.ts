@@ -47,13 +47,10 @@ describe('spread', () => {
     podSpec(manifests(props), process).topologySpreadConstraints;
 
   test('is over the pods of the process itself, unless others are named', () => {
-    const others = { matchLabels: { app: 'cache' } };
-    const controller = { topologySpreadConstraints: [byHost, { ...byHost, labelSelector: others }] };
+    const others = { ...byHost, topologyKey: 'zone', labelSelector: { matchLabels: { app: 'cache' } } };
+    const controller = { topologySpreadConstraints: [byHost, others] };
     const { matchLabels } = workload(manifests(), 'controller').spec.selector;
-    expect(spreadOf({ controller }, 'controller')).toEqual([
-      { ...byHost, labelSelector: { matchLabels } },
-      { ...byHost, labelSelector: others },
-    ]);
+    expect(spreadOf({ controller }, 'controller')).toEqual([{ ...byHost, labelSelector: { matchLabels } }, others]);
   });
 
   test('replaces the one of the apiserver by zone, also by none', () => {
@@ -87,6 +84,18 @@ test.each([
       },
     },
     'controller.topologySpreadConstraints.0.labelSelector.matchExpressions.0.values: expected at least one value',
+  ],
+  [
+    {
+      apiserver: {
+        topologySpreadConstraints: [1, 2].map((maxSkew) => ({
+          maxSkew,
+          topologyKey: 'zone',
+          whenUnsatisfiable: 'DoNotSchedule',
+        })),
+      },
+    },
+    'apiserver.topologySpreadConstraints.1.topologyKey: expected one constraint with DoNotSchedule for a key',
   ],
   [{ agent: { topologySpreadConstraints: [] } }, 'agent.topologySpreadConstraints: expected no such prop'],
 ])('what Kubernetes would refuse is refused by its path: %j', (props, fault) => {
