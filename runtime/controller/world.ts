@@ -1,4 +1,4 @@
-import { ProjectionCache } from '../kube/cache.ts';
+import { Informer } from '../kube/informer.ts';
 import { NAMESPACES_PATH } from '../kube/namespaces.ts';
 import { NODES_PATH } from '../kube/nodes.ts';
 import type { KubeObject, Node, Pod } from '../kube/objects.ts';
@@ -29,10 +29,10 @@ export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window' | 're
 
 /** The caches of everything that plans are made of. */
 export class World {
-  readonly #nodes: ProjectionCache<Node, NodeFacts>;
-  readonly #shadows: ProjectionCache<ShadowObject, ShadowFacts>;
-  readonly #agents: ProjectionCache<Pod, AgentView>;
-  readonly #namespaces: ProjectionCache<KubeObject, boolean>;
+  readonly #nodes: Informer<Node, NodeFacts>;
+  readonly #shadows: Informer<ShadowObject, ShadowFacts>;
+  readonly #agents: Informer<Pod, AgentView>;
+  readonly #namespaces: Informer<KubeObject, boolean>;
   readonly #observations = new Observations();
   readonly #refusedDrains: RefusedDrains;
   readonly #expectations: Expectations;
@@ -43,17 +43,17 @@ export class World {
     this.#expectations = expectations;
     this.#clock = access.clock;
     this.#refusedDrains = new RefusedDrains(access.clock);
-    this.#nodes = new ProjectionCache({ ...access, path: NODES_PATH, project: viewOfNode });
-    this.#shadows = new ProjectionCache({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
+    this.#nodes = new Informer({ ...access, path: NODES_PATH, project: viewOfNode });
+    this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
-    this.#agents = new ProjectionCache({
+    this.#agents = new Informer({
       ...access,
       path: podsPath(namespace),
       query: { labelSelector },
       project: viewOfAgent,
     });
     const fieldSelector = `metadata.name=${namespace}`;
-    this.#namespaces = new ProjectionCache({
+    this.#namespaces = new Informer({
       ...access,
       path: NAMESPACES_PATH,
       query: { fieldSelector },

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { queryOf } from './collection.ts';
-import { type Change, follow } from './follow.ts';
+import { type Change, listAndWatch } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeTransport } from './transport.ts';
 
@@ -31,7 +31,7 @@ export async function* watchOne<T extends KubeObject>(
   const query = queryOf({ fieldSelector: `metadata.name=${name}` });
   const newest = new Newest<T | undefined>();
   const pump = async (): Promise<void> => {
-    const changes = follow<T, T>({ transport, path, query, project: (object) => object, clock, random }, signal);
+    const changes = listAndWatch<T, T>({ transport, path, query, project: (object) => object, clock, random }, signal);
     for await (const change of changes) {
       if (change.kind === 'interrupted') onInterrupted?.(change.error, change.retryMs);
       else receive(change, newest);

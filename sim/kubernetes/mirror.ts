@@ -1,8 +1,8 @@
-import { type Change, follow, type FollowOptions, keyOf } from '../../runtime/kube/follow.ts';
+import { type Change, listAndWatch, type ReflectorOptions, keyOf } from '../../runtime/kube/reflector.ts';
 import type { KubeObject } from '../../runtime/kube/objects.ts';
 import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
 
-export type MirrorOptions = Omit<FollowOptions<KubeObject, KubeObject>, 'project'>;
+export type MirrorOptions = Omit<ReflectorOptions<KubeObject, KubeObject>, 'project'>;
 
 /**
  * A copy of a collection, kept by list and watch. Answers to one's own writes can be put in ahead of the watch, so that a loop never
@@ -33,7 +33,7 @@ export class Mirror<T extends KubeObject> {
 
   /** Follows the collection until the signal aborts; `changed` is called after each change. */
   async run(changed: () => void, signal: AbortSignal): Promise<void> {
-    for await (const change of follow<T, T>({ ...this.#options, project: (object) => object }, signal)) {
+    for await (const change of listAndWatch<T, T>({ ...this.#options, project: (object) => object }, signal)) {
       if (this.#apply(change)) changed();
     }
   }

@@ -1,4 +1,4 @@
-import { follow } from '../../runtime/kube/follow.ts';
+import { listAndWatch } from '../../runtime/kube/reflector.ts';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
@@ -66,7 +66,7 @@ export class History {
       if (last) see(name, { ...last, metadata: { ...last.metadata, resourceVersion } }, true);
     };
     const options = { transport, path, clock: systemClock, random: Math.random, project: (object: T) => object };
-    for await (const change of follow<T, T>(options, signal)) {
+    for await (const change of listAndWatch<T, T>(options, signal)) {
       if (change.kind === 'changed') see(nameOf(change.item.key), change.item.value);
       if (change.kind === 'deleted') end(nameOf(change.key), change.version);
       if (change.kind === 'replaced') {

@@ -1,4 +1,4 @@
-import { type Change, follow } from '../../kube/follow.ts';
+import { type Change, listAndWatch } from '../../kube/reflector.ts';
 import type { Pod } from '../../kube/objects.ts';
 import { onNode, podsPath } from '../../kube/pods.ts';
 import type { Ports } from '../ports.ts';
@@ -14,7 +14,10 @@ export async function* podsOn(
   const { transport, clock, random, logger } = ports;
   const query = { fieldSelector: onNode(nodeName) };
   const pods = new Map<string, Pod>();
-  for await (const change of follow({ transport, path: podsPath(), query, project: lean, clock, random }, signal)) {
+  for await (const change of listAndWatch(
+    { transport, path: podsPath(), query, project: lean, clock, random },
+    signal,
+  )) {
     if (change.kind === 'interrupted')
       logger.warn('pods of a drain are out of sight', { node: nodeName, error: change.error });
     if (apply(change, pods)) yield [...pods.values()];

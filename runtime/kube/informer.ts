@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../lib/log.ts';
-import { type Change, follow, type Followed, type FollowOptions } from './follow.ts';
+import { type Change, listAndWatch, type Projected, type ReflectorOptions } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 import { isAsNewAs } from './resource-version.ts';
 
-export interface CacheOptions<T extends KubeObject, P> extends FollowOptions<T, P> {
+export interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
   readonly logger: Logger;
   /** Whether two projections are the same to every reader; deep equality by default. */
   readonly equal?: (before: P, after: P) => boolean;
@@ -14,10 +14,10 @@ export interface CacheOptions<T extends KubeObject, P> extends FollowOptions<T, 
  * A collection of the API server as its readers need it: each object is projected as it comes in and never kept itself. Listeners
  * hear of changed projections only, so the heartbeats of ten thousand nodes wake nobody.
  */
-export class ProjectionCache<T extends KubeObject, P> {
+export class Informer<T extends KubeObject, P> {
   /** Resolves when the first list is in. */
   readonly synced: Promise<void>;
-  readonly #options: CacheOptions<T, P>;
+  readonly #options: InformerOptions<T, P>;
   readonly #items = new Map<string, P>();
   readonly #versions = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
@@ -25,7 +25,7 @@ export class ProjectionCache<T extends KubeObject, P> {
   #lastSyncVersion: string | undefined;
   #resolveSynced = (): void => undefined;
 
-  constructor(options: CacheOptions<T, P>) {
+  constructor(options: InformerOptions<T, P>) {
     this.#options = options;
     this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
@@ -68,7 +68,7 @@ export class ProjectionCache<T extends KubeObject, P> {
 
   /** Fills the cache and keeps it true until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    for await (const change of follow(this.#options, signal)) this.#receive(change);
+    for await (const change of listAndWatch(this.#options, signal)) this.#receive(change);
   }
 
   #receive(change: Change<P>): void {
@@ -91,7 +91,7 @@ export class ProjectionCache<T extends KubeObject, P> {
     return change.kind === 'deleted' && this.#remove(change.key);
   }
 
-  #replace(items: readonly Followed<P>[]): boolean {
+  #replace(items: readonly Projected<P>[]): boolean {
     const present = new Set(items.map(({ key }) => key));
     const gone = [...this.#items.keys()].filter((key) => !present.has(key));
     const removed = gone.map((key) => this.#remove(key));
@@ -99,7 +99,7 @@ export class ProjectionCache<T extends KubeObject, P> {
     return [...removed, ...put].includes(true);
   }
 
-  #put({ key, version, value }: Followed<P>): boolean {
+  #put({ key, version, value }: Projected<P>): boolean {
     this.#versions.set(key, version);
     const before = this.#items.get(key);
     const equal = this.#options.equal ?? isDeepStrictEqual;

@@ -6,7 +6,7 @@ import { GoneError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeTransport } from './transport.ts';
 
-export interface FollowOptions<T extends KubeObject, P> {
+export interface ReflectorOptions<T extends KubeObject, P> {
   readonly transport: KubeTransport;
   /** Path of the collection. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface FollowOptions<T extends KubeObject, P> {
   readonly random: Random;
 }
 
-export interface Followed<P> {
+export interface Projected<P> {
   /** `namespace/name`, or the name alone. */
   readonly key: string;
   readonly version: string;
@@ -28,12 +28,12 @@ export interface Followed<P> {
 /** What happened to a collection, in order and without gaps: a change that was missed is part of the next `replaced`. */
 export type Change<P> =
   /** The whole collection at `version`. */
-  | { readonly kind: 'replaced'; readonly items: readonly Followed<P>[]; readonly version: string }
-  | { readonly kind: 'changed'; readonly item: Followed<P> }
+  | { readonly kind: 'replaced'; readonly items: readonly Projected<P>[]; readonly version: string }
+  | { readonly kind: 'changed'; readonly item: Projected<P> }
   | { readonly kind: 'deleted'; readonly key: string; readonly version: string }
   /** Nothing has changed up to `version`. */
   | { readonly kind: 'bookmark'; readonly version: string }
-  /** The API is out; what is known may be old. Follows again by itself after `retryMs`. */
+  /** The API is out; what is known may be old. Lists and watches again by itself after `retryMs`. */
   | { readonly kind: 'interrupted'; readonly error: unknown; readonly retryMs: number };
 
 /** The API server ends a watch after about this time; many watchers must not come back in step. */
@@ -43,21 +43,21 @@ const SHORTEST_WATCH_MS = 1000;
 const BACKOFF = { firstMs: 500, maxMs: 30_000 };
 
 /** Lists a collection and watches it from there on, for ever, until the signal aborts. It outlives every outage of the API. */
-export function follow<T extends KubeObject, P>(
-  options: FollowOptions<T, P>,
+export function listAndWatch<T extends KubeObject, P>(
+  options: ReflectorOptions<T, P>,
   signal: AbortSignal,
 ): AsyncGenerator<Change<P>> {
-  return new Follower(options, signal).run();
+  return new Reflector(options, signal).run();
 }
 
-class Follower<T extends KubeObject, P> {
-  readonly #options: FollowOptions<T, P>;
+class Reflector<T extends KubeObject, P> {
+  readonly #options: ReflectorOptions<T, P>;
   readonly #signal: AbortSignal;
   /** Where the next watch begins; undefined = list first. */
   #version: string | undefined;
   #failures = 0;
 
-  constructor(options: FollowOptions<T, P>, signal: AbortSignal) {
+  constructor(options: ReflectorOptions<T, P>, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
   }
@@ -78,10 +78,10 @@ class Follower<T extends KubeObject, P> {
 
   async #list(): Promise<Change<P>> {
     const { transport, path, query } = this.#options;
-    const items: Followed<P>[] = [];
+    const items: Projected<P>[] = [];
     let version = '';
     for await (const page of listPages<T>(transport, { path, ...(query && { query }), signal: this.#signal })) {
-      for (const object of page.items) items.push(this.#followed(object));
+      for (const object of page.items) items.push(this.#projected(object));
       version = page.metadata.resourceVersion;
     }
     this.#version = version;
@@ -112,10 +112,10 @@ class Follower<T extends KubeObject, P> {
     const version = object.metadata.resourceVersion;
     if (type === 'BOOKMARK') return { kind: 'bookmark', version };
     if (type === 'DELETED') return { kind: 'deleted', key: keyOf(object), version };
-    return { kind: 'changed', item: this.#followed(object) };
+    return { kind: 'changed', item: this.#projected(object) };
   }
 
-  #followed(object: T): Followed<P> {
+  #projected(object: T): Projected<P> {
     return { key: keyOf(object), version: object.metadata.resourceVersion, value: this.#options.project(object) };
   }
 

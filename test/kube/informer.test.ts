@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ProjectionCache } from '../../runtime/kube/cache.ts';
+import { Informer } from '../../runtime/kube/informer.ts';
 import { PAGE_SIZE } from '../../runtime/kube/collection.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { NODES_PATH } from '../../runtime/kube/nodes.ts';
@@ -26,7 +26,7 @@ function start(
   { query = {}, project = seen }: Watched = {},
 ) {
   const options = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger };
-  const cache = new ProjectionCache<Node, Seen>(options);
+  const cache = new Informer<Node, Seen>(options);
   const stop = new AbortController();
   let changes = 0;
   cache.onChange(() => changes++);
