@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
-import { PATHS } from '../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import {
   APISERVER_SERVICE,
   CRD_NAME,
@@ -47,7 +47,7 @@ function conversion({ apiserver, certificates, namespace }: Settings): k8s.Custo
   const service = {
     name: APISERVER_SERVICE,
     namespace,
-    path: PATHS.crdConvert,
+    path: PUBLIC_PATHS.crdConvert,
     port: apiserver.servicePort,
   };
   const caBundle = certificates.kind === 'secret' && Buffer.from(certificates.caBundle).toString('base64');

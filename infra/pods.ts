@@ -1,6 +1,6 @@
 import { k8s } from 'cdk8s-plus-28';
 import { nodeCommand } from '../runtime/image/programs.ts';
-import { PATHS } from '../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import { TERMINATION_LOG } from './environment.ts';
 import { type Component, componentLabels, type Labels } from './labels.ts';
 import { SERVICE_ACCOUNTS } from './names.ts';
@@ -66,7 +66,7 @@ function scrapeAnnotations({ scrapePods, ...settings }: Settings, component: Com
   return {
     'prometheus.io/scrape': 'true',
     'prometheus.io/port': String(httpPort),
-    'prometheus.io/path': PATHS.metrics,
+    'prometheus.io/path': PUBLIC_PATHS.metrics,
   };
 }
 

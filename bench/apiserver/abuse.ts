@@ -3,7 +3,8 @@ import { request } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { HEADERS, PATHS } from '../../runtime/apiserver/protocol.ts';
+import { HEADERS, PATHS } from '../../runtime/agentapi/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { GROUP } from '../../runtime/shadow/names.ts';
 import { CORPUS } from '../../test/apiserver/fuzz.ts';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
@@ -51,8 +52,8 @@ const ABUSES: readonly Abuse[] = [
   { name: '30,000 metrics pipelined on 30', begin: (place) => times(30, () => plain(place, METRICS.repeat(1_000))) },
 ];
 
-const PING = `GET ${PATHS.ping} HTTP/1.1\r\nHost: a\r\n\r\n`;
-const METRICS = `GET ${PATHS.metrics} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const PING = `GET ${PUBLIC_PATHS.ping} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const METRICS = `GET ${PUBLIC_PATHS.metrics} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 export const apiserverAbuse: Bench = {
   name: 'apiserver abuse',
@@ -105,7 +106,7 @@ async function converted(replica: Replica): Promise<readonly number[]> {
 async function convert({ port, servername, caPem: ca }: Place): Promise<number> {
   const began = performance.now();
   const target = { host: '127.0.0.1', port, servername, ca, agent: false, timeout: 30_000 };
-  const outgoing = request({ ...target, method: 'POST', path: PATHS.crdConvert });
+  const outgoing = request({ ...target, method: 'POST', path: PUBLIC_PATHS.crdConvert });
   outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')));
   outgoing.end(CORPUS[0]);
   const [incoming] = await once(outgoing, 'response');
@@ -154,7 +155,7 @@ const START = `{"request":{"uid":"u","desiredAPIVersion":"${V2}","objects":[`;
 /** Headers and the beginning of a review of `size` bytes. */
 function begun(place: Place, size: number): Socket {
   const socket = open(place);
-  socket.write(`POST ${PATHS.crdConvert} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${START}`);
+  socket.write(`POST ${PUBLIC_PATHS.crdConvert} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${START}`);
   return socket;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { convertBytes } from '../../runtime/apiserver/conversion.ts';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { faultOf, mutated } from '../../test/apiserver/fuzz.ts';
 import { seeded } from '../../test/sim/hosts/rig.ts';
 import type { Bench, BenchContext } from '../bench.ts';
@@ -99,7 +99,7 @@ class Asked {
     const { port, servername, caPem: ca } = this.#place;
     const to = { host: '127.0.0.1', port, servername, ca, agent: this.#agent };
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
-    const outgoing = request({ ...to, method: 'POST', path: PATHS.crdConvert, headers });
+    const outgoing = request({ ...to, method: 'POST', path: PUBLIC_PATHS.crdConvert, headers });
     outgoing.end(body);
     const [incoming] = await once(outgoing, 'response');
     return { status: incoming.statusCode, text: await textOf(incoming) };

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { operatorClient } from '../../runtime/apiserver/client.ts';
+import { agentApiClient } from '../../runtime/agentapi/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import type { Place } from './replica.ts';
 import type { Identity } from './stand.ts';
@@ -13,7 +13,7 @@ export async function drainAs({ nodeName, nodeUid, token }: Identity, place: Pla
   await writeFile(caPath, place.caPem);
   await writeFile(tokenPath, token);
   const { port, servername } = place;
-  const api = operatorClient({ host: '127.0.0.1', port, servername, caPath, tokenPath, clock: systemClock });
+  const api = agentApiClient({ host: '127.0.0.1', port, servername, caPath, tokenPath, clock: systemClock });
   try {
     for (;;) {
       const { kind } = await api.act({ nodeName, nodeUid, bootId: 'boot-1' }, 'cordonAndDrain');

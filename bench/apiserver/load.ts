@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import { HEADERS, PATHS } from '../../runtime/apiserver/protocol.ts';
+import { HEADERS, PATHS } from '../../runtime/agentapi/protocol.ts';
 import type { Place } from './replica.ts';
 import type { Identity } from './stand.ts';
 

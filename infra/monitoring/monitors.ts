@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { z } from 'zod';
 import { PodMonitor, ServiceMonitor } from '../../imports/monitoring.coreos.com.ts';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { selectorLabels } from '../labels.ts';
 import type { Brupop } from '../brupop.ts';
 import { CONTROLLER_PORT_NAME } from '../controller.ts';
@@ -44,7 +44,7 @@ export class Monitors extends Construct {
     const { brupop, interval, namespace, labels } = checkProps(monitorsProps, props);
     super(scope, id);
     const { settings } = brupop;
-    const endpoint = { path: PATHS.metrics, interval };
+    const endpoint = { path: PUBLIC_PATHS.metrics, interval };
     // They may live elsewhere, and would then look there.
     const namespaceSelector = { matchNames: [settings.namespace] };
     const shared = { namespace, labels };

@@ -1,4 +1,4 @@
-import type { OperatorApi } from '../apiserver/client.ts';
+import type { AgentApi } from '../agentapi/client.ts';
 import { aborted, childAbort } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Latest } from '../lib/latest.ts';
@@ -21,7 +21,7 @@ export interface AgentOptions {
   /** The node's shadow as it changes; undefined while there is none. Waits outages of the API out. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;
-  readonly api: OperatorApi;
+  readonly api: AgentApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,4 +1,4 @@
-import { operatorClient } from '../apiserver/client.ts';
+import { agentApiClient } from '../agentapi/client.ts';
 import { userAgent } from '../kube/https.ts';
 import { connectInCluster } from '../kube/in-cluster.ts';
 import { probeRoutes, serveHttp } from '../lib/http.ts';
@@ -26,7 +26,7 @@ export async function runAgent(
       clock,
       random,
     }),
-    api: operatorClient({
+    api: agentApiClient({
       ...operatorAddress(config, namespace),
       ...operatorFiles(config),
       clock,

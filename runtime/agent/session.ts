@@ -1,4 +1,4 @@
-import type { Caller, NodeAction, OperatorAnswer, OperatorApi } from '../apiserver/client.ts';
+import type { Caller, NodeAction, ApiAnswer, AgentApi } from '../agentapi/client.ts';
 import { DeadlineError, withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Latest } from '../lib/latest.ts';
@@ -22,7 +22,7 @@ export interface AgentTimes {
 export interface SessionPorts {
   readonly nodeName: string;
   readonly host: HostUpdater;
-  readonly api: OperatorApi;
+  readonly api: AgentApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -173,7 +173,7 @@ class Rejection {
   }
 
   /** @throws StepFailedError (RebootFailed) */
-  note(answer: OperatorAnswer, isRecord: boolean): void {
+  note(answer: ApiAnswer, isRecord: boolean): void {
     const { clock, logger } = this.#ports;
     if (answer.kind !== 'rejected') return void (this.#since = undefined);
     this.#since ??= clock.monotonic();
@@ -185,7 +185,7 @@ class Rejection {
 }
 
 interface Why {
-  readonly answer: OperatorAnswer;
+  readonly answer: ApiAnswer;
   readonly attempt: number;
   readonly shadowVersion: string;
   readonly action?: NodeAction;

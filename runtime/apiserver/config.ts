@@ -2,6 +2,9 @@ import { bool, type EnvValues, oneOf, port, positiveInteger, readEnv, seconds, t
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 
+/** What is served beside the agents' paths, to anybody: the API server's conversions, a sign of life, the numbers. */
+export const PUBLIC_PATHS = { crdConvert: '/crdconvert', ping: '/ping', metrics: '/metrics' } as const;
+
 const PREFLIGHTS = ['warn', 'refuse'] as const;
 export type Preflight = (typeof PREFLIGHTS)[number];
 

@@ -7,7 +7,7 @@ import { probeRoutes, serveHttp } from '../lib/http.ts';
 import type { ProcessContext } from '../lib/process.ts';
 import { type Apiserver, createApiserver } from './apiserver.ts';
 import type { ApiserverConfig } from './config.ts';
-import { PATHS } from './protocol.ts';
+import { PUBLIC_PATHS } from './config.ts';
 import { serveTls, type TlsServer } from './serve.ts';
 import { type ServingCertificate, servingCertificates } from './tls.ts';
 
@@ -29,7 +29,7 @@ export async function runApiserver(config: ApiserverConfig, context: ProcessCont
   const host = listenAddress(config);
   const { registry } = apiserver.metrics;
   const metrics = async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() });
-  const routes = { ...probeRoutes(() => serving.isReady()), [PATHS.metrics]: metrics };
+  const routes = { ...probeRoutes(() => serving.isReady()), [PUBLIC_PATHS.metrics]: metrics };
   const over = new AbortController();
   try {
     await serveHttp({ port: config.HTTP_PORT, host, routes, logger: context.logger, signal: over.signal });

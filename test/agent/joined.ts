@@ -2,7 +2,7 @@ import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
-import { classify, type OperatorAnswer, type OperatorApi } from '../../runtime/apiserver/client.ts';
+import { classify, type ApiAnswer, type AgentApi } from '../../runtime/agentapi/client.ts';
 import { refusalOf } from '../../runtime/apiserver/http/errors.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
@@ -18,8 +18,8 @@ import type { Replica, World } from '../apiserver/world.ts';
 const LONGEST_REQUEST_MS = 60_000;
 
 /** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried, if it comes in time. */
-function inProcess(service: Service, clock: Clock): OperatorApi {
-  const ask = async (work: Promise<unknown>): Promise<OperatorAnswer> => {
+function inProcess(service: Service, clock: Clock): AgentApi {
+  const ask = async (work: Promise<unknown>): Promise<ApiAnswer> => {
     try {
       await work;
       return { kind: 'ok' };

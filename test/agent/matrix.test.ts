@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { OperatorAnswer } from '../../runtime/apiserver/client.ts';
+import type { ApiAnswer } from '../../runtime/agentapi/client.ts';
 import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
 import { reports } from './hand.ts';
@@ -95,7 +95,7 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
 type End = () => void;
 
 const answering =
-  (answer: OperatorAnswer) =>
+  (answer: ApiAnswer) =>
   ({ operator }: World): End => {
     operator.answer = () => answer;
     return () => (operator.answer = () => undefined);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
-import { type OperatorAnswer, type OperatorApi, operatorClient } from '../../runtime/apiserver/client.ts';
+import { type ApiAnswer, type AgentApi, agentApiClient } from '../../runtime/agentapi/client.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
@@ -30,7 +30,7 @@ let host: SimulatedHost;
 const random = seeded(3);
 let life: AbortController;
 /** Requests over the real wire, for which virtual time stands still. */
-let underWay: Set<Promise<OperatorAnswer>>;
+let underWay: Set<Promise<ApiAnswer>>;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agent-older-'));
@@ -82,10 +82,10 @@ function startAgent(transport: KubeTransport, signal: AbortSignal): void {
 }
 
 /** The agent's own client, whose requests are known while they are under way. */
-function overTheWire(): OperatorApi {
+function overTheWire(): AgentApi {
   const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
-  const client = operatorClient({ host: '127.0.0.1', port: operator.port, servername: SERVICE, clock, ...files });
-  const known = (answer: Promise<OperatorAnswer>): Promise<OperatorAnswer> => {
+  const client = agentApiClient({ host: '127.0.0.1', port: operator.port, servername: SERVICE, clock, ...files });
+  const known = (answer: Promise<ApiAnswer>): Promise<ApiAnswer> => {
     underWay.add(answer);
     const over = (): void => void underWay.delete(answer);
     answer.then(over, over);

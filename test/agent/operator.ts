@@ -1,4 +1,4 @@
-import type { Caller, NodeAction, OperatorAnswer, OperatorApi, StatusPut } from '../../runtime/apiserver/client.ts';
+import type { Caller, NodeAction, ApiAnswer, AgentApi, StatusPut } from '../../runtime/agentapi/client.ts';
 import { whyNotDrain, whyNotRelease } from '../../runtime/apiserver/rules.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -6,8 +6,8 @@ import { Latest } from '../../runtime/lib/latest.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
 import { nextState } from '../../runtime/shadow/states.ts';
 
-const OK: OperatorAnswer = { kind: 'ok' };
-const refused = (message: string): OperatorAnswer => ({ kind: 'refused', message });
+const OK: ApiAnswer = { kind: 'ok' };
+const refused = (message: string): ApiAnswer => ({ kind: 'refused', message });
 
 export interface OperatorOptions {
   readonly clock: Clock;
@@ -18,13 +18,13 @@ export interface OperatorOptions {
 }
 
 /** One node's shadow and Node, an apiserver that keeps to the rules the agent relies on, and a controller of the plain contract. */
-export class Operator implements OperatorApi {
+export class Operator implements AgentApi {
   readonly shadow = new Latest<ShadowObject | undefined>(undefined);
   readonly node = { uid: 'node-uid-1', cordoned: false, drained: false, lbExcluded: false, osVersion: '', bootId: '' };
   /** What was asked and granted, in order: actions, and statuses by their state. */
   readonly log: string[] = [];
   /** Takes the place of the real answer, for as long as it returns one. */
-  answer: (ask: NodeAction | 'putStatus' | 'createShadow') => OperatorAnswer | undefined = () => undefined;
+  answer: (ask: NodeAction | 'putStatus' | 'createShadow') => ApiAnswer | undefined = () => undefined;
   /** Runs before each granted request takes effect. */
   before: (ask: NodeAction | 'putStatus' | 'createShadow') => void = () => undefined;
   drainMs = 10_000;
@@ -86,7 +86,7 @@ export class Operator implements OperatorApi {
     }
   }
 
-  async createShadow(caller: Caller): Promise<OperatorAnswer> {
+  async createShadow(caller: Caller): Promise<ApiAnswer> {
     const scripted = this.#scripted('createShadow', caller);
     if (scripted) return scripted;
     this.before('createShadow');
@@ -98,7 +98,7 @@ export class Operator implements OperatorApi {
     return OK;
   }
 
-  async putStatus(caller: Caller, { status, shadowVersion }: StatusPut): Promise<OperatorAnswer> {
+  async putStatus(caller: Caller, { status, shadowVersion }: StatusPut): Promise<ApiAnswer> {
     const scripted = this.#scripted('putStatus', caller);
     if (scripted) return scripted;
     this.before('putStatus');
@@ -115,7 +115,7 @@ export class Operator implements OperatorApi {
     return OK;
   }
 
-  async act(caller: Caller, action: NodeAction): Promise<OperatorAnswer> {
+  async act(caller: Caller, action: NodeAction): Promise<ApiAnswer> {
     const scripted = this.#scripted(action, caller);
     if (scripted) return scripted;
     this.before(action);
@@ -138,7 +138,7 @@ export class Operator implements OperatorApi {
     this.node.drained = this.node.cordoned;
   }
 
-  #scripted(ask: NodeAction | 'putStatus' | 'createShadow', { nodeUid }: Caller): OperatorAnswer | undefined {
+  #scripted(ask: NodeAction | 'putStatus' | 'createShadow', { nodeUid }: Caller): ApiAnswer | undefined {
     if (nodeUid !== this.node.uid) return { kind: 'unauthorized', message: '403: not the UID of the node' };
     return this.answer(ask);
   }

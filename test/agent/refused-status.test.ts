@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { OperatorAnswer } from '../../runtime/apiserver/client.ts';
+import type { ApiAnswer } from '../../runtime/agentapi/client.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { CRD_NAME } from '../../runtime/shadow/names.ts';
@@ -118,7 +118,7 @@ describe('nothing is left out of a status', () => {
   let world: AgentWorld;
   afterEach(() => world.end());
 
-  test.each<OperatorAnswer>([
+  test.each<ApiAnswer>([
     { kind: 'refused', message: '409' },
     { kind: 'again', message: '503' },
     { kind: 'failed', message: '500' },
@@ -155,7 +155,7 @@ describe('nothing is left out of a status', () => {
     world = new AgentWorld();
     world.host.inject('prepare');
     await world.until(() => world.asked('prepare-update') > 2);
-    const rejected: OperatorAnswer = { kind: 'rejected', message: '502: denied' };
+    const rejected: ApiAnswer = { kind: 'rejected', message: '502: denied' };
     let since = Infinity;
     world.operator.answer = (ask) => {
       if (ask !== 'putStatus') return undefined;

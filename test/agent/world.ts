@@ -1,7 +1,7 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/transport.ts';
-import type { OperatorApi } from '../../runtime/apiserver/client.ts';
+import type { AgentApi } from '../../runtime/agentapi/client.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -178,7 +178,7 @@ export class World {
     return life.killed ? dead : answer;
   }
 
-  #api(life: Life): OperatorApi {
+  #api(life: Life): AgentApi {
     const { operator } = this;
     return {
       createShadow: (caller, signal) => this.#asking(life, signal, () => operator.createShadow(caller)),

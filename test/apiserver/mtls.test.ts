@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { operatorClient } from '../../runtime/apiserver/client.ts';
+import { agentApiClient } from '../../runtime/agentapi/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
 import { ca, HttpsWorld, issue, refusal, RESOURCE, SERVICE, withFiles } from './https-world.ts';
@@ -46,9 +46,9 @@ test('the agents’ client shows the certificate that it has been given', async 
     const target = { host: '127.0.0.1', port: https.server.port, servername: SERVICE };
     const options = { ...target, caPath, tokenPath, clock: systemClock };
     const caller = { nodeName, nodeUid, bootId: 'boot-1' };
-    expect(await operatorClient({ ...options, certificate: { certPath, keyPath } }).createShadow(caller)).toEqual({
+    expect(await agentApiClient({ ...options, certificate: { certPath, keyPath } }).createShadow(caller)).toEqual({
       kind: 'ok',
     });
-    expect(await operatorClient(options).createShadow(caller)).toMatchObject({ kind: 'unauthorized' });
+    expect(await agentApiClient(options).createShadow(caller)).toMatchObject({ kind: 'unauthorized' });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import type { Status } from '../../runtime/shadow/model.ts';
 import { CRD_NAME, shadowName } from '../../runtime/shadow/names.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
@@ -41,7 +41,7 @@ beforeEach(async () => {
   const [name, namespace] = SERVICE.split('.');
   const clientConfig = {
     caBundle: Buffer.from(ca.certPem).toString('base64'),
-    service: { name, namespace, path: PATHS.crdConvert },
+    service: { name, namespace, path: PUBLIC_PATHS.crdConvert },
   };
   const versions = (['v1', 'v2'] as const).map((version) => ({
     name: version,

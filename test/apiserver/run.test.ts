@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PATHS } from '../../runtime/agentapi/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { listenAddress, runApiserver } from '../../runtime/apiserver/run.ts';
 import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
@@ -141,7 +142,7 @@ test('the process is ready from when it has a certificate until that is over, an
 describe('a process that is asked to end', () => {
   test('is not ready, serves for three seconds more, and is over within the grace of its pod', async () => {
     await endedInTime(async ({ port, ready, clock, terminate }) => {
-      const ping = () => ask(port, { method: 'GET', path: PATHS.ping });
+      const ping = () => ask(port, { method: 'GET', path: PUBLIC_PATHS.ping });
       expect(await ready()).toBe(200);
       terminate();
       expect([await ready(), (await ping()).status]).toEqual([503, 200]);
@@ -154,7 +155,7 @@ describe('a process that is asked to end', () => {
     const cut = Promise.withResolvers<Error>();
     await endedInTime(async ({ port, terminate }) => {
       const headers = { 'Content-Length': 100, Expect: '100-continue' };
-      const unfinished = request({ ...toServer(port), method: 'POST', path: PATHS.crdConvert, headers });
+      const unfinished = request({ ...toServer(port), method: 'POST', path: PUBLIC_PATHS.crdConvert, headers });
       unfinished.on('error', cut.resolve).write('{');
       await once(unfinished, 'continue');
       terminate();
@@ -184,7 +185,7 @@ async function endedInTime(
     const asked = clock.monotonic();
     await what({ port, clock, ready, terminate });
     await stop();
-    await expect(ask(port, { method: 'GET', path: PATHS.ping })).rejects.toMatchObject(REFUSED);
+    await expect(ask(port, { method: 'GET', path: PUBLIC_PATHS.ping })).rejects.toMatchObject(REFUSED);
     const { spec } = find(manifests(), 'Deployment', 'brupop-apiserver')['spec'].template;
     expect(clock.monotonic() - asked).toBeLessThan(spec.terminationGracePeriodSeconds * 1000);
   });
@@ -214,7 +215,9 @@ describe('a process that is asked to end in the middle of a drain', () => {
       await eventually(async () => expect(order).toEqual(['asked']));
       const ended = stop().then(() => order.push('ended'));
       expect(await answer).toMatchObject({ status: 503 });
-      await eventually(() => expect(ask(port, { method: 'GET', path: PATHS.ping })).rejects.toMatchObject(REFUSED));
+      await eventually(() =>
+        expect(ask(port, { method: 'GET', path: PUBLIC_PATHS.ping })).rejects.toMatchObject(REFUSED),
+      );
       held.resolve();
       await ended;
       expect(order).toEqual(['asked', 'answered', 'ended']);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { APISERVER_SERVICE, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { type Caller, operatorClient, type OperatorApi } from '../../runtime/apiserver/client.ts';
+import { type Caller, agentApiClient, type AgentApi } from '../../runtime/agentapi/client.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { kubectl } from './kubectl.ts';
@@ -12,7 +12,7 @@ import type { Scene } from './scene.ts';
 export interface AgentPod {
   readonly caller: Caller;
   /** Asks the operator's apiserver with the pod's own files, read for each request as the agent itself does. */
-  readonly api: OperatorApi;
+  readonly api: AgentApi;
   /** The token for the operator's apiserver, and for the Kubernetes API, as they are in the files now. */
   tokens(): Promise<{ readonly operator: string; readonly kubernetes: string }>;
 }
@@ -35,7 +35,7 @@ export async function agentPods(scene: Scene): Promise<readonly AgentPod[]> {
     const tokenPath = at('tokens', 'bottlerocket-agent-service-account-token');
     return {
       caller: callerOn(scene.history.nodes.get(spec?.nodeName ?? '')),
-      api: operatorClient({
+      api: agentApiClient({
         ...address,
         servername: `${APISERVER_SERVICE}.${NAMESPACE}.svc`,
         caPath: at('brupop-tls-keys', 'ca.crt'),

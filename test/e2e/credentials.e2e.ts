@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:tls';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PATHS } from '../../runtime/agentapi/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import type { Credentials } from '../../runtime/kube/credentials.ts';
 import {
   APISERVER_SERVICE,
@@ -144,7 +145,7 @@ async function askV1(): Promise<undefined> {
 async function askOverOne(agent: Agent): Promise<Ask> {
   const address = await serviceAddress();
   return async () => {
-    const outgoing = request({ ...address, agent, path: PATHS.ping, rejectUnauthorized: false }).end();
+    const outgoing = request({ ...address, agent, path: PUBLIC_PATHS.ping, rejectUnauthorized: false }).end();
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     response.resume();
     return response.statusCode === 200 ? undefined : `ping: ${response.statusCode}`;

@@ -4,7 +4,7 @@ import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
 import { APISERVER_ALLOCATOR, apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
 import type { EnvVar } from '../../runtime/lib/env.ts';
-import { PATHS } from '../../runtime/apiserver/protocol.ts';
+import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { anyProps } from './any-props.ts';
 import { container, find, literalEnv, workload, manifests, type Process, PROCESSES } from './manifests.ts';
 
@@ -122,7 +122,7 @@ test('the Service, the webhook and the agents agree on the port of the apiserver
   expect(literalEnv(moved, 'apiserver')['APISERVER_INTERNAL_PORT']).toBe('9443');
   expect(literalEnv(moved, 'agent')['APISERVER_SERVICE_PORT']).toBe('8444');
   const crd = find(moved, 'CustomResourceDefinition', 'bottlerocketshadows.brupop.bottlerocket.aws');
-  expect(crd.spec.conversion.webhook.clientConfig.service).toMatchObject({ port: 8444, path: PATHS.crdConvert });
+  expect(crd.spec.conversion.webhook.clientConfig.service).toMatchObject({ port: 8444, path: PUBLIC_PATHS.crdConvert });
 });
 
 test('every tunable arrives at its process', () => {

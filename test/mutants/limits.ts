@@ -171,10 +171,10 @@ export const limitMutants: readonly Mutant[] = [
   {
     rule: 'a refused drain names every pod',
     without: 'the status of an answer that is too long: the drain is asked for again, for ever',
-    file: 'runtime/apiserver/client.ts',
+    file: 'runtime/agentapi/client.ts',
     find: 'if (size > MAX_REPLY_BYTES) break;',
     replace: "if (size > MAX_REPLY_BYTES) throw new Error('the answer is too large');",
-    tests: ['test/agent/client.test.ts'],
+    tests: ['test/agentapi/client.test.ts'],
     name: 'too many to read',
   },
   {

@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 import type { Agent } from '../agent.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { optional, readCredentials } from '../auth/credentials.ts';
-import { HEADERS, PATHS } from '../protocol.ts';
+import { HEADERS, PATHS } from '../../agentapi/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { readJson } from './body.ts';

@@ -6,7 +6,7 @@ import type { Random } from '../../lib/random.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { convertBytes, HEAD_LENGTH, unreadText } from '../conversion.ts';
 import type { Metrics } from '../metrics.ts';
-import { PATHS } from '../protocol.ts';
+import { PUBLIC_PATHS } from '../config.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { addAgentRoutes } from './agent-routes.ts';
@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Koa {
 
 function addPublicRoutes(router: Router, { registry }: Metrics): void {
   const bound = new MemoryBound(REVIEWS_LIMIT);
-  router.post(PATHS.crdConvert, async (context) => {
+  router.post(PUBLIC_PATHS.crdConvert, async (context) => {
     const { req, res } = context;
     const holding = bound.hold((why) => {
       req.destroy(why);
@@ -62,10 +62,10 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
     context.respond = false;
     await writeJson(res, answer);
   });
-  router.get(PATHS.ping, (context) => {
+  router.get(PUBLIC_PATHS.ping, (context) => {
     context.body = 'pong';
   });
-  router.get(PATHS.metrics, async (context) => {
+  router.get(PUBLIC_PATHS.metrics, async (context) => {
     context.type = registry.contentType;
     context.body = await registry.metrics();
   });

@@ -5,8 +5,8 @@ import { shortened } from '../../lib/parts.ts';
 import type { Random } from '../../lib/random.ts';
 import { randomId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
-import { HEADERS, type Refusal } from '../protocol.ts';
-import { type RefusalReason, RefusedError } from '../refusal.ts';
+import { HEADERS, type Refusal, type RefusalReason } from '../../agentapi/protocol.ts';
+import { RefusedError } from '../refusal.ts';
 import { refusalOf } from './errors.ts';
 import type { RefusalLog } from './refusal-log.ts';
 

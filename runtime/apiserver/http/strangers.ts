@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Refusal } from '../protocol.ts';
+import type { Refusal } from '../../agentapi/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 

@@ -5,7 +5,7 @@ import { withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
-import { HEADERS, PATHS, type Refusal } from './protocol.ts';
+import { HEADERS, PATHS, type Refusal, type RefusalReason } from './protocol.ts';
 
 /** Who asks: every request says it, and the apiserver compares it with the token. */
 export interface Caller {
@@ -18,7 +18,7 @@ export interface Caller {
 /** What the apiserver does to the caller's Node. Each is safe to ask for again. */
 export type NodeAction = 'cordonAndDrain' | 'uncordon' | 'excludeFromLb' | 'removeExclusionFromLb';
 
-export type OperatorAnswer =
+export type ApiAnswer =
   | { readonly kind: 'ok' }
   /** 409: the rules, or a newer shadow or node, do not allow it now: look again. */
   | { readonly kind: 'refused'; readonly message: string }
@@ -37,12 +37,12 @@ export type OperatorAnswer =
  * The operator's apiserver as an agent sees it. Nothing is tried again here.
  * Every call rejects only with the signal's reason.
  */
-export interface OperatorApi {
+export interface AgentApi {
   /** Creates the caller's shadow; ok as well where it exists and is the caller's. */
-  createShadow(caller: Caller, signal?: AbortSignal): Promise<OperatorAnswer>;
+  createShadow(caller: Caller, signal?: AbortSignal): Promise<ApiAnswer>;
   /** Merges `put.status` into the shadow, if it still has the resourceVersion `put.shadowVersion`. */
-  putStatus(caller: Caller, put: StatusPut, signal?: AbortSignal): Promise<OperatorAnswer>;
-  act(caller: Caller, action: NodeAction, signal?: AbortSignal): Promise<OperatorAnswer>;
+  putStatus(caller: Caller, put: StatusPut, signal?: AbortSignal): Promise<ApiAnswer>;
+  act(caller: Caller, action: NodeAction, signal?: AbortSignal): Promise<ApiAnswer>;
 }
 
 export interface StatusPut {
@@ -51,7 +51,7 @@ export interface StatusPut {
   readonly shadowVersion: string;
 }
 
-export interface OperatorClientOptions {
+export interface ClientOptions {
   readonly host: string;
   readonly port: number;
   /** The name that the certificate must bear. */
@@ -88,8 +88,8 @@ const MAX_PLAIN_BYTES = 1_000;
  * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk: a renewed token, a
  * rotated CA and a replica that went away need no care.
  */
-export function operatorClient(options: OperatorClientOptions): OperatorApi {
-  const ask = (call: Ask): Promise<OperatorAnswer> => answerOf(options, call);
+export function agentApiClient(options: ClientOptions): AgentApi {
+  const ask = (call: Ask): Promise<ApiAnswer> => answerOf(options, call);
   return {
     createShadow: (caller, signal) => ask({ method: 'POST', path: PATHS.resource, caller, signal }),
     putStatus: (caller, { status, shadowVersion }, signal) =>
@@ -98,7 +98,7 @@ export function operatorClient(options: OperatorClientOptions): OperatorApi {
   };
 }
 
-async function answerOf(options: OperatorClientOptions, call: Ask): Promise<OperatorAnswer> {
+async function answerOf(options: ClientOptions, call: Ask): Promise<ApiAnswer> {
   const { clock, timeoutMs: ms = TIMEOUT_MS } = options;
   try {
     return classify(await withDeadline({ clock, ms, signal: call.signal }, (signal) => send(options, call, signal)));
@@ -108,7 +108,7 @@ async function answerOf(options: OperatorClientOptions, call: Ask): Promise<Oper
   }
 }
 
-async function send(options: OperatorClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
+async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
   const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
   const { host, port, servername } = options;
   return new Promise((resolve, reject) => {
@@ -146,7 +146,7 @@ async function readReply(incoming: IncomingMessage): Promise<Reply> {
   return { status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
 }
 
-async function tlsFiles({ caPath, certificate }: OperatorClientOptions): Promise<Record<string, Buffer>> {
+async function tlsFiles({ caPath, certificate }: ClientOptions): Promise<Record<string, Buffer>> {
   const ca = await readFile(caPath);
   if (!certificate) return { ca };
   const [cert, key] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)]);
@@ -167,9 +167,9 @@ function headers({ caller, shadowVersion, body }: Ask, token: string): Record<st
 }
 
 /** Reasons that speak of the status itself: the Kubernetes API's, and those of an apiserver that knows an older model. */
-const REJECTIONS: ReadonlySet<string> = new Set(['StatusRefused', 'InvalidStatus']);
+const REJECTIONS: ReadonlySet<string> = new Set<RefusalReason>(['StatusRefused', 'InvalidStatus']);
 
-const KINDS: Readonly<Record<number, Exclude<OperatorAnswer['kind'], 'ok'>>> = {
+const KINDS: Readonly<Record<number, Exclude<ApiAnswer['kind'], 'ok'>>> = {
   401: 'unauthorized',
   403: 'unauthorized',
   409: 'refused',
@@ -179,7 +179,7 @@ const KINDS: Readonly<Record<number, Exclude<OperatorAnswer['kind'], 'ok'>>> = {
 };
 
 /** What an answer means. The older implementation's apiserver answers in plain text and with a bare 500: both are read as well. */
-export function classify({ status, body }: Reply): OperatorAnswer {
+export function classify({ status, body }: Reply): ApiAnswer {
   if (status >= 200 && status < 300) return { kind: 'ok' };
   const { error, reason } = readRefusal(body);
   const message = `${status}: ${error}`;
@@ -187,7 +187,7 @@ export function classify({ status, body }: Reply): OperatorAnswer {
   return { kind: KINDS[status] ?? 'failed', message };
 }
 
-function readRefusal(body: string): Partial<Refusal> & Pick<Refusal, 'error'> {
+function readRefusal(body: string): { readonly error: string; readonly reason?: string } {
   const text = { error: shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given' };
   try {
     const { error, reason } = JSON.parse(body) as Partial<Record<keyof Refusal, unknown>>;

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { classify, type OperatorApi, operatorClient } from '../../runtime/apiserver/client.ts';
+import { classify, type AgentApi, agentApiClient } from '../../runtime/agentapi/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import type { AgentStatus } from '../../runtime/shadow/model.ts';
 import { VirtualClock } from '../../sim/clock.ts';
@@ -33,10 +33,10 @@ async function serve(): Promise<void> {
   await server.listen();
 }
 
-function client(clock = systemClock): OperatorApi {
+function client(clock = systemClock): AgentApi {
   const { port } = server.server.address() as AddressInfo;
   const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
-  return operatorClient({ host: '127.0.0.1', port, servername: SERVICE, clock, ...files });
+  return agentApiClient({ host: '127.0.0.1', port, servername: SERVICE, clock, ...files });
 }
 
 const provide = (file: 'ca.crt' | 'token', text: string): Promise<void> => writeFile(join(folder, file), text);
