@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,7 +14,10 @@ export interface GoProgram {
   readonly name: string;
   /** Folder below `modules/` whose go.mod pins it. */
   readonly module: string;
+  /** Import path, or `.` for the module's own. */
   readonly package: string;
+  /** Build tags, by which a program leaves out what needs C libraries. */
+  readonly tags?: readonly string[];
   /** What the linker writes into variables of the program. */
   readonly variables?: Readonly<Record<string, string>>;
 }
@@ -30,7 +33,7 @@ export type Binaries = Readonly<Record<string, string>>;
 
 /**
  * Finds every program, and builds what is missing. Programs in `KUBEBUILDER_ASSETS` are used as they are; the rest is built from its
- * Go module into the user's cache, once for each state of the module's go.mod and go.sum and of what is built from it, and how.
+ * Go module into the user's cache, once for each state of the module's files and of what is built from it, and how.
  * @throws Error with the compiler's words when a program cannot be built
  */
 export async function binaries({ env, progress }: BuildOptions, programs: readonly GoProgram[]): Promise<Binaries> {
@@ -65,9 +68,10 @@ async function built(
   return file;
 }
 
-function whatToBuild({ variables = {}, package: source }: GoProgram): readonly string[] {
+function whatToBuild({ tags = [], variables = {}, package: source }: GoProgram): readonly string[] {
   const flags = ['-s', '-w', ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)];
-  return ['-trimpath', '-ldflags', flags.join(' '), source];
+  const tagged = tags.length > 0 ? ['-tags', tags.join(',')] : [];
+  return ['-trimpath', ...tagged, '-ldflags', flags.join(' '), source];
 }
 
 /** Where what comes out of a module is kept. @param programs all that are built of it */
@@ -76,9 +80,11 @@ export async function outputFolder(
   programs: readonly GoProgram[],
   env: BuildOptions['env'],
 ): Promise<string> {
-  const sums = ['go.mod', 'go.sum'].map((name) => readFile(join(MODULES, module, name), 'utf8'));
+  const folder = join(MODULES, module);
+  const names = (await readdir(folder)).toSorted();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   const commands = programs.filter((program) => program.module === module).flatMap(whatToBuild);
-  return cacheFolder({ module, state: [...(await Promise.all(sums)), ...commands] }, env);
+  return cacheFolder({ module, state: [...texts, ...commands] }, env);
 }
 
 /** Folder of this machine with the source of a Go module that a module of ours requires. */

@@ -18,14 +18,15 @@ function versionVariables(goMod: string): Readonly<Record<string, string>> {
   };
 }
 
-const kubernetes = (name: string): GoProgram => ({
+/** A program of Kubernetes' own, of the version of the control plane. */
+export const kubernetes = (name: string): GoProgram => ({
   name,
   module: 'kubernetes',
   package: `k8s.io/kubernetes/cmd/${name}`,
   variables: KUBERNETES_VERSION,
 });
 
-const certManager = (name: string, command: string): GoProgram => ({
+export const certManager = (name: string, command: string): GoProgram => ({
   name,
   module: 'cert-manager',
   package: `github.com/cert-manager/cert-manager/cmd/${command}`,

@@ -35,6 +35,7 @@ test('a program is built once', async () => {
 test.each<[string, Partial<GoProgram>]>([
   ['of another package', { package: 'example.com/kwok/v2' }],
   ['with another variable', { variables: { version: '2' } }],
+  ['with a build tag', { tags: ['no_zfs'] }],
 ])('a program %s is built anew', async (_, change) => {
   const files = [await build(KWOK), await build({ ...KWOK, ...change })];
   expect(new Set(files).size).toBe(2);

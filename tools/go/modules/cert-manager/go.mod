@@ -5,6 +5,7 @@ go 1.26.0
 tool (
 	github.com/cert-manager/cert-manager/cmd/cainjector
 	github.com/cert-manager/cert-manager/cmd/controller
+	github.com/cert-manager/cert-manager/cmd/webhook
 )
 
 require (

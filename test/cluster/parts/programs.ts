@@ -1,0 +1,39 @@
+import { type Binaries, binaries, type BuildOptions, type GoProgram } from '../../../tools/go/build.ts';
+import { certManager, kubernetes } from '../../e2e/controlplane/programs.ts';
+
+const containerd = (name: string): GoProgram => ({
+  name,
+  module: 'containerd',
+  package: `github.com/containerd/containerd/v2/cmd/${name}`,
+  tags: ['no_btrfs', 'no_zfs', 'no_devmapper'],
+});
+
+/** What runs on a node, beside the pods. */
+const NODE_PROGRAMS = [
+  containerd('containerd'),
+  containerd('containerd-shim-runc-v2'),
+  containerd('ctr'),
+  kubernetes('kubelet'),
+  kubernetes('kube-proxy'),
+] as const;
+
+/** What runs in pods, but for cert-manager's controller and cainjector, which the control plane has. */
+const POD_PROGRAMS: readonly GoProgram[] = [
+  { name: 'pause', module: 'pause', package: '.' },
+  { name: 'coredns', module: 'coredns', package: 'github.com/coredns/coredns' },
+  { name: 'prometheus', module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/prometheus' },
+  certManager('webhook', 'webhook'),
+];
+
+/**
+ * Finds what a node runs (containerd, its shim and ctr, kubelet, kube-proxy), and builds what is missing.
+ * @throws as `binaries`
+ */
+export function nodePrograms(options: BuildOptions): Promise<Binaries> {
+  return binaries(options, NODE_PROGRAMS);
+}
+
+/** Finds what the images of a cluster hold (pause, CoreDNS, Prometheus, cert-manager's webhook), and builds what is missing. @throws as `binaries` */
+export function podPrograms(options: BuildOptions): Promise<Binaries> {
+  return binaries(options, POD_PROGRAMS);
+}
