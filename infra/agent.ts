@@ -16,8 +16,8 @@ import { requiredNodes, scheduling } from './scheduling.ts';
 /** The host's group that may speak to its API. */
 const API_SOCKET_GROUP = 274;
 
-const TOKEN_PATH = agentEnv.AGENT_TOKEN_PATH.default ?? '';
-const TLS_DIR = agentEnv.TLS_DIR.default ?? '';
+const TOKEN_PATH = agentEnv.AGENT_TOKEN_PATH.default;
+const TLS_DIR = agentEnv.TLS_DIR.default;
 const TOKEN_DIR = TOKEN_PATH.slice(0, TOKEN_PATH.lastIndexOf('/'));
 const TOKEN_FILE = TOKEN_PATH.slice(TOKEN_DIR.length + 1);
 const TOKEN_LIFETIME_S = 3600;

@@ -19,7 +19,7 @@ import { addService } from './service.ts';
 export const API_PORT_NAME = 'api';
 
 const TLS_VOLUME = 'bottlerocket-tls-keys';
-const TLS_DIR = apiserverEnv.TLS_DIR.default ?? '';
+const TLS_DIR = apiserverEnv.TLS_DIR.default;
 
 /** What acts on the cluster for the agents. */
 export class Apiserver extends Construct {

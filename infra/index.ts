@@ -29,7 +29,7 @@ export type {
 } from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
-export type { Amounts, Resources } from './props/resources.ts';
+export type { ResourceList, Resources } from './props/resources.ts';
 export type {
   LabelSelector,
   LabelSelectorRequirement,

@@ -5,7 +5,7 @@ import {
 } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 
-/** Names of objects that only the manifests know. They are part of the contract with existing installations, as those of the runtime. */
+/** Names of objects that no process needs to know. Existing installations have them, so they do not change. */
 
 export const DAEMON_SET = 'brupop-agent';
 export const APISERVER_DEPLOYMENT = 'brupop-apiserver';

@@ -78,7 +78,7 @@ function pods(component: Component): k8s.NetworkPolicyPeer {
   return { podSelector: { matchLabels: selectorLabels(component) } };
 }
 
-/** A rule without `from` lets everybody in. */
+/** A rule without `from` admits everybody. */
 function from(peers: k8s.NetworkPolicyPeer[] | undefined): Pick<k8s.NetworkPolicyIngressRule, 'from'> {
   return peers ? { from: peers } : {};
 }

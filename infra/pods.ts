@@ -12,7 +12,7 @@ type Resources = Settings[Component]['resources'];
 /** Name of the port that probes and scrapes use, in every container. */
 export const HTTP_PORT_NAME = 'http';
 
-/** A user and group of no name in the image: nothing on a node belongs to it. */
+/** A user and group without a name in the image: no file of a node belongs to them. */
 const NOBODY = 65532;
 
 export interface PodParts {
@@ -97,7 +97,7 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),
-    // Until it has answered once, the others wait: a node that boots is slow.
+    // A node that boots is slow, so the other probes begin after this one has passed once.
     startupProbe: { ...httpProbe('/healthz', 2), failureThreshold: 30 },
     livenessProbe: httpProbe('/healthz', probePeriod),
     readinessProbe: httpProbe('/readyz', probePeriod),
@@ -122,7 +122,7 @@ function resourceRequirements({ requests, limits }: Resources): k8s.ResourceRequ
   return { requests: quantities(requests), limits: quantities(limits) };
 }
 
-function quantities(amounts: Resources['requests']): Record<string, k8s.Quantity> {
-  const stated = Object.entries(amounts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+function quantities(list: Resources['requests']): Record<string, k8s.Quantity> {
+  const stated = Object.entries(list).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(amount)]));
 }

@@ -7,11 +7,11 @@ import type { Settings } from './props/brupop.ts';
 
 const VALUE = 1_000_000;
 
-/** The operator must run where a cluster is full, or nodes stay on old releases; it is still no part of the system itself. */
+/** The operator must also run in a full cluster, or nodes stay on old releases. It is not as critical as the system's own pods. */
 export class PriorityClasses extends Construct {
-  /** Controller and apiserver: ahead in the queue, but no running pod has to leave for them. */
+  /** Controller and apiserver are scheduled first, but preempt no running pod. */
   readonly high: ApiObject;
-  /** Agents: one small pod a node, which has nowhere else to go, so it may take the place of a lesser one. */
+  /** An agent may preempt pods of lower priority: it is small, and it can run on its own node only. */
   readonly agent: ApiObject;
 
   /** @internal */

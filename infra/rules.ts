@@ -11,7 +11,7 @@ export interface Rules {
   readonly default: readonly k8s.PolicyRule[];
 }
 
-/** Records what the operator did, and counts it up when it happens again. */
+/** For the recorder: it creates Events, and patches the count of one that happens again. */
 const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
 
 const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
@@ -23,37 +23,37 @@ export function rules(component: Component, namespace: string): Rules {
 
 const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
   agent: () => ({
-    // Its own Node's UID, once and when a UID is refused.
+    // The agent reads the UID of its own Node at the start, and again when the apiserver refuses it.
     cluster: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
-    // Its own shadow, followed by name; all agents share one account, so the name cannot be part of the rule.
+    // An agent watches its own shadow by name. All agents share one account, so the rule cannot name it.
     namespace: [{ apiGroups: [GROUP], resources: [PLURAL], verbs: ['list', 'watch'] }],
     default: [],
   }),
   apiserver: () => ({
     cluster: [
-      // Marks, cordon and labels; a drain watches for its own marks, and looks for another place for the operator's pods.
+      // Patched: marks, cordon and labels. Watched: the marks of a drain. Listed: the nodes that the operator's own pods could move to.
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      // What is to be drained, wherever it lives; the very pod whose eviction was answered with a conflict; the agent's pod that a token names.
+      // Listed and watched: the pods to drain, in any namespace. Read: a pod whose eviction met a conflict, and the agent's pod that a token names.
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
-      // Whose volumes those in use on a node are: the volumes of pods that stay are not waited for.
+      // These tell whose volumes a node still uses: a drain does not wait for the volumes of pods that stay.
       { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
-      // Looked at before a drain.
+      // The preflight of a drain reads them.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
     ],
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'create'] },
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
     ],
-    // Of Nodes alone.
+    // Events about Nodes only.
     default: [EVENTS],
   }),
   controller: (namespace) => ({
     cluster: [
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      // Its own namespace bears the annotation that pauses the fleet.
+      // The annotation on the operator's namespace pauses the fleet.
       { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
-      // Moving stored objects to the present version: the CRD's status says that none is left in another, in any namespace.
+      // Storage migration: all shadows are rewritten in the present version, then the CRD's status drops the older ones.
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },
       { ...CRD, resources: ['customresourcedefinitions/status'], verbs: ['patch'] },
@@ -61,7 +61,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
-      // Agents that run, or do not.
+      // The controller watches which agents run.
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
       // Leadership and slots. A create names no object yet, so it cannot be granted by name.
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
@@ -71,10 +71,10 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
         resourceNames: [CONTROLLER_LEASE],
         verbs: ['get', 'update'],
       },
-      // Of shadows, and of the fleet on the Lease.
+      // Events about shadows, and about the fleet on the Lease.
       EVENTS,
     ],
-    // Of Nodes that have no shadow.
+    // Events about Nodes that have no shadow.
     default: [EVENTS],
   }),
 };

@@ -3,7 +3,7 @@ import type { ScheduleSettings } from './props/schedule.ts';
 
 const PROCESSES = ['agent', 'apiserver', 'controller'] as const;
 
-/** Combinations of props that work as they were meant to and can hurt all the same. */
+/** Combinations of valid props that can still hurt. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { agent, apiserver, controller, networkPolicies } = settings;
   const isUnlimited = isWord(controller.maxConcurrentUpdate, 'unlimited');

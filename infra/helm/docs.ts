@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is said of a value: of its prop in the source. */
+/** The documentation of a value: that of its prop in the source. */
 export interface Doc {
   readonly text: string;
   /** In words, where it is no literal. */
@@ -23,7 +23,7 @@ const INTERFACES: readonly (readonly [path: string, file: string, ...names: read
   ['monitors', 'monitoring/monitors.ts', 'MonitorsProps'],
 ];
 
-/** What no prop says. */
+/** The documentation of values that are no props. */
 const OWN: Readonly<Record<string, Doc>> = {
   'certificates.kind': {
     text: 'Where the certificates come from: `self-signed` (a CA of the operator’s own, kept by cert-manager), `issuer` or `secret`.',

@@ -3,7 +3,7 @@ import { SYSTEM_NAMESPACES } from '../props/fields.ts';
 import { KIND, optional, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
-/** What neither a schema nor an API server refuses, though the props do. */
+/** A mistake that the props refuse, but neither the schema nor the API server does. */
 interface Fault {
   readonly where: Operand;
   readonly message: string;

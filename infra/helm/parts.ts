@@ -32,14 +32,14 @@ const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   file: `certificates-${kind}.yaml`,
   condition: call('eq', KIND, kind),
   add: (scope, settings) => new Certificates(scope, 'Certificates', { settings, source: managedCertificates(kind) }),
-  // The operator's own CA has no names.
+  // The certificate of the operator's own CA has no DNS names.
   changes: {
     Certificate: (object) =>
       at(object, 'spec/dnsNames') ? placed(object, 'spec/dnsNames', (names = []) => call('uniq', names)) : object,
   },
 });
 
-/** Kept when the release goes: with the definition every shadow would go, and with them what is known of failures and slots. */
+/** `helm uninstall` keeps the definition: deleting it would delete every shadow, and with them what is known of failures and slots. */
 const crd: Change = (object) => {
   const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Fields), ...KEPT }));
   const caBundle = 'spec/conversion/webhook/clientConfig/caBundle';
@@ -58,7 +58,7 @@ const monitor =
     return placed(there, 'metadata/labels', (own = {}) => call('merge', own, value('monitors.labels')));
   };
 
-/** What the monitors want of an operator. */
+/** As much of an operator as the monitors need. */
 class Watched extends Construct {
   readonly settings: Settings;
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -115,7 +115,7 @@ export const PARTS: readonly Part[] = [
   },
 ];
 
-/** The variables of a daily window, which are empty, and so absent, under a cron expression. */
+/** Adds the variables of a daily window. Under a cron expression they are empty, which a process reads as absent. */
 function withWindow(deployment: Fields): Fields {
   return placed(deployment, 'spec/template/spec/containers/0/env', (env) => [
     ...(env as readonly Tree[]),

@@ -3,7 +3,7 @@ import type { Doc } from './docs.ts';
 export type Docs = Readonly<Record<string, Doc>>;
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whose inner values have a line each. The rest is taken as a whole. */
+/** Values whose inner values are listed one by one. Others are listed as a whole. */
 const GROUPS = new Set([
   'image',
   'logging',

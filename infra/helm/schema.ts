@@ -8,7 +8,7 @@ interface ObjectSchema {
   readonly properties: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What `values.schema.json` holds: what the props expect, as far as JSON Schema can say it. The rest is said by the template of faults. */
+/** Contents of `values.schema.json`: what the props expect, as far as JSON Schema can say it. `faultsTemplate` checks the rest. */
 export function valuesSchema(): JsonSchema {
   const { properties, ...schema } = jsonSchemaOf(brupopProps);
   const { properties: monitors, ...rest } = jsonSchemaOf(monitorsProps);
@@ -20,7 +20,7 @@ export function valuesSchema(): JsonSchema {
     properties: {
       ...Object.fromEntries(own),
       monitors: { ...rest, required: [], properties: { enabled: { type: 'boolean' }, ...watching } },
-      // Where the chart is a part of another one, Helm hands this down.
+      // Helm adds this where the chart is a dependency of another one.
       global: { type: 'object' },
     },
   };
@@ -29,13 +29,13 @@ export function valuesSchema(): JsonSchema {
 function jsonSchemaOf(schema: z.ZodType): ObjectSchema & JsonSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
-    // Rules between fields, and what is no JSON.
+    // Rules between fields have no JSON Schema.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => forHelm(jsonSchema),
   }) as ObjectSchema & JsonSchema;
 }
 
-/** Helm fills nothing in, and its expressions are RE2's, which look neither ahead nor behind. */
+/** Helm ignores defaults in a schema, and its regular expressions (RE2) have no lookahead. */
 function forHelm(schema: z.core.JSONSchema.BaseSchema): void {
   delete schema.default;
   delete schema.readOnly;

@@ -51,19 +51,19 @@ function markOf(path: string, initial: unknown): unknown {
 const LOG_FILTER = /^\w+\.logFilter$/;
 const SCALAR_LISTS = new Set(['image.pullSecrets', 'networkPolicies.kubernetesApiPorts']);
 
-/** Marks for what is below `path`, none of which need be there. */
+/** Marks for optional values below `path`. */
 function optionalMarks(path: string, defaults: object): Record<string, string> {
   const fields = Object.entries(defaults as Record<string, string | number>);
   return Object.fromEntries(fields.map(([name, fallback]) => [name, mark(optional(`${path}.${name}`, fallback).text)]));
 }
 
-/** Those of a cron expression, which has its default where there is a daily window. */
+/** Marks for a schedule. Under a daily window the cron expression keeps its default. */
 function schedule(): ScheduleSettings {
   const path = 'controller.schedule';
   return { ...optionalMarks(path, settingsOf({}).controller.schedule), kind: 'cron' } as unknown as ScheduleSettings;
 }
 
-/** Certificates by cert-manager. @param kind of the values for which they hold */
+/** Certificates made by cert-manager. @param kind of the values that select them */
 export function managedCertificates(kind: ManagedCertificateSettings['kind']): ManagedCertificateSettings {
   const { certificates } = settingsOf({ certificates: kind === 'issuer' ? { kind, name: 'x' } : { kind } });
   const names = 'certificates.dnsNames';
@@ -76,7 +76,7 @@ export function managedCertificates(kind: ManagedCertificateSettings['kind']): M
 
 export const KIND = optional('certificates.kind', 'self-signed');
 
-/** Something that the constructs decide by a setting, and so the chart by a value. */
+/** A choice that the constructs make by a setting. The chart makes it by a value. */
 export interface Decision {
   readonly condition: Operand;
   readonly yes: (settings: Settings) => Settings;

@@ -21,7 +21,7 @@ export function at(tree: Tree | undefined, place: string): Tree | undefined {
   return place.split('/').reduce((inner, key) => (inner as Fields | undefined)?.[key], tree);
 }
 
-/** Labels and annotations for every object. What the operator says itself wins. */
+/** Adds the user's labels and annotations to an object. The operator's own win. */
 export const metadata: Change = (object) => {
   const labelled = placed(object, 'metadata/labels', (own = {}) => call('merge', own, value('labels')));
   return placed(labelled, 'metadata/annotations', (own = {}) => call('merge', own, value('annotations')));
@@ -30,7 +30,7 @@ export const metadata: Change = (object) => {
 const POD = 'spec/template/spec';
 const META = 'spec/template/metadata';
 
-/** What a user may say of the pods of a process. */
+/** Puts the user's values for the pods of a process in their places. */
 export const pods =
   (component: Component): Change =>
   (workload) =>

@@ -55,7 +55,7 @@ function filledText(text: string, path: readonly string[]): Tree {
   return call('printf', text.replaceAll('%', '%%').replaceAll(EVERY_MARK, '%s'), ...operands);
 }
 
-/** Values of variables, labels and annotations are texts, whatever is put into them. */
+/** Values of variables, labels and annotations are strings, whatever type the chart's value has. */
 function isText(path: readonly string[]): boolean {
   return path.at(-3) === 'env' || ['annotations', 'labels'].includes(path.at(-2) ?? '');
 }

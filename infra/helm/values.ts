@@ -7,7 +7,7 @@ import { settingsOf } from '../props/settings.ts';
 import type { WorkloadProps } from '../props/workload.ts';
 import type { MonitorsProps } from '../monitoring/monitors.ts';
 
-/** Props that a release has no say in: its name and namespace are known to Helm, and a cluster is whatever it is installed in. */
+/** Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. */
 export const NO_VALUES = [
   'cluster',
   'namespace',
@@ -86,7 +86,7 @@ export const VALUES = {
     labelNodes: 'default',
     httpPort: 'default',
   } satisfies Record<keyof ControllerProps, Shown>,
-  // The rest of each kind is not shown: it would stay when another kind is chosen.
+  // The other values of a kind are not shown: Helm merges maps, so they would stay when a user chooses another kind.
   certificates: { as: { kind: 'self-signed' } },
   networkPolicies: {
     enabled: 'default',

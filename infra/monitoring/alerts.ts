@@ -53,7 +53,7 @@ interface Alert {
   readonly description: string;
 }
 
-/** Nodes that the controller judges so. A stand-by judges nobody, hence the greatest. */
+/** How many nodes have this verdict. Only the leader gives verdicts, so the highest value of all replicas is the leader's. */
 const nodes = (reasons: string): string => `max by (reason) (brupop_controller_verdicts{reason=~"${reasons}"}) > 0`;
 
 const ALERTS: readonly Alert[] = [

@@ -45,7 +45,7 @@ export class Monitors extends Construct {
     super(scope, id);
     const { settings } = brupop;
     const endpoint = { path: PUBLIC_PATHS.metrics, interval };
-    // They may live elsewhere, and would then look there.
+    // Monitors may live in another namespace, and would then select the pods of that one.
     const namespaceSelector = { matchNames: [settings.namespace] };
     const shared = { namespace, labels };
     this.serviceMonitor = addObject(

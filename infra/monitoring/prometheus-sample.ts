@@ -25,7 +25,7 @@ export interface PrometheusSampleProps {
   readonly retention?: string;
 }
 
-/** `latest`, said or meant, does not tell what runs. */
+/** A tag `latest`, stated or by default, does not tell what runs. */
 const pinnedImage = someText.regex(
   /^\S+(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})$/,
   'expected an image with a tag other than "latest", or with a digest',
@@ -101,7 +101,7 @@ export class PrometheusSample extends Construct {
     this.networkPolicies = this.#addNetworkPolicies(settings);
   }
 
-  /** Where the operator's policies name who reads metrics, the sample may besides: policies add up. */
+  /** Admits the sample where the operator's policies admit one namespace only: policies add up. */
   #addNetworkPolicies(settings: Settings): ApiObject[] {
     const { enabled, metricsNamespace } = settings.networkPolicies;
     if (!enabled || metricsNamespace === undefined) return [];
@@ -123,7 +123,7 @@ export class PrometheusSample extends Construct {
     );
   }
 
-  /** Finding the pods of one namespace is all that it has to be allowed. */
+  /** The sample discovers the pods of one namespace and may do nothing else. */
   #addAccess({ namespace }: Settings): [role: ApiObject, binding: ApiObject] {
     const metadata = this.#metadata;
     const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] };
@@ -198,7 +198,7 @@ function prometheus({ image, retention }: SampleSettings): k8s.Container {
   };
 }
 
-/** The pods themselves are the targets: behind a Service each scrape would reach another replica. */
+/** Pods are the targets, not Services: behind a Service each scrape would reach another replica. */
 function scrapeConfig({ brupop, interval }: SampleSettings): object {
   const componentMeta = `__meta_kubernetes_pod_label_${COMPONENT_LABEL.replaceAll(/\W/g, '_')}`;
   return {

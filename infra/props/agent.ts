@@ -24,6 +24,6 @@ export const agentProps = z.strictObject({
   excludeFromLbWaitTimeInSec: tunable(agentEnv.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC),
   updateCheckIntervalInSec: tunable(agentEnv.UPDATE_CHECK_INTERVAL_IN_SEC),
   httpPort: listenPort(agentEnv.HTTP_PORT),
-  apiSocket: absolutePath.default(agentEnv.BOTTLEROCKET_API_SOCKET.default ?? ''),
+  apiSocket: absolutePath.default(agentEnv.BOTTLEROCKET_API_SOCKET.default),
   seLinuxType: someText.default('super_t'),
 } satisfies Record<keyof AgentProps, z.ZodType>);

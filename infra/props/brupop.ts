@@ -40,7 +40,7 @@ export interface BrupopProps {
   /** False where somebody else installs the CustomResourceDefinition of BottlerocketShadow. @default true */
   readonly createCrd?: boolean;
   /**
-   * Whether the operator brings priority classes: controller and apiserver go ahead in the queue, agents may take the place of lesser pods.
+   * Whether the operator brings priority classes: controller and apiserver are scheduled first, agents may preempt pods of lower priority.
    * @default true
    */
   readonly createPriorityClasses?: boolean;
@@ -117,7 +117,7 @@ const networkPolicyProps = z.strictObject({
   metricsNamespace: namespaceOrAny.optional(),
 } satisfies Record<keyof NetworkPolicyProps, z.ZodType>);
 
-/** The key of the server in the hands of every node would be worse than no certificates of agents at all. */
+/** Agents mount `caSecret`. Were it the server's Secret, every node would have the server's key. */
 const agentsHaveTheirOwn = ({ apiserver, certificates }: CertificateUse): boolean =>
   !apiserver.requireClientCertificate ||
   certificates.kind !== 'secret' ||

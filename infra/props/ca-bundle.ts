@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
-/** Stricter than what props take, because nothing is left out where the text is taken as it is. */
+/** Stricter than the props, because here the text is used as it is. */
 const NOTHING_BUT_CERTIFICATES = '^\\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]+-----END CERTIFICATE-----\\s*)+$';
 
 /**
@@ -20,18 +20,18 @@ function certificatesIn(text: string): string | undefined {
   }
 }
 
-/** As PEM has it: a text that is indented in code, or has become one line, is none to OpenSSL. */
+/** Writes PEM as OpenSSL reads it: it refuses lines that are indented, or joined to one. */
 function inLines(body: string): string {
   const lines = body.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? [];
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-/** Becomes part of a manifest, so certificates are all that it yields; what is refused is never shown. */
+/** Yields certificates only, since the result becomes part of a manifest. A refused text is never shown: it may hold a private key. */
 export const caBundle = z
   .custom<string>((value) => typeof value === 'string' && certificatesIn(value) !== undefined, {
     message: 'expected certificates in PEM, and nothing else in PEM',
     params: { secret: true },
   })
-  // Twice not: what is refused is then not repeated by who checks it.
+  // `not` twice: Helm's schema check then says what is wrong without a copy of the text.
   .meta({ type: 'string', not: { not: { pattern: NOTHING_BUT_CERTIFICATES } } })
   .transform((text) => certificatesIn(text) ?? '');

@@ -7,10 +7,10 @@ export type CertificateProps = SelfSignedProps | IssuerProps | SecretProps;
 
 /** The same with every default. */
 export type CertificateSettings = ManagedCertificateSettings | SecretProps;
-/** Those that cert-manager makes. */
+/** Certificates that cert-manager makes. */
 export type ManagedCertificateSettings = Required<SelfSignedProps> | Required<IssuerProps>;
 
-/** What every certificate that cert-manager makes has. */
+/** Settings of every certificate that cert-manager makes. */
 export interface RotationProps {
   /** Lifetime of the certificates, in hours. @default 2160h (90 days) */
   readonly duration?: string;

@@ -24,7 +24,7 @@ export interface ControllerProps extends WorkloadProps {
   readonly agentTimeoutInSec?: number;
   /** Seconds that a requested reboot may take. @default 900 */
   readonly nodeReturnTimeoutInSec?: number;
-  /** Seconds that a node which is not Ready takes a slot; 0 = none. @default 3600 */
+  /** Seconds that a node which is not Ready holds a slot, so that fewer others start; 0 = none. @default 3600 */
   readonly notReadyHoldInSec?: number;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
   readonly labelNodes?: boolean;

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { EnvVar } from '../../runtime/lib/env.ts';
+import type { EnvVar, OptionalEnvVar } from '../../runtime/lib/env.ts';
 
 /** The kinds of values that props are made of. Each says what it expects in words that complete "expected ...". */
 
 /** A whole number that becomes the text of an environment variable; default and limits are the variable's own. */
-export function tunable(variable: EnvVar<number>) {
+export function tunable(variable: OptionalEnvVar<number>) {
   return z
     .custom<number>((value) => typeof value === 'number' && fits(variable, value), `expected ${variable.expected}`)
     .meta({ ...variable.schema })
@@ -13,23 +13,23 @@ export function tunable(variable: EnvVar<number>) {
 }
 
 /** A count, or text in the syntax of an environment variable; becomes the variable's text. */
-export function countOrText(variable: EnvVar<unknown>) {
+export function countOrText(variable: OptionalEnvVar<unknown>) {
   return z
     .custom<number | string>(
       (value) => (typeof value === 'number' || typeof value === 'string') && fits(variable, value),
       `expected ${variable.expected}`,
     )
     .meta({ ...variable.schema })
-    .default(variable.default ?? '');
+    .default(variable.default);
 }
 
 /** Yes or no, with the default of an environment variable. */
-export function flagOf(variable: EnvVar<boolean>) {
+export function flagOf(variable: OptionalEnvVar<boolean>) {
   return z.boolean(`expected ${variable.expected}`).default(variable.default === 'true');
 }
 
 /** One of the words that an environment variable takes. */
-export function choiceOf<V extends string>(variable: EnvVar<V>) {
+export function choiceOf<V extends string>(variable: OptionalEnvVar<V>) {
   return z
     .custom<V>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
     .meta({ ...variable.schema })
@@ -44,8 +44,8 @@ export function textIn(variable: EnvVar<unknown>) {
 }
 
 /** The same, with the variable's default. */
-export function textOf(variable: EnvVar<unknown>) {
-  return textIn(variable).default(variable.default ?? '');
+export function textOf(variable: OptionalEnvVar<unknown>) {
+  return textIn(variable).default(variable.default);
 }
 
 function fits(variable: EnvVar<unknown>, value: number | string): boolean {
@@ -53,7 +53,7 @@ function fits(variable: EnvVar<unknown>, value: number | string): boolean {
 }
 
 /** A port that a container without privileges can listen on and a Service can name: never "any free one". */
-export function listenPort(variable: EnvVar<number>) {
+export function listenPort(variable: OptionalEnvVar<number>) {
   return portFrom(1024).default(Number(variable.default));
 }
 
@@ -79,7 +79,7 @@ function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: Bounds, expected
   return z.custom<number>(isOne, `expected ${expected}`).meta({ type: 'integer', minimum: least, maximum: most });
 }
 
-/** Props are compared only once each of them is well by itself, so that one mistake is reported once. */
+/** Compares props only once each of them is valid by itself, so that one mistake is reported once. */
 export const onceWell = (...compared: readonly string[]) => ({
   when: ({ issues }: z.core.ParsePayload) =>
     issues.every(({ path = [] }) => path.length > 0 && !compared.includes(String(path[0]))),
@@ -112,14 +112,14 @@ export const quantity = matching(/^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/, 'a quan
 /** A lifetime in whole hours as cert-manager and Go write it. */
 export const goHours = matching(/^[1-9]\d*h$/, 'a lifetime in hours such as 2160h');
 export const scrapeInterval = matching(/^[1-9]\d*(ms|s|m|h)$/, 'a time such as 30s');
-/** As Prometheus writes it. */
+/** A duration in Prometheus' syntax. */
 export const retentionTime = matching(/^([1-9]\d*(ms|[smhdwy]))+$/, 'a time such as 24h or 15d');
 export const dnsName = matching(
   /^(?=.{1,253}$)(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
   'a DNS name such as brupop.example.com, in lower case, whose first part may be "*"',
 );
 export const domain = matching(DNS_NAME, 'a domain such as cluster.local, in lower case');
-/** Addresses as the API server wants them in network policies. */
+/** A CIDR as the API server accepts it in network policies. */
 export const cidr = z
   .custom<string>(
     (value) => typeof value === 'string' && isCidr(value),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { quantity } from './fields.ts';
 
-export interface Amounts {
+export interface ResourceList {
   /** Processor time, e.g. `10m`. */
   readonly cpu?: string | undefined;
   /** e.g. `128Mi` */
   readonly memory?: string | undefined;
 }
 
-/** What is not given keeps its defaults; what is given replaces them, so that `limits: {}` means none. */
+/** Requests and limits of a container. A part that is given replaces its defaults whole, so `limits: {}` means none. */
 export interface Resources {
-  readonly requests?: Amounts;
-  readonly limits?: Amounts;
+  readonly requests?: ResourceList;
+  readonly limits?: ResourceList;
 }
 
 /** Quantity suffixes of Kubernetes, as factors. */
@@ -31,19 +31,19 @@ const FACTORS: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-const NAMES = ['cpu', 'memory'] as const satisfies readonly (keyof Amounts)[];
+const NAMES = ['cpu', 'memory'] as const satisfies readonly (keyof ResourceList)[];
 
-const amounts = z.strictObject({
+const resourceList = z.strictObject({
   cpu: quantity.optional(),
   memory: quantity.optional(),
-} satisfies Record<keyof Amounts, z.ZodType>);
+} satisfies Record<keyof ResourceList, z.ZodType>);
 
-/** Requests and limits; a request above its limit is refused, as the API server would, and whichever is no default is named. @internal */
+/** Requests and limits. A request above its limit is refused, as the API server would; the fault names the one that is no default. @internal */
 export const resourceProps = (defaults: Required<Resources>) =>
   z
     .strictObject({
-      requests: amounts.default(defaults.requests),
-      limits: amounts.default(defaults.limits),
+      requests: resourceList.default(defaults.requests),
+      limits: resourceList.default(defaults.limits),
     } satisfies Record<keyof Resources, z.ZodType>)
     .superRefine(({ requests, limits }, context) => {
       for (const name of NAMES) {

@@ -25,20 +25,26 @@ export function settingsOf(props: BrupopProps, namespace?: string): Settings {
 
 /** @throws InvalidPropsError naming every fault @internal */
 export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z.output<T> {
-  const result = schema.safeParse(props, { reportInput: true });
+  const result = schema.safeParse(props, { reportInput: true, error: wrongType });
   if (result.success) return result.data;
   throw new InvalidPropsError(result.error.issues.flatMap((issue) => faultsOf(issue, props)));
+}
+
+const TYPES: Readonly<Record<string, string>> = { object: 'an object', record: 'an object', array: 'a list' };
+
+/** The words for a prop of the wrong type, where its schema has none of its own. */
+function wrongType(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === 'invalid_type' ? `expected ${TYPES[issue.expected] ?? issue.expected}` : undefined;
 }
 
 function faultsOf(issue: z.core.$ZodIssue, props: unknown): string[] {
   const path = pathText(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    // Not what came: nobody knows what it was meant for.
+    // The value is not shown: nobody knows what it was meant for.
     return issue.keys.map((key) => `${pathText([...issue.path, key])}: expected no such prop`);
   }
   if (issue.code === 'invalid_key') return [`${path}: ${issue.issues[0]?.message ?? issue.message}`];
-  const expected = issue.message.replace(/^Invalid input: /, '').replace(/, received .*$/, '');
-  return [`${path}: ${expected}, got ${given(issue, valueAt(props, issue.path))}`];
+  return [`${path}: ${issue.message}, got ${given(issue, valueAt(props, issue.path))}`];
 }
 
 function given(issue: z.core.$ZodIssue, value: unknown): string {
@@ -50,7 +56,7 @@ function given(issue: z.core.$ZodIssue, value: unknown): string {
   return isSecret ? 'something that is not shown: it may be a private key' : shown(value);
 }
 
-/** What stands in the place of a prop that is not given. Where props were compared, they were so as parts of one object. */
+/** The default of a prop that is not given. Rules that compare props get the object that holds them. */
 function defaultIn({ input, path }: z.core.$ZodIssue): unknown {
   return typeof input === 'object' ? valueAt(input, path.slice(-1)) : input;
 }
@@ -68,7 +74,7 @@ const LONGEST_SHOWN = 100;
 
 const isLong = (text: string): boolean => text.length > LONGEST_SHOWN || text.includes('\n');
 
-/** Never more than a line, whatever came: objects may contain themselves and much that is nobody's business. */
+/** At most one line. Objects are not shown: they may be circular, large, or secret. */
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return isLong(value) ? `a text of ${value.length} characters` : JSON.stringify(value);

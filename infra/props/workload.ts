@@ -5,23 +5,23 @@ import { annotationMap, count, labelMap, labelValue, objectName, onceWell, quali
 import { type Resources, resourceProps } from './resources.ts';
 import { type PodAffinity, podAffinity } from './scheduling.ts';
 
-/** A taint that pods bear. */
+/** A taint that pods tolerate. */
 export interface Toleration {
   readonly key?: string | undefined;
   readonly operator?: 'Exists' | 'Equal' | undefined;
   readonly value?: string | undefined;
   readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | undefined;
-  /** Seconds that a NoExecute taint is borne. */
+  /** Seconds that a NoExecute taint is tolerated. */
   readonly tolerationSeconds?: number | undefined;
 }
 
-/** What each of the three processes lets a user say about its pods. */
+/** Props of the pods of each of the three processes. */
 export interface WorkloadProps {
   /** Requests and limits of the container. No default has a CPU limit. */
   readonly resources?: Resources;
   /** Labels that a node must have, besides what the workload needs by itself. @default none */
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Taints that the pods bear, besides those that they bear by themselves. @default none */
+  /** Taints that the pods tolerate, besides those that the operator sets itself. @default none */
   readonly tolerations?: readonly Toleration[];
   /** An existing PriorityClass. @default the operator's own, or none where `createPriorityClasses` is false */
   readonly priorityClassName?: string | undefined;
@@ -40,11 +40,11 @@ export interface WorkloadProps {
 /** The same with every default. */
 export type WorkloadSettings<P extends WorkloadProps> = Required<Omit<P, 'resources' | OptionalProp>> &
   Pick<P, OptionalProp & keyof P> & { readonly resources: Required<Resources> };
-/** Props of a process that stay unset: what then holds comes from elsewhere. */
+/** Props of a process that have no default of their own. */
 export type OptionalProp =
   'logFilter' | 'podAffinity' | 'podAntiAffinity' | 'priorityClassName' | 'topologySpreadConstraints';
 
-// What Kubernetes refuses beyond the fields themselves is refused here too, before anything is applied.
+// Rules between fields that the API server would refuse at apply.
 const toleration = z
   .strictObject({
     key: qualifiedName.optional(),
@@ -71,7 +71,7 @@ const toleration = z
     ...onceWell('effect', 'tolerationSeconds'),
   });
 
-/** Labels that leave the operator's own alone: others select by those. @internal */
+/** Labels other than the operator's own: Services and policies select by those. @internal */
 export const freeLabels = labelMap
   .superRefine((labels, context) => {
     for (const key of OWN_LABEL_KEYS.filter((own) => Object.hasOwn(labels, own)))

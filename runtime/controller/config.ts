@@ -9,6 +9,7 @@ import {
   type EnvVar,
   type EnvValues,
   oneOf,
+  type OptionalEnvVar,
   optionalText,
   port,
   readEnv,
@@ -18,7 +19,7 @@ import {
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 
-const amount = (meta: { readonly help: string; readonly default: string }): EnvVar<Amount> => ({
+const amount = (meta: { readonly help: string; readonly default: string }): OptionalEnvVar<Amount> => ({
   expected: 'a positive integer, a percentage or "unlimited"',
   parse: parseAmount,
   schema: {
@@ -48,7 +49,7 @@ function timeZone(value: string): string | undefined {
 }
 
 /** A time of day in milliseconds since midnight, UTC; null where none was given. */
-const dayTime = (help: string): EnvVar<number | null> => ({
+const dayTime = (help: string): OptionalEnvVar<number | null> => ({
   expected: 'a time of day like 23:30:00',
   parse: (value) => (value === '' ? null : timeOfDay(value)),
   schema: { type: 'string', pattern: '^([01][0-9]|2[0-3])(:[0-5][0-9]){2}$' },

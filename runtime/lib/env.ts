@@ -17,6 +17,9 @@ export interface EnvVar<T> {
   parse(text: string): T | undefined;
 }
 
+/** A variable that may be absent. */
+export type OptionalEnvVar<T> = EnvVar<T> & { readonly default: string };
+
 export type EnvSchema = Readonly<Record<string, EnvVar<unknown>>>;
 
 /** What a schema yields when it is read: one value per variable, under the variable's own name. */
@@ -66,16 +69,16 @@ export function describeEnv(schema: EnvSchema): string {
     .join('\n');
 }
 
-type Meta<T> = Pick<EnvVar<T>, 'help'> & { readonly default?: string };
+type Meta = Pick<EnvVar<unknown>, 'help' | 'default'>;
 
-export const text = (meta: Meta<string>): EnvVar<string> => ({
+export const text = <M extends Meta>(meta: M): EnvVar<string> & M => ({
   expected: 'some text',
   parse: (value) => value,
   ...meta,
 });
 
 /** An optional text: the empty string when absent. */
-export const optionalText = (meta: { readonly help: string }): EnvVar<string> => ({
+export const optionalText = (meta: Pick<Meta, 'help'>): OptionalEnvVar<string> => ({
   expected: 'some text',
   parse: (value) => value,
   default: '',
@@ -83,7 +86,7 @@ export const optionalText = (meta: { readonly help: string }): EnvVar<string> =>
 });
 
 /** A whole number of seconds, zero included. */
-export const seconds = (meta: Meta<number>): EnvVar<number> => ({
+export const seconds = <M extends Meta>(meta: M): EnvVar<number> & M => ({
   expected: 'a whole number of seconds, 0 or more',
   parse: (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
   schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
@@ -91,34 +94,34 @@ export const seconds = (meta: Meta<number>): EnvVar<number> => ({
 });
 
 /** A whole number of seconds, zero not included. */
-export const positiveSeconds = (meta: Meta<number>): EnvVar<number> => ({
+export const positiveSeconds = <M extends Meta>(meta: M): EnvVar<number> & M => ({
   ...positiveInteger(meta),
   expected: 'a whole number of seconds, 1 or more',
 });
 
 /** A TCP port; 0 lets the system choose one. */
-export const port = (meta: Meta<number>): EnvVar<number> => ({
+export const port = <M extends Meta>(meta: M): EnvVar<number> & M => ({
   expected: 'a port number from 0 to 65535',
   parse: (value) => (/^\d{1,5}$/.test(value) && Number(value) <= 65535 ? Number(value) : undefined),
   schema: { type: 'integer', minimum: 0, maximum: 65_535 },
   ...meta,
 });
 
-export const positiveInteger = (meta: Meta<number>): EnvVar<number> => ({
+export const positiveInteger = <M extends Meta>(meta: M): EnvVar<number> & M => ({
   expected: 'a positive integer',
   parse: (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined),
   schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
   ...meta,
 });
 
-export const oneOf = <const V extends string>(values: readonly V[], meta: Meta<V>): EnvVar<V> => ({
+export const oneOf = <const V extends string, M extends Meta>(values: readonly V[], meta: M): EnvVar<V> & M => ({
   expected: `one of ${values.join(', ')}`,
   parse: (value) => values.find((candidate) => candidate === value),
   schema: { enum: values },
   ...meta,
 });
 
-export const bool = (meta: Meta<boolean>): EnvVar<boolean> => ({
+export const bool = <M extends Meta>(meta: M): EnvVar<boolean> & M => ({
   expected: 'true or false',
   parse: (value) => ({ true: true, false: false })[value.toLowerCase()],
   ...meta,

@@ -56,7 +56,7 @@ describe('the namespace', () => {
   });
 
   test.each([null, 3, [], () => ({})])('of a chart makes no props of %p', (props) => {
-    expect(() => inChart('platform', props as never)).toThrow('(props): expected object, got');
+    expect(() => inChart('platform', props as never)).toThrow('(props): expected an object, got');
   });
 });
 
