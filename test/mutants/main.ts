@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Mutant, withoutRule } from './mutant.ts';
+import { type Mutant, mutated } from './mutant.ts';
 import { MUTANTS } from './register.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,18 +22,20 @@ const COPIED = [
   'jest.config.json',
   'package.json',
 ];
-/** Without its rule a loop may never end. */
+/** A loop that is mutated may never end. */
 const LONGEST_MS = 120_000;
 
-const HELP = `Takes each registered rule out of a copy of the code, one at a time, and runs the tests that must notice.
+const HELP = `Breaks the protocol in a copy of the code, in one way at a time, and runs the tests that must notice.
 
-  npm run mutants -- [TEXT]      only rules whose description contains TEXT
+  npm run mutants -- [TEXT]      only mutants whose description contains TEXT
       --list                     shows them and runs nothing
+      --jobs N                   so many at a time; as many as there are processors unless told
 `;
 
 type Verdict = 'killed' | 'SURVIVED' | 'BROKEN';
 
 interface JestReport {
+  readonly success: boolean;
   readonly numFailedTests: number;
   readonly numRuntimeErrorTestSuites: number;
 }
@@ -42,38 +44,47 @@ async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { help: { type: 'boolean' }, list: { type: 'boolean' } },
+    options: { help: { type: 'boolean' }, list: { type: 'boolean' }, jobs: { type: 'string' } },
   });
   if (values.help) return say(HELP);
   const chosen = MUTANTS.filter((mutant) => positionals.every((text) => describe(mutant).includes(text)));
-  if (chosen.length === 0) throw new Error(`no registered rule contains "${positionals.join(' ')}"; see --list`);
+  if (chosen.length === 0) throw new Error(`no mutant's description contains "${positionals.join(' ')}"; see --list`);
   if (values.list) return say(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
+  const jobs = Number(values.jobs ?? availableParallelism());
+  if (!Number.isInteger(jobs) || jobs < 1) throw new Error(`--jobs: expected a number from 1, got "${values.jobs}"`);
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => stop.abort(new Error(`${name} received`)));
+  const verdicts = await judgeAll(chosen, jobs, stop.signal);
+  const killed = verdicts.filter((verdict) => verdict === 'killed').length;
+  say(`${killed} mutants are killed, ${verdicts.length - killed} are not\n`);
+  return killed === verdicts.length ? 0 : 1;
+}
 
-  const queue = [...chosen];
-  const verdicts: Verdict[] = [];
-  const worker = async (): Promise<void> => {
-    const copy = await copyOfTree();
-    try {
+async function judgeAll(mutants: readonly Mutant[], jobs: number, signal: AbortSignal): Promise<Verdict[]> {
+  const copies = await Promise.all(Array.from({ length: Math.min(jobs, mutants.length) }, copyOfTree));
+  try {
+    // A test that fails anyway would kill every mutant.
+    const unchanged = await runJest(copies[0]!, [...new Set(mutants.flatMap(({ tests }) => tests))], signal);
+    if (!unchanged?.success) throw new Error('tests fail though nothing was changed');
+    const queue = [...mutants];
+    const verdicts: Verdict[] = [];
+    const worker = async (copy: string): Promise<void> => {
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const verdict = await judge(copy, mutant, stop.signal);
+        const verdict = await judge(copy, mutant, signal);
         verdicts.push(verdict);
         say(`${verdict.padEnd(9)} ${describe(mutant)}\n`);
       }
-    } finally {
-      await rm(copy, { recursive: true, force: true });
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen.length) }, worker));
-  const held = verdicts.filter((verdict) => verdict === 'killed').length;
-  say(`${held} rules are held by a test, ${verdicts.length - held} are not\n`);
-  return held === verdicts.length ? 0 : 1;
+    };
+    await Promise.all(copies.map(worker));
+    return verdicts;
+  } finally {
+    for (const copy of copies) await rm(copy, { recursive: true, force: true });
+  }
 }
 
-function describe({ rule, without, file }: Mutant): string {
-  return `${rule}: ${without} (${file})`;
+function describe({ rule, does, file }: Mutant): string {
+  return `${rule}: ${does} (${file})`;
 }
 
 async function copyOfTree(): Promise<string> {
@@ -83,36 +94,40 @@ async function copyOfTree(): Promise<string> {
   return copy;
 }
 
-/** Tests the copy without the rule and puts the rule back. */
+/** Tests the copy with the mutation, and takes that back. */
 async function judge(copy: string, mutant: Mutant, signal: AbortSignal): Promise<Verdict> {
   signal.throwIfAborted();
   const path = join(copy, mutant.file);
   const text = await readFile(path, 'utf8');
-  await writeFile(path, withoutRule(text, mutant));
+  await writeFile(path, mutated(text, mutant));
   try {
-    const report = await runJest(copy, mutant, signal);
-    if (report === 'endless') return 'killed';
-    if (report.numFailedTests > 0) return 'killed';
+    const report = await runJest(copy, mutant.tests, signal, LONGEST_MS);
+    if (report === undefined || report.numFailedTests > 0) return 'killed';
     return report.numRuntimeErrorTestSuites > 0 ? 'BROKEN' : 'SURVIVED';
   } finally {
     await writeFile(path, text);
   }
 }
 
-async function runJest(copy: string, { tests, name }: Mutant, signal: AbortSignal): Promise<JestReport | 'endless'> {
+/** Undefined where the tests did not come to an end. */
+async function runJest(
+  copy: string,
+  tests: readonly string[],
+  signal: AbortSignal,
+  timeout?: number,
+): Promise<JestReport | undefined> {
   const output = join(copy, 'report.json');
-  const args = [...tests, '--runInBand', '--json', '--outputFile', output];
-  const child = spawn('jest', name === undefined ? args : [...args, '--testNamePattern', name], {
+  const child = spawn('jest', [...tests, '--runInBand', '--json', '--outputFile', output], {
     cwd: copy,
     stdio: 'ignore',
     env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
     signal,
     killSignal: 'SIGKILL',
-    timeout: LONGEST_MS,
+    timeout,
   });
   await once(child, 'exit');
   // Killed for its time, or by itself when a loop without end had taken all memory.
-  if (child.killed || child.exitCode === null) return 'endless';
+  if (child.killed || child.exitCode === null) return undefined;
   try {
     return JSON.parse(await readFile(output, 'utf8')) as JestReport;
   } finally {

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { withoutRule } from './mutant.ts';
+import { mutated } from './mutant.ts';
 import { MUTANTS } from './register.ts';
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-test('every rule that is taken out stands in the code exactly once, and taking it out changes the code', () => {
+test('every text that is changed stands in the code exactly once, and changing it changes the code', () => {
   for (const mutant of MUTANTS) {
     const text = readFileSync(inRoot(mutant.file), 'utf8');
-    expect(withoutRule(text, mutant)).not.toBe(text);
+    expect(mutated(text, mutant)).not.toBe(text);
   }
 });
 
@@ -18,14 +18,14 @@ test('every test that must notice is there', () => {
   expect(tests.filter((file) => !existsSync(inRoot(file)))).toEqual([]);
 });
 
-test('no rule is taken out twice in the same way', () => {
+test('no two mutants are the same', () => {
   const ways = MUTANTS.map(({ file, find, replace }) => JSON.stringify({ file, find, replace }));
   expect(new Set(ways).size).toBe(ways.length);
 });
 
 test('a text that is not in the file, or is there twice, is refused with the name of file and rule', () => {
-  const mutant = { rule: 'R1', without: 'x', file: 'a.ts', find: 'one', replace: '', tests: [] };
-  expect(() => withoutRule('two', mutant)).toThrow('a.ts: expected the text of rule "R1" once, found it 0 times: one');
-  expect(() => withoutRule('one one', mutant)).toThrow('found it 2 times');
-  expect(withoutRule('one two', mutant)).toBe(' two');
+  const mutant = { rule: 'R1', does: 'x', file: 'a.ts', find: 'one', replace: '', tests: [] };
+  expect(() => mutated('two', mutant)).toThrow('a.ts: expected the text of rule "R1" once, found it 0 times: one');
+  expect(() => mutated('one one', mutant)).toThrow('found it 2 times');
+  expect(mutated('one two', mutant)).toBe(' two');
 });

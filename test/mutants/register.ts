@@ -1,25 +1,8 @@
-import { agentMutants } from './agent.ts';
-import { agentHostMutants } from './agent-host.ts';
-import { apiserverMutants } from './apiserver.ts';
-import { clusterMutants } from './cluster.ts';
-import { controllerMutants } from './controller.ts';
-import { e2eMutants } from './e2e.ts';
-import { refusalMutants } from './e2e-refusals.ts';
-import { leaseMutants } from './lease.ts';
-import { limitMutants } from './limits.ts';
+import { bootMutants } from './boots.ts';
+import { failureMutants } from './failures.ts';
+import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
-import { requestMutants } from './requests.ts';
+import { slotMutants } from './slots.ts';
 
-/** Every rule that is known to be held by a test. */
-export const MUTANTS: readonly Mutant[] = [
-  ...agentMutants,
-  ...agentHostMutants,
-  ...apiserverMutants,
-  ...clusterMutants,
-  ...controllerMutants,
-  ...e2eMutants,
-  ...refusalMutants,
-  ...leaseMutants,
-  ...limitMutants,
-  ...requestMutants,
-];
+/** The order of writes, and what each must have looked at: what no test of one process alone holds. */
+export const MUTANTS: readonly Mutant[] = [...slotMutants, ...markMutants, ...bootMutants, ...failureMutants];

@@ -1,0 +1,93 @@
+import type { Mutant } from './mutant.ts';
+
+/** Rules F and C: what a release is to blame for, and what older clients may not destroy. */
+export const failureMutants: readonly Mutant[] = [
+  {
+    rule: 'C1',
+    does: 'takes v2 back though an older controller has written the spec',
+    file: 'runtime/shadow/convert.ts',
+    find: 'isSame(spec, given.spec, SPEC_V1) && ',
+    replace: '',
+    tests: ['test/apiserver/older-clients.test.ts'],
+  },
+  {
+    rule: 'C2',
+    does: 'leaves the annotation on a v2 object',
+    file: 'runtime/shadow/convert.ts',
+    find: '...annotated(shadow, others)',
+    replace: '...shadow',
+    tests: ['test/apiserver/older-clients.test.ts'],
+  },
+  {
+    rule: 'F1',
+    does: 'does not blame a version for a node that does not return',
+    file: 'runtime/controller/plan/releases.ts',
+    find: '[...(notReturned ? [spec.version] : []), ',
+    replace: '[',
+    tests: [
+      'test/controller/plan/failure-budget.test.ts',
+      'test/controller/plan/blame.test.ts',
+      'test/controller/plan/properties.test.ts',
+    ],
+  },
+  {
+    rule: 'F2',
+    does: 'counts those that failed as in flight',
+    file: 'runtime/controller/plan/releases.ts',
+    find: 'if (!tally.failed.has(uid)) tally.inFlight += 1;',
+    replace: 'tally.inFlight += 1;',
+    tests: [
+      'test/controller/plan/failure-budget.test.ts',
+      'test/controller/plan/blame.test.ts',
+      'test/controller/plan/properties.test.ts',
+    ],
+  },
+  {
+    rule: 'F2',
+    does: 'does not count a start that the cache does not show yet',
+    file: 'runtime/controller/plan/releases.ts',
+    find: 'shadow.stale || ',
+    replace: '',
+    tests: [
+      'test/controller/plan/failure-budget.test.ts',
+      'test/controller/plan/blame.test.ts',
+      'test/controller/plan/properties.test.ts',
+    ],
+  },
+  {
+    rule: 'F2',
+    does: 'lets everybody follow a release that nobody has proven',
+    file: 'runtime/controller/plan/gates.ts',
+    find: 'if (!proven && inFlight >= left)',
+    replace: 'if (inFlight === undefined)',
+    tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
+  },
+  {
+    rule: 'F3',
+    does: 'lets a rewrite of the version pass every gate',
+    file: 'runtime/controller/plan/starts.ts',
+    find: 'const finding = gate(subject, version, keeper);',
+    replace: "const finding = shadow.spec.state === 'Idle' ? gate(subject, version, keeper) : undefined;",
+    tests: [
+      'test/controller/plan/failure-budget.test.ts',
+      'test/controller/plan/starts.test.ts',
+      'test/controller/plan/properties.test.ts',
+    ],
+  },
+  {
+    rule: 'F5',
+    does: 'counts from the end that a node states',
+    file: 'runtime/controller/observations.ts',
+    find: '{ since: now, lastEnd }',
+    replace: '{ since: Math.min(now, lastEnd), lastEnd }',
+    tests: ['test/controller/hearsay.test.ts', 'test/controller/observations.test.ts'],
+  },
+  {
+    rule: 'F5',
+    does: 'forgets what a release was blamed for when another controller follows',
+    file: 'runtime/controller/plan/health.ts',
+    find: 'return upToDate(status)?.reason === reason || isOver();',
+    replace: 'return isOver() && reason !== undefined && status !== null;',
+    tests: ['test/controller/plan/blame.test.ts', 'test/controller/hearsay.test.ts'],
+  },
+];
