@@ -1,4 +1,4 @@
-import type { EventPort } from '../kube/events.ts';
+import type { EventRecorder } from '../kube/events.ts';
 import type { Node } from '../kube/objects.ts';
 
 /** What people should see on a node. */
@@ -15,7 +15,7 @@ export interface NodeEvents {
   record(node: Node, event: NodeEvent): Promise<void>;
 }
 
-export function nodeEvents(events: EventPort): NodeEvents {
+export function nodeEvents(events: EventRecorder): NodeEvents {
   return {
     async record({ metadata: { name, uid } }, event) {
       await events.record({ ...event, regarding: { apiVersion: 'v1', kind: 'Node', name, uid } });

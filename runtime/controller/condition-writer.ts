@@ -7,7 +7,7 @@ import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/condition.ts';
 import type { Refusals } from './refusals.ts';
-import { Wakeup } from './wakeup.ts';
+import { Wakeup } from '../lib/wakeup.ts';
 
 /** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
 const PACE_MS = 100;

@@ -1,6 +1,7 @@
 import { countingFailures } from '../kube/counted.ts';
 import { crdPort } from '../kube/crds.ts';
-import { eventRecorder, type EventPort } from '../kube/events.ts';
+import { EventBroadcaster } from '../kube/event-broadcaster.ts';
+import { eventRecorder, type EventRecorder } from '../kube/events.ts';
 import { LeaderElection } from '../kube/lease.ts';
 import { leasePort } from '../kube/leases.ts';
 import { nodePort } from '../kube/nodes.ts';
@@ -18,17 +19,17 @@ import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
-import { News } from './news.ts';
 import type { Command } from './plan/commands.ts';
 import { plan, type Plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { Refusals } from './refusals.ts';
+import { Reporter } from './reporter.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { capacityOn, slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
-import { Wakeup } from './wakeup.ts';
+import { Wakeup } from '../lib/wakeup.ts';
 import { World } from './world.ts';
 
 export interface ControllerOptions {
@@ -67,7 +68,8 @@ export class Controller {
   readonly #refusals: Refusals;
   readonly #conditions: ConditionWriter;
   readonly #executor: Executor;
-  readonly #news: News;
+  readonly #events: EventBroadcaster;
+  readonly #reporter: Reporter;
   readonly #migrate: (signal: AbortSignal) => Promise<void>;
   readonly #election: LeaderElection;
   readonly #wakeup = new Wakeup();
@@ -78,7 +80,7 @@ export class Controller {
     const leases = leasePort(transport, namespace);
     const shadows = shadowPort(transport, namespace);
     const expectations = new Expectations();
-    const events = recorderOf({ ...options, transport });
+    this.#events = new EventBroadcaster(recorderOf({ ...options, transport }), clock);
     this.#options = options;
     this.#policy = policyOf(config);
     this.#schedule = scheduleOf(config);
@@ -87,10 +89,11 @@ export class Controller {
     this.#world = new World({ transport, namespace, clock, random, logger, expectations });
     this.#conditions = new ConditionWriter({ shadows, expectations, refusals: this.#refusals, clock, logger });
     const { agentTimeoutMs } = this.#policy;
-    this.#news = new News({ events, metrics: this.metrics, logger, clock, namespace, agentTimeoutMs });
+    const telling = { events: this.#events, metrics: this.metrics, logger, clock, namespace };
+    this.#reporter = new Reporter({ ...telling, agentTimeoutMs });
     const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
     const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
-    const told = { chronicle: this.#news.chronicle, logger, onOver: () => this.#wakeup.ring() };
+    const told = { reporter: this.#reporter, logger, onOver: () => this.#wakeup.ring() };
     this.#executor = new Executor({ ports, refusals: this.#refusals, ...told });
     const stored = { crds: crdPort(transport), shadows: shadowPort(transport), own: shadows };
     const migration = { ...stored, namespace, clock, logger };
@@ -115,7 +118,7 @@ export class Controller {
 
   /** Runs until the signal aborts; what is under way is then finished or given up, and the Lease given back. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#world.run(signal), this.#news.run(signal), this.#stand(signal)]);
+    await Promise.all([this.#world.run(signal), this.#events.run(signal), this.#stand(signal)]);
   }
 
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
@@ -183,7 +186,7 @@ export class Controller {
     const { commands, wakeAt = Infinity, snapshot } = outlook;
     this.metrics.planned({ commands }, (this.#options.clock.monotonic() - began) / 1000);
     this.#conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
-    this.#news.tell(outlook, snapshot, this.#ledger.reference);
+    this.#reporter.report({ plan: outlook, snapshot, lease: this.#ledger.reference });
     const { moved, changed } = await this.#executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (moved > 0) return undefined;
     return changed ? this.#options.clock.now() : wakeAt;
@@ -208,7 +211,7 @@ export function createController(options: ControllerOptions): Controller {
   return new Controller(options);
 }
 
-function recorderOf({ transport, clock, logger, config, identity }: ControllerOptions): EventPort {
+function recorderOf({ transport, clock, logger, config, identity }: ControllerOptions): EventRecorder {
   const instance = config.MY_POD_NAME || identity;
   return eventRecorder(transport, { component: 'brupop-controller', instance, clock, logger });
 }

@@ -3,24 +3,38 @@ import type { ObjectReference } from '../kube/objects.ts';
 import { durationText } from '../lib/duration.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
-import type { Command, SetSpec } from './plan/commands.ts';
+import type { Command } from './plan/commands.ts';
+import type { Halted, ReleaseName } from './plan/releases.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
+import type { Warning } from './plan/warnings.ts';
 
-/** What people are told of in `kubectl describe`, from a command that was carried out. */
-export interface Occasion {
-  readonly command: Command;
-  readonly shadow: ShadowView | undefined;
-  readonly namespace: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: number;
+/** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
+
+/** Commands that begin or end an update, or bring it a step further. */
+export type UpdateCommand = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
+
+export function isOfUpdate(command: Command): command is UpdateCommand {
+  return ['start', 'set-spec', 'call-off', 'rescue'].includes(command.kind);
 }
 
-/** The Event of a command that was carried out; undefined where it is nothing to tell of. */
-export function eventOf({ command, shadow, namespace, now }: Occasion): EventRecord | undefined {
-  if (!shadow) return undefined;
+/** A command and what it was decided on. */
+export interface Decided {
+  readonly command: UpdateCommand;
+  readonly shadow: ShadowView;
+}
+
+/**
+ * The Event of a command that was carried out; undefined for a step in the middle of an update.
+ * @param namespace the operator's own; @param now milliseconds since the Unix epoch
+ */
+export function commandCarriedOut(
+  { command, shadow }: Decided,
+  namespace: string,
+  now: number,
+): EventRecord | undefined {
   const regarding = referenceTo(shadow, namespace);
-  if (command.kind === 'set-spec') return ended(shadow, regarding, tookOf(command, now));
+  if (command.kind === 'set-spec') return updateEnded(shadow, regarding, tookMs(command, now));
   if (command.kind === 'start') {
     const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
@@ -29,33 +43,29 @@ export function eventOf({ command, shadow, namespace, now }: Occasion): EventRec
     const message = `update to ${command.spec.version} called off before the node was drained: ${command.because.message}`;
     return { regarding, type: 'Normal', reason: 'UpdateCalledOff', message };
   }
-  if (command.kind === 'rescue') return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
-  return undefined;
+  return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
 }
 
 const RESCUED =
   'no agent runs on the node: its update was ended and what the operator had changed on the node was undone';
 
-const tookOf = ({ completes }: SetSpec, now: number): number | undefined =>
-  completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
-
-/** A spec that leads to Idle ends an update, well or badly. */
-function ended(
-  { spec, status }: ShadowView,
-  regarding: ObjectReference,
-  tookMs: number | undefined,
-): EventRecord | undefined {
-  if (status?.current_state === 'ErrorReset') return failed(spec, status, regarding);
-  if (spec.state !== 'MonitoringUpdate') return undefined;
-  return {
-    regarding,
-    type: 'Normal',
-    reason: 'UpdateFinished',
-    message: `the node runs ${status?.current_version}${tookMs === undefined ? '' : `, after ${durationText(tookMs)}`}`,
-  };
+function tookMs({ completes }: Extract<Command, { kind: 'set-spec' }>, now: number): number | undefined {
+  return completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
 }
 
-function failed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
+/** A spec that leads to Idle ends an update, well or badly. */
+function updateEnded(
+  { spec, status }: ShadowView,
+  regarding: ObjectReference,
+  took: number | undefined,
+): EventRecord | undefined {
+  if (status?.current_state === 'ErrorReset') return updateFailed(spec, status, regarding);
+  if (spec.state !== 'MonitoringUpdate') return undefined;
+  const message = `the node runs ${status?.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
+  return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
+}
+
+function updateFailed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
   const { last_failure: failure, crash_count: crashes } = status;
   if (isCancelled(status)) {
     const message = `update to ${version} ended: ${failure?.message}`;
@@ -66,12 +76,12 @@ function failed({ version }: Spec, status: Status, regarding: ObjectReference): 
   return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
 }
 
-/** Of an update that ended as ErrorReset: nothing went wrong, the host only is no longer offered what was wanted. */
+/** Whether an update that ended as ErrorReset has not failed: the host is no longer offered what was wanted. */
 export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
   return failure?.reason === 'TargetChanged';
 }
 
-/** An agent that never came has no shadow to tell it of. */
+/** About the Node: where no agent has registered it, there is no shadow. */
 export function agentMissing({ name, uid }: NodeView): EventRecord {
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
@@ -82,19 +92,46 @@ export function agentMissing({ name, uid }: NodeView): EventRecord {
   };
 }
 
-export interface SetbackOccasion {
+export interface SetbackOn {
   readonly verdict: Setback;
   readonly node: NodeView;
   readonly shadow: ShadowView;
-  readonly namespace: string;
 }
 
-/** A process that does not know that another has told of it names the Event alike. */
-export function setback({ verdict, node, shadow, namespace }: SetbackOccasion): EventRecord {
+/** The occasion is the same in every process, so that a leader which does not know of its predecessor's Event makes no second one. */
+export function setback({ verdict, node, shadow }: SetbackOn, namespace: string): EventRecord {
   const { reason, message } = verdict;
   const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? node.readyChangedAt) : node.readyChangedAt;
   const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
   return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
+}
+
+export function rolloutHalted(regarding: ObjectReference, release: Halted): EventRecord {
+  const message = `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`;
+  return { regarding, type: 'Warning', reason: 'RolloutHalted', message };
+}
+
+/** @param name as `nameOf` gives it */
+export function rolloutResumed(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutResumed', message: `nodes may start on ${name} again` };
+}
+
+export const nameOf = ({ family, version }: ReleaseName): string => `${version} (${family})`;
+
+/** Of a schedule that is moments and not windows. */
+export function windowTriggered(regarding: ObjectReference): EventRecord {
+  const message = 'the schedule has started updates for all nodes that wait';
+  return { regarding, type: 'Normal', reason: 'WindowOpened', message };
+}
+
+export function windowTurned(regarding: ObjectReference, isOpen: boolean): EventRecord {
+  return isOpen
+    ? { regarding, type: 'Normal', reason: 'WindowOpened', message: 'updates may start' }
+    : { regarding, type: 'Normal', reason: 'WindowClosed', message: 'no update starts until the next window' };
+}
+
+export function warned(regarding: ObjectReference, { reason, message }: Warning): EventRecord {
+  return { regarding, type: 'Warning', reason, message };
 }
 
 function referenceTo({ name, uid }: ShadowView, namespace: string): ObjectReference {

@@ -6,12 +6,12 @@ import { callOff } from './actions/call-off.ts';
 import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './actions/ports.ts';
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
-import type { Chronicle } from './chronicle.ts';
 import { Latecomers } from './latecomers.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView, SlotKey } from './plan/snapshot.ts';
 import type { Refusals } from './refusals.ts';
+import type { Reporter } from './reporter.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
 
 /** API requests that are under way at once. */
@@ -20,7 +20,7 @@ const AT_ONCE = 10;
 export interface ExecutorOptions {
   readonly ports: ActionPorts;
   readonly refusals: Refusals;
-  readonly chronicle: Chronicle;
+  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly logger: Logger;
   /** Told when something that was late is over. */
   readonly onOver: () => void;
@@ -43,14 +43,14 @@ export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: Refusals;
   readonly #latecomers: Latecomers;
-  readonly #chronicle: Chronicle;
+  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly #logger: Logger;
 
-  constructor({ ports, refusals, chronicle, logger, onOver }: ExecutorOptions) {
+  constructor({ ports, refusals, reporter, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
     this.#refusals = refusals;
     this.#latecomers = new Latecomers({ clock: ports.clock, onOver });
-    this.#chronicle = chronicle;
+    this.#reporter = reporter;
     this.#logger = logger;
   }
 
@@ -135,8 +135,8 @@ export class Executor {
   async #tell<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Outcome>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
-    if (shadow && result === 'done') this.#chronicle.carriedOut(command, shadow);
-    if (shadow && result === 'unanswered') this.#chronicle.unanswered(command, shadow);
+    if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
+    if (shadow && result === 'unanswered') this.#reporter.unanswered(command, shadow);
     return result;
   }
 

@@ -15,16 +15,16 @@ export interface EventRecord {
   /** One sentence, shortened to 1,024 bytes. */
   readonly message: string;
   /**
-   * What it is told of, as part of a name (lower case, digits, `-` and `.`). Of the same object and occasion there is one Event, whichever
-   * process tells of it and however often.
+   * Part of the Event's name (lower case, digits, `-` and `.`). The same object and occasion have one Event, whichever process records it
+   * and however often.
    */
   readonly occasion?: string;
 }
 
-export interface EventPort {
+export interface EventRecorder {
   /**
-   * Whether the cluster has the Event now. Never rejects: one that cannot be written is a line in the log. The same record again counts up
-   * the Event that there is, unless it has an occasion.
+   * Resolves with whether the cluster has the Event now. Never rejects: an Event that cannot be written is a line in the log. The same record
+   * again counts up the Event that there is, unless it has an occasion.
    */
   record(event: EventRecord): Promise<boolean>;
 }
@@ -45,8 +45,9 @@ const LONGEST_MESSAGE = 1024;
 /** Events are remembered for counting up; the API server forgets them after an hour anyway. */
 const REMEMBERED = 1000;
 
-export function eventRecorder(transport: KubeTransport, options: EventRecorderOptions): EventPort {
-  return new EventRecorder(transport, options);
+/** Writes Events to the API server. */
+export function eventRecorder(transport: KubeTransport, options: EventRecorderOptions): EventRecorder {
+  return new ApiEventRecorder(transport, options);
 }
 
 interface Written {
@@ -54,7 +55,7 @@ interface Written {
   readonly count: number;
 }
 
-class EventRecorder implements EventPort {
+class ApiEventRecorder implements EventRecorder {
   readonly #transport: KubeTransport;
   readonly #options: EventRecorderOptions;
   readonly #written = new Map<string, Written>();

@@ -1,11 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { Chronicle } from '../../runtime/controller/chronicle.ts';
-import { EventQueue } from '../../runtime/controller/event-queue.ts';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
-import { MissingAgents } from '../../runtime/controller/missing-agents.ts';
 import { plan } from '../../runtime/controller/plan/plan.ts';
-import { Setbacks } from '../../runtime/controller/setbacks.ts';
-import { limitedEvents } from '../../runtime/kube/event-limit.ts';
+import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
+import { Reporter } from '../../runtime/controller/reporter.ts';
+import { EventBroadcaster } from '../../runtime/kube/event-broadcaster.ts';
 import type { EventRecord } from '../../runtime/kube/events.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
@@ -16,7 +14,7 @@ const MANY = 10_000;
 const NAMES = Array.from({ length: MANY }, (_, index) => `n${index}`);
 const many = (parts: Parts): Record<string, Parts> => Object.fromEntries(NAMES.map((name) => [name, parts]));
 
-/** An API that takes Events until it is out, and the queue before it. */
+/** An API that takes Events until it is out, the queue before it, and a reporter. */
 function world() {
   const clock = new VirtualClock();
   const stop = new AbortController();
@@ -26,62 +24,69 @@ function world() {
     if (!api.isOut) api.events.push(event);
     return !api.isOut;
   };
-  const queue = new EventQueue(limitedEvents({ record }, clock), clock);
+  const queue = new EventBroadcaster({ record }, clock);
+  const told = { events: queue, metrics: new ControllerMetrics(), namespace: NAMESPACE, logger: silentLogger };
+  // The plans are made at NOW, whenever their Events are written.
+  const reporter = new Reporter({
+    ...told,
+    clock: Object.assign(new VirtualClock(), { now: () => NOW }),
+    agentTimeoutMs: 15 * 60_000,
+  });
   const running = queue.run(stop.signal);
   const end = async (): Promise<void> => {
     stop.abort();
     await running;
   };
-  return { clock, api, queue, end };
+  return { clock, api, queue, reporter, end };
 }
 
 /** A second's Events, and all of them in the end, each once. */
 async function expectPaced({ clock, api, end }: ReturnType<typeof world>): Promise<void> {
   await clock.advance(1000);
-  expect(api.events.length).toBeGreaterThan(5);
-  expect(api.events.length).toBeLessThanOrEqual(11);
+  const uids = (): (string | undefined)[] => api.events.flatMap(({ regarding }) => regarding.uid ?? []);
+  expect(uids().length).toBeGreaterThan(5);
+  expect(uids().length).toBeLessThanOrEqual(11);
   await clock.advance(MANY * 100);
-  expect(new Set(api.events.map(({ regarding }) => regarding.uid)).size).toBe(MANY);
-  expect(api.attempts).toBe(MANY);
+  expect([uids().length, new Set(uids()).size]).toEqual([MANY, MANY]);
   await end();
 }
 
+const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'l' };
+const report = (reporter: Reporter, seen: Snapshot): void =>
+  reporter.report({ plan: plan(seen, POLICY, NOW), snapshot: seen, lease });
+
 test('ten thousand missing agents are told at ten a second, each once, however often they are looked at', async () => {
   const own = world();
-  const missing = new MissingAgents(own.queue);
   const nodes = NAMES.map((name) => node(name));
   const silent = snapshot({ nodes, silentSince: new Map(NAMES.map((name) => [name, minutes(-20)])) });
-  const { verdicts } = plan(silent, POLICY, NOW);
-  for (let look = 0; look < 3; look++) missing.tell(silent, verdicts, minutes(-15));
+  for (let look = 0; look < 3; look++) report(own.reporter, silent);
   await expectPaced(own);
 });
 
 test('so are ten thousand updates that start at once', async () => {
   const own = world();
-  const told = { events: own.queue, metrics: new ControllerMetrics(), namespace: NAMESPACE };
-  const chronicle = new Chronicle({ ...told, clock: own.clock, logger: silentLogger });
   const unlimited = { kind: 'unlimited' } as const;
   const waiting = fleet(many({}));
   const { commands } = plan(waiting, { ...POLICY, maxConcurrent: unlimited, maxFailed: unlimited }, NOW);
-  for (const [index, command] of commands.entries()) chronicle.carriedOut(command, waiting.shadows[index]!);
+  for (const [index, command] of commands.entries()) own.reporter.carriedOut(command, waiting.shadows[index]!);
   await expectPaced(own);
 });
 
-test('and ten thousand nodes that do not return', async () => {
+test('and ten thousand nodes that do not return, whom the halt of their release does not wait for', async () => {
   const own = world();
-  const setbacks = new Setbacks({ events: own.queue, metrics: new ControllerMetrics(), namespace: NAMESPACE });
   const down = { ready: false, readyChangedAt: minutes(-20), marks: DRAINED };
   const lost = fleet(many(rebooting), { nodes: NAMES.map((name) => node(name, down)) });
-  for (let look = 0; look < 2; look++) setbacks.tell(plan(lost, POLICY, NOW), lost);
+  for (let look = 0; look < 2; look++) report(own.reporter, lost);
+  await own.clock.advance(0);
+  expect(own.api.events.map(({ reason }) => reason)).toEqual(['RolloutHalted', 'NotReturned']);
   await expectPaced(own);
 });
 
 test('a missing agent of which the cluster could not be told is told later', async () => {
-  const { clock, api, queue, end } = world();
-  const missing = new MissingAgents(queue);
+  const { clock, api, reporter, end } = world();
   const silent = snapshot({ nodes: [node('a')], silentSince: new Map([['a', minutes(-20)]]) });
   const look = async (): Promise<void> => {
-    missing.tell(silent, plan(silent, POLICY, NOW).verdicts, minutes(-15));
+    report(reporter, silent);
     await clock.advance(60_000);
   };
   api.isOut = true;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Wakeup } from '../../runtime/controller/wakeup.ts';
+import { Wakeup } from '../../runtime/lib/wakeup.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 
 const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
-/** The wall clock may jump: no wait for an instant is longer than this before it is looked at again. */
+/** The wall clock may jump, so a wait for an instant looks at it again after this time at the latest. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Collects reasons to look again while somebody is busy: however many there were, one look covers them. */
+/** Collects reasons to look again. However many came while somebody was busy, they end one wait. */
 export class Wakeup {
   #rung = false;
   #wake: (() => void) | undefined;
@@ -14,7 +14,7 @@ export class Wakeup {
   }
 
   /**
-   * Until it has rung since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
+   * Waits until it has rung since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
    * Returns whether it rang.
    */
   async wait(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {

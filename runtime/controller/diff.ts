@@ -1,0 +1,164 @@
+import type { EventRecord } from '../kube/events.ts';
+import type { ObjectReference } from '../kube/objects.ts';
+import type { Spec } from '../shadow/model.ts';
+import {
+  agentMissing,
+  type Decided,
+  nameOf,
+  rolloutHalted,
+  rolloutResumed,
+  setback,
+  warned,
+  windowTriggered,
+  windowTurned,
+} from './events.ts';
+import { upToDate } from './plan/condition.ts';
+import type { Plan } from './plan/plan.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+import { isSetback, type Setback } from './plan/verdict.ts';
+
+/** What plans say that people are told of: when it comes to be so, and not for as long as it is. */
+
+/** Something that holds, of a node or of the fleet. */
+export type Statement = {
+  /** A version, a reason or the UID of a node. */
+  readonly of: string;
+  /** Undefined where people know of it already. */
+  readonly event: EventRecord | undefined;
+  /** An Event that the API server did not take is recorded with a later plan, if the statement still holds. Otherwise its moment has passed. */
+  readonly isRepeated: boolean;
+} & (
+  | { readonly kind: 'setback'; readonly value: Setback['reason'] }
+  | { readonly kind: 'agent' | 'release' | 'window' | 'warning'; readonly value: string }
+);
+
+/** At most one of each kind about one thing. */
+export type Statements = ReadonlyMap<string, Statement>;
+
+export const keyOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
+
+/** What is new, or has another value than before, and not known to people. */
+export function diff(before: Statements, after: Statements): readonly Statement[] {
+  const changed = [...after].filter(([key, { value, event }]) => event && before.get(key)?.value !== value);
+  return changed.map(([, statement]) => statement);
+}
+
+/** What a plan was made of, and the plan. */
+export interface Planned {
+  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings'>;
+  readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'window'>;
+  /** The controller's, which Events of the fleet are about. */
+  readonly lease: ObjectReference;
+  /** The operator's own. */
+  readonly namespace: string;
+  /** An agent that has not been there since then is missed, milliseconds since the Unix epoch. */
+  readonly missedSince: number;
+}
+
+/** Everything that holds by this plan. */
+export function statementsOf(planned: Planned, before: Statements): Statements {
+  const statements = [
+    ...setbacks(planned),
+    ...missingAgents(planned, before),
+    ...releases(planned, before),
+    windowOf(planned, before),
+    ...warnings(planned),
+  ];
+  return new Map(statements.map((statement) => [keyOf(statement), statement]));
+}
+
+/** Nodes that did not come back well from their update. */
+function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonly Statement[] {
+  const set = verdicts.filter(isSetback);
+  if (set.length === 0) return [];
+  const nodes = new Map(snapshot.nodes.map((node) => [node.name, node]));
+  const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+  return set.flatMap((verdict) => {
+    const node = nodes.get(verdict.node);
+    const shadow = node && shadows.get(node.shadowName);
+    if (!shadow) return [];
+    // The condition was written by this process, which has recorded the Event, or by one before it, which had.
+    const isKnown = upToDate(shadow.status)?.reason === verdict.reason;
+    const event = isKnown ? undefined : setback({ verdict, node, shadow }, namespace);
+    return { kind: 'setback', of: node.uid, value: verdict.reason, event, isRepeated: false };
+  });
+}
+
+/** Said once of each node for as long as it is there, whether agents come and go. */
+function missingAgents(
+  { plan: { verdicts }, snapshot, missedSince }: Planned,
+  before: Statements,
+): readonly Statement[] {
+  const missing = new Set(verdicts.filter(({ reason }) => reason === 'AgentMissing').map(({ node }) => node));
+  const said = new Map([...before.values()].filter(({ kind }) => kind === 'agent').map((one) => [one.of, one]));
+  if (missing.size + said.size === 0) return [];
+  const isMissed = (name: string): boolean =>
+    missing.has(name) && (snapshot.silentSince.get(name) ?? Infinity) <= missedSince;
+  return snapshot.nodes.flatMap((node) => {
+    const isNew = !said.has(node.uid) && isMissed(node.name);
+    if (!isNew) return said.get(node.uid) ?? [];
+    return { kind: 'agent', of: node.uid, value: 'missing', event: agentMissing(node), isRepeated: true };
+  });
+}
+
+/** A halted version that nobody is offered any more stays as it was: nobody may start on it, and nobody would. */
+function releases({ plan: { halted, offered }, lease }: Planned, before: Statements): readonly Statement[] {
+  const isOffered = new Set(offered.map(nameOf));
+  const stated = [...before.values()].filter(({ kind }) => kind === 'release');
+  const earlier = stated.map((said): Statement => {
+    if (said.value === RESUMED || !isOffered.has(said.of)) return said;
+    const event = rolloutResumed(lease, said.of);
+    return { kind: 'release', of: said.of, value: RESUMED, event, isRepeated: true };
+  });
+  // Those that are halted now come last, and so take the place of what was said of them before.
+  return [
+    ...earlier,
+    ...halted.map((release): Statement => {
+      const event = rolloutHalted(lease, release);
+      return { kind: 'release', of: nameOf(release), value: 'halted', event, isRepeated: true };
+    }),
+  ];
+}
+
+const RESUMED = 'resumed';
+
+/** How the window is found at first is no change. */
+function windowOf({ snapshot: { window }, lease }: Planned, before: Statements): Statement {
+  const { open, triggeredAt } = window;
+  const event = triggeredAt === undefined ? windowTurned(lease, open) : windowTriggered(lease);
+  return {
+    kind: 'window',
+    of: 'schedule',
+    value: String(triggeredAt ?? open),
+    event: before.has('window schedule') ? event : undefined,
+    isRepeated: false,
+  };
+}
+
+function warnings({ plan, lease }: Planned): readonly Statement[] {
+  return plan.warnings.map((warning) => {
+    const event = warned(lease, warning);
+    return { kind: 'warning', of: warning.reason, value: 'given', event, isRepeated: true };
+  });
+}
+
+/**
+ * Whether a command whose write was not answered has been carried out, as the cluster shows by now; undefined while it shows nothing.
+ * A spec that was written lands on the version that it was decided on, or never. A rescue is planned again until nothing of it is left, and
+ * on a node without an agent nobody else can have done it.
+ */
+export function hasLanded({ command, shadow }: Decided, { plan, snapshot }: Planned): boolean | undefined {
+  if (command.kind === 'rescue') {
+    const isDue = plan.commands.some((due) => due.kind === 'rescue' && due.node === command.node);
+    if (isDue) return undefined;
+    return plan.verdicts.some(({ node, reason }) => node === command.node && reason === 'AgentSilent');
+  }
+  const now = snapshot.shadows.find(({ name }) => name === shadow.name);
+  if (now?.resourceVersion === shadow.resourceVersion) return undefined;
+  return now !== undefined && isSameSpec(command.spec, now.spec);
+}
+
+function isSameSpec(written: Spec, seen: Spec): boolean {
+  const fields = ['state', 'version', 'state_transition_timestamp'] as const;
+  return fields.every((field) => (written[field] ?? null) === (seen[field] ?? null));
+}

@@ -1,0 +1,84 @@
+import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
+import type { EventRecord } from '../kube/events.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { diff, hasLanded, keyOf, type Planned, type Statement, statementsOf } from './diff.ts';
+import { commandCarriedOut, type Decided, isOfUpdate } from './events.ts';
+import type { ControllerMetrics } from './metrics.ts';
+import type { Command } from './plan/commands.ts';
+import type { ShadowView } from './plan/snapshot.ts';
+
+export interface ReporterOptions {
+  readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
+  readonly metrics: ControllerMetrics;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** The operator's own. */
+  readonly namespace: string;
+  /** How long a node may be without an agent before people are told, milliseconds. */
+  readonly agentTimeoutMs: number;
+}
+
+/** Tells people what happens, by Events, the log and counters. It waits for no answer: whoever acts does not wait for who tells. */
+export class Reporter {
+  readonly #options: ReporterOptions;
+  /** What people have been told, or are being told. */
+  #told = new Map<string, Statement>();
+  /** Commands whose write has had no answer, by name of the shadow. */
+  readonly #unanswered = new Map<string, Decided>();
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
+
+  /** @param shadow as the command was decided on */
+  carriedOut(command: Command, shadow: ShadowView): void {
+    if (!isOfUpdate(command)) return;
+    this.#unanswered.delete(shadow.name);
+    this.#carriedOut({ command, shadow });
+  }
+
+  /** Nobody knows yet whether the command was carried out: a later plan shows it. */
+  unanswered(command: Command, shadow: ShadowView): void {
+    if (isOfUpdate(command)) this.#unanswered.set(shadow.name, { command, shadow });
+  }
+
+  /** To be called before the plan is carried out, so that a warning is sent before what it warns of begins. */
+  report(made: Omit<Planned, 'namespace' | 'missedSince'>): void {
+    const { namespace, clock, agentTimeoutMs } = this.#options;
+    const planned = { ...made, namespace, missedSince: clock.now() - agentTimeoutMs };
+    for (const [name, decided] of this.#unanswered) {
+      const landed = hasLanded(decided, planned);
+      if (landed !== undefined) this.#unanswered.delete(name);
+      if (landed) this.#carriedOut(decided);
+    }
+    const before = this.#told;
+    const after = statementsOf(planned, before);
+    this.#told = new Map(after);
+    for (const statement of diff(before, after)) void this.#tell(statement, before.get(keyOf(statement)));
+  }
+
+  /** @param before what was said of the same thing: it stands again where the API server does not take the Event. */
+  async #tell(statement: Statement, before: Statement | undefined): Promise<void> {
+    const { events, metrics } = this.#options;
+    const { kind, event, isRepeated } = statement;
+    if (!event) return;
+    if (kind === 'setback') metrics.setBack(statement.value);
+    const isWritten = await (kind === 'setback' || kind === 'agent' ? events.record(event) : events.recordNow(event));
+    const key = keyOf(statement);
+    if (isWritten || !isRepeated || this.#told.get(key)?.value !== statement.value) return;
+    if (before) this.#told.set(key, before);
+    else this.#told.delete(key);
+  }
+
+  #carriedOut(decided: Decided): void {
+    const { events, metrics, logger, clock, namespace } = this.#options;
+    const { command, shadow } = decided;
+    const now = clock.now();
+    metrics.carriedOut(command, shadow, now);
+    const event: EventRecord | undefined = commandCarriedOut(decided, namespace, now);
+    if (!event) return;
+    logger.info('update', { reason: event.reason, shadow: shadow.name, note: event.message });
+    void events.record(event);
+  }
+}
