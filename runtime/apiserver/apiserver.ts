@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import { budgetPort } from '../kube/budgets.ts';
-import { eventRecorder } from '../kube/events.ts';
+import { type EventRecorder, eventRecorder } from '../kube/events.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { nodePort } from '../kube/nodes.ts';
 import { podPort } from '../kube/pods.ts';
@@ -15,10 +15,9 @@ import { Authenticator } from './auth/authenticator.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import { RefusalLog } from './http/refusal-log.ts';
-import { type Handle, Strangers } from './http/strangers.ts';
+import { ConnectionGuard, type Handle } from './http/connections.ts';
 import { Metrics } from './metrics.ts';
-import { nodeEvents } from './node-events.ts';
-import type { Ports } from './ports.ts';
+import type { NodeEvents, Ports } from './ports.ts';
 import { createService, type Service } from './service.ts';
 
 export interface ApiserverOptions {
@@ -49,7 +48,7 @@ export interface Apiserver {
   /** The HTTP API, for a server of node:http or node:https. */
   readonly handle: Handle;
   /** For what comes to that server and is no request. */
-  readonly refuseStrangers: (server: Server) => void;
+  readonly guard: (server: Server) => void;
 }
 
 const COMPONENT = 'brupop-apiserver';
@@ -85,13 +84,21 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
   const refusals = new RefusalLog({ metrics, clock, logger });
-  const strangers = new Strangers(refusals);
+  const connections = new ConnectionGuard(refusals);
   const app = createApp({ service, authenticator, requireCertificate, metrics, refusals, clock, random });
   return {
     service,
     authenticator,
     metrics,
-    handle: strangers.inTurn(app.callback()),
-    refuseStrangers: (server) => strangers.watch(server),
+    handle: connections.inTurn(app.callback()),
+    guard: (server) => connections.watch(server),
+  };
+}
+
+function nodeEvents(events: EventRecorder): NodeEvents {
+  return {
+    async record({ metadata: { name, uid } }, event) {
+      await events.record({ ...event, regarding: { apiVersion: 'v1', kind: 'Node', name, uid } });
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { BudgetPort } from '../kube/budgets.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { NodePort } from '../kube/nodes.ts';
+import type { Node } from '../kube/objects.ts';
 import type { PodPort } from '../kube/pods.ts';
 import type { ShadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -9,7 +10,20 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Metrics } from './metrics.ts';
-import type { NodeEvents } from './node-events.ts';
+
+/** What people should see on a node. */
+export interface NodeEvent {
+  readonly type: 'Normal' | 'Warning';
+  /** One word. */
+  readonly reason: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface NodeEvents {
+  /** Never rejects. */
+  record(node: Node, event: NodeEvent): Promise<void>;
+}
 
 /** Everything that acting for agents needs of the world. */
 export interface Ports {

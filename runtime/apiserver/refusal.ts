@@ -1,5 +1,6 @@
 import type { RefusalReason } from '../agentapi/protocol.ts';
-import type { ApiStatusError } from '../kube/errors.ts';
+import { ApiStatusError, UnreachableError } from '../kube/errors.ts';
+import { InvalidShadowError } from '../shadow/parse.ts';
 
 /** The apiserver will not do what was asked, or cannot now. Becomes the answer `{error, reason}` with `status`. */
 export class RefusedError extends Error {
@@ -31,3 +32,15 @@ export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): 
 
 /** 409: the rules of an update do not allow it. */
 export const notAllowed = (message: string): RefusedError => new RefusedError(409, 'NotAllowed', message);
+
+/** The refusal that stands for any error. What nobody expected says nothing of its inside. */
+export function toRefusal(error: unknown): RefusedError {
+  if (error instanceof RefusedError) return error;
+  if (error instanceof InvalidShadowError) return new RefusedError(400, 'InvalidStatus', error.message);
+  if (error instanceof UnreachableError)
+    return new RefusedError(503, 'KubernetesUnavailable', 'the Kubernetes API does not answer');
+  if (error instanceof ApiStatusError) return kubernetesRefusal(error);
+  const refusal = new RefusedError(500, 'InternalError', 'an error that nobody expected; the log has it');
+  refusal.cause = error;
+  return refusal;
+}

@@ -6,13 +6,13 @@ import type { State } from '../shadow/states.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
 
 /** A node and its shadow, the node read first and both live: only so do the answers below hold until something is written. */
-export interface Sight {
+export interface NodeSnapshot {
   readonly node: Node;
   readonly shadow: ShadowObject;
 }
 
 /** Why the node must not be drained, or excluded from load balancers, now; undefined where it may. */
-export function whyNotDrain({ node, shadow: { spec, status } }: Sight): string | undefined {
+export function whyNotDrain({ node, shadow: { spec, status } }: NodeSnapshot): string | undefined {
   if (spec.state !== 'RebootedIntoUpdate') return `the node is wanted in ${spec.state}, not in RebootedIntoUpdate`;
   if (!status) return 'the node has reported no status yet';
   if (OVER.has(status.current_state)) return `the node has reported ${status.current_state}`;
@@ -32,7 +32,7 @@ function hasRebooted(record: RebootRecord | null | undefined, node: Node): boole
  * Why the node must not be released now; undefined where it may. In the step that reboots, only an agent whose node has come up at the
  * wanted version has a reason to ask: a request from before the reboot that arrives late must not undo the drain.
  */
-export function whyNotRelease({ node, shadow }: Sight): string | undefined {
+export function whyNotRelease({ node, shadow }: NodeSnapshot): string | undefined {
   if (shadow.spec.state !== 'RebootedIntoUpdate') return undefined;
   const running = versionOfOsImage(node.status?.nodeInfo?.osImage);
   if (running === undefined || running === shadow.spec.version) return undefined;
@@ -43,7 +43,7 @@ export function whyNotRelease({ node, shadow }: Sight): string | undefined {
  * Whether what stands on the node was put there by the older implementation's apiserver, which leaves no marks: the node has just come up
  * at the wanted version, and no drain of ours has run in this attempt.
  */
-export function markedByOlderApiserver({ node, shadow }: Sight): boolean {
+export function markedByOlderApiserver({ node, shadow }: NodeSnapshot): boolean {
   const running = versionOfOsImage(node.status?.nodeInfo?.osImage);
   return (
     readMarks(node) === undefined &&

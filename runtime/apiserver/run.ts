@@ -70,12 +70,12 @@ class Serving {
       REQUIRE_CLIENT_CERTIFICATE: clientCertificates,
     } = this.#config;
     const { clock, logger, signal } = this.#context;
-    const { metrics, handle, refuseStrangers, service } = this.#apiserver;
+    const { metrics, handle, guard, service } = this.#apiserver;
     for await (const certificate of servingCertificates({ dir, clientCertificates, clock, logger, metrics, signal })) {
       this.#certificate = certificate;
       if (this.#server) this.#server.use(certificate);
       else {
-        this.#server = await serveTls({ handle, refuseStrangers, port, host, certificate });
+        this.#server = await serveTls({ handle, guard, port, host, certificate });
         logger.info('listening', { host, port: this.#server.port });
       }
     }

@@ -7,7 +7,7 @@ import type { ServingCertificate } from './tls.ts';
 
 export interface ServeOptions {
   readonly handle: Apiserver['handle'];
-  readonly refuseStrangers: Apiserver['refuseStrangers'];
+  readonly guard: Apiserver['guard'];
   readonly port: number;
   /** Address to listen on. */
   readonly host: string;
@@ -54,14 +54,14 @@ function context({ cert, key, clientCa }: ServingCertificate): SecureContextOpti
  * @throws the system's error when the port cannot be had
  */
 export async function serveTls(options: ServeOptions): Promise<TlsServer> {
-  const { handle, refuseStrangers, port, host, certificate, limits } = options;
+  const { handle, guard, port, host, certificate, limits } = options;
   const asking = { requestCert: certificate.clientCa !== undefined, rejectUnauthorized: false };
   const { maxConnections, ...timesAndSizes } = { ...LIMITS, ...limits };
   const server = createServer({ ...timesAndSizes, ...asking, ...context(certificate) }, (request, response) => {
     void handle(request, response);
   });
   server.maxConnections = maxConnections;
-  refuseStrangers(server);
+  guard(server);
   await listen(server, port, host);
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,7 +1,7 @@
 import type { ShadowObject } from '../kube/shadows.ts';
 import type { Status } from '../shadow/model.ts';
-import type { Agent } from './agent.ts';
-import { expectDrainable } from './drain/admission.ts';
+import type { Agent } from './auth/authenticator.ts';
+import { expectDrainable } from './drain/cordon.ts';
 import { DrainEngine, type DrainSettings } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';

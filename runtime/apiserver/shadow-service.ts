@@ -3,17 +3,17 @@ import type { ShadowObject } from '../kube/shadows.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
 import { parseAgentStatus } from '../shadow/parse.ts';
-import type { Agent } from './agent.ts';
+import type { Agent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { RefusedError } from './refusal.ts';
-import { fromTheStart, ownShadow } from './sight.ts';
+import { ownShadow, retryOnConflict } from './snapshot.ts';
 import { statusPatch } from './status-patch.ts';
 
 type ShadowPorts = Pick<Ports, 'shadows' | 'namespace'>;
 
 /** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the name is another node's */
 export async function createShadow(ports: ShadowPorts, agent: Agent): Promise<ShadowObject> {
-  return fromTheStart(async () => {
+  return retryOnConflict(async () => {
     try {
       return await ports.shadows.create(newShadow(agent, ports.namespace));
     } catch (error) {
@@ -62,7 +62,7 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
     };
     return (await written(ports.shadows.patchStatus(shadow.metadata.name, patch))).status as Status;
   };
-  if (version === undefined) return fromTheStart(put);
+  if (version === undefined) return retryOnConflict(put);
   try {
     return await put();
   } catch (error) {

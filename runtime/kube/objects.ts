@@ -45,6 +45,11 @@ export interface Condition {
   readonly lastTransitionTime?: Time;
 }
 
+/** Whether the condition `Ready` is true, of a Node or a Pod. */
+export function isReady({ status }: { readonly status?: { readonly conditions?: readonly Condition[] } }): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}
+
 export interface Node extends KubeObject {
   readonly spec?: {
     readonly unschedulable?: boolean;
@@ -95,6 +100,11 @@ export interface Pod extends KubeObject {
     readonly containerStatuses?: readonly ContainerStatus[];
     readonly conditions?: readonly Condition[];
   };
+}
+
+/** Whether all containers of the pod have ended for good. */
+export function isPodTerminal({ status }: Pick<Pod, 'status'>): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 export interface Lease extends KubeObject {

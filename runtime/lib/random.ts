@@ -5,3 +5,12 @@ export type Random = () => number;
 export function jitter(ms: number, fraction: number, random: Random): number {
   return ms * (1 + fraction * (2 * random() - 1));
 }
+
+/** An identity that no other will share: 64 random bits in hexadecimal. */
+export function randomId(random: Random): string {
+  const half = (): string =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+  return half() + half();
+}

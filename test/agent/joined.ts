@@ -1,9 +1,9 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
-import type { Agent as Asking } from '../../runtime/apiserver/agent.ts';
 import { classify, type ApiAnswer, type AgentApi } from '../../runtime/agentapi/client.ts';
-import { refusalOf } from '../../runtime/apiserver/http/errors.ts';
+import type { Agent as Asking } from '../../runtime/apiserver/auth/authenticator.ts';
+import { toRefusal } from '../../runtime/apiserver/refusal.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
@@ -25,7 +25,7 @@ function inProcess(service: Service, clock: Clock): AgentApi {
       return { kind: 'ok' };
     } catch (error) {
       if (error instanceof DeadlineError) return { kind: 'again', message: error.message };
-      const { status, message, reason } = refusalOf(error);
+      const { status, message, reason } = toRefusal(error);
       return classify({ status, body: JSON.stringify({ error: message, reason }) });
     }
   };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
 import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -66,12 +66,12 @@ export class HttpsWorld {
     };
     const { limits = {} } = settings;
     const servers: Server[] = [];
-    const refuseStrangers = (inside: Server): void => {
+    const guard = (inside: Server): void => {
       servers.push(inside);
-      replica.refuseStrangers(inside);
+      replica.guard(inside);
     };
     const place = { host: '127.0.0.1', port: 0 };
-    const server = await serveTls({ handle: replica.handle, refuseStrangers, ...place, certificate, limits });
+    const server = await serveTls({ handle: replica.handle, guard, ...place, certificate, limits });
     const [inside] = servers as [Server];
     const agent = await world.agent();
     await addAccounts(world);

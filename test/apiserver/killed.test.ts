@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { diesAfter } from './death.ts';
 import { started, World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import type { ShadowObject } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';

@@ -93,9 +93,9 @@ describe('a client that', () => {
   test('is held to the bounds that are documented, where a server is given no others', async () => {
     const servers: object[] = [];
     const { replica } = await open();
-    const refuseStrangers = (made: object): void => void servers.push(made);
+    const guard = (made: object): void => void servers.push(made);
     const certificate = await servingCertificate();
-    const plain = await serveTls({ handle: replica.handle, refuseStrangers, host: '127.0.0.1', port: 0, certificate });
+    const plain = await serveTls({ handle: replica.handle, guard, host: '127.0.0.1', port: 0, certificate });
     await plain.close(systemClock, 0);
     expect(servers).toMatchObject([
       { headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500, keepAliveTimeout: 100_000 },

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';

@@ -5,7 +5,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M1',
     does: 'writes the status to a shadow that it has not looked at',
-    file: 'runtime/apiserver/drain/admission.ts',
+    file: 'runtime/apiserver/drain/cordon.ts',
     find: '{ metadata: { resourceVersion }, status: { drain: progress } }',
     replace: '{ status: { drain: progress } }',
     tests: ['test/apiserver/drain/traces.test.ts'],
@@ -13,19 +13,19 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M1',
     does: 'cordons a Node that it has not looked at',
-    file: 'runtime/apiserver/drain/admission.ts',
-    find: 'await ports.nodes.patch(sight.node.metadata.name, { ...patch })',
+    file: 'runtime/apiserver/drain/cordon.ts',
+    find: 'await ports.nodes.patch(snapshot.node.metadata.name, { ...patch })',
     replace:
-      'await ports.nodes.patch(sight.node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
+      'await ports.nodes.patch(snapshot.node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
     rule: 'M1',
     does: 'cordons before the status is written',
-    file: 'runtime/apiserver/drain/admission.ts',
-    find: '    const { resourceVersion: shadowVersion } = await',
+    file: 'runtime/apiserver/drain/cordon.ts',
+    find: '    const shadowVersion = await',
     replace:
-      '    const early = cordonPatch(sight.node, attempt);\n    if (early) await ports.nodes.patch(sight.node.metadata.name, { ...early });\n    const { resourceVersion: shadowVersion } = await',
+      '    const early = cordonPatch(snapshot.node, attempt);\n    if (early) await ports.nodes.patch(snapshot.node.metadata.name, { ...early });\n    const shadowVersion = await',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
@@ -40,22 +40,22 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M2',
     does: "drains on where its marks are gone or another drain's",
     file: 'runtime/apiserver/drain/run.ts',
-    find: ' || readMarks(node)?.id !== admitted.id',
+    find: ' || readMarks(node)?.id !== this.id',
     replace: '',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
     rule: 'M2',
     does: 'evicts on though nobody waits any more',
-    file: 'runtime/apiserver/drain/waiters.ts',
-    find: 'if (this.#count === 0) this.#left();',
+    file: 'runtime/apiserver/drain/run.ts',
+    find: 'if (this.#waiting === 0) this.#countDown();',
     replace: '',
     tests: ['test/apiserver/drain/replicas.test.ts'],
   },
   {
     rule: 'M3',
     does: 'takes an empty watch for an empty Node',
-    file: 'runtime/apiserver/drain/survey.ts',
+    file: 'runtime/apiserver/drain/filter.ts',
     find: 'return pods.list({ fieldSelector: onNode(nodeName) });',
     replace: 'return Promise.resolve([]);',
     tests: ['test/apiserver/drain/traces.test.ts'],
@@ -91,7 +91,7 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/apiserver/drain/engine.ts',
     find: "    if (end === 'superseded') throw superseded();\n",
     replace:
-      "    if (end === 'superseded') throw superseded();\n    if (end === 'deadline') throw this.#tooLate(left, wait);\n",
+      "    if (end === 'superseded') throw superseded();\n    if (end === 'deadline') throw this.#tooLate(left, look);\n",
     tests: ['test/apiserver/drain/replicas.test.ts'],
   },
   {
@@ -100,13 +100,13 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/apiserver/drain/engine.ts',
     find: "      this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
     replace:
-      '    const { name, resourceVersion } = admitted.node.metadata;\n    void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });\n',
+      '    const { name, resourceVersion } = node.metadata;\n    void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });\n',
     tests: ['test/apiserver/drain/drain.test.ts'],
   },
   {
     rule: 'M5',
     does: 'reads the shadow before the Node',
-    file: 'runtime/apiserver/sight.ts',
+    file: 'runtime/apiserver/snapshot.ts',
     find: '  const node = await ports.nodes.get(agent.nodeName);',
     replace:
       '  await ownShadow(ports, agent).then((early) => (ports = { ...ports, shadows: { ...ports.shadows, get: async () => early } }));\n  const node = await ports.nodes.get(agent.nodeName);',

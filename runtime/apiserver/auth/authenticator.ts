@@ -8,13 +8,11 @@ import { BoundedSet } from '../../lib/bounded-set.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
-import type { Agent } from '../agent.ts';
 import { kubernetesRefusal, RefusedError } from '../refusal.ts';
-import { agentClaims, agentNode } from './claims.ts';
+import { agentClaims, agentNode, precheckToken } from './claims.ts';
 import type { Credentials } from './credentials.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { FairLimiter } from './fair-limiter.ts';
-import { whyHopeless } from './hopeless.ts';
 
 /** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;
@@ -29,6 +27,15 @@ const REVIEWS = {
   maxWaiting: 500,
   busy: 'too many tokens at once; ask again',
 };
+
+/** An agent whose token, pod and node have been checked against each other. */
+export interface Agent {
+  readonly nodeName: string;
+  /** UID of the Node object, which tells it from a later one of the same name. */
+  readonly nodeUid: string;
+  /** Boot id of its host; null where it does not say, as older agents do. */
+  readonly bootId: string | null;
+}
 
 /** Whose a token is. */
 type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
@@ -85,8 +92,8 @@ export class Authenticator {
     token: string,
     { hash, address }: { readonly hash: string; readonly address: string },
   ): Promise<Holder> {
-    const hopeless = whyHopeless(token, this.#ports.namespace);
-    if (hopeless !== undefined) throw unauthorized(hopeless);
+    const why = precheckToken(token, this.#ports.namespace);
+    if (why !== undefined) throw unauthorized(why);
     const party = this.#known.has(hash) ? hash : address;
     try {
       const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));

@@ -1,6 +1,6 @@
-import type { Pod } from '../../kube/objects.ts';
+import { z } from 'zod';
+import { isPodTerminal, type Pod } from '../../kube/objects.ts';
 import type { TokenReviewStatus } from '../../kube/reviews.ts';
-import { hasEnded } from '../pod-phase.ts';
 import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../shadow/names.ts';
 
 /** What a token proves of its holder. */
@@ -35,8 +35,39 @@ export function agentClaims(review: TokenReviewStatus, namespace: string): Claim
 export function agentNode(pod: Pod | undefined, claims: Claims): { readonly nodeName: string } | string {
   if (pod?.metadata.uid !== claims.podUid) return 'the pod of the token is gone';
   if (pod.metadata.labels?.[COMPONENT_LABEL] !== COMPONENTS.agent) return 'the pod of the token is no agent';
-  if (hasEnded(pod)) return 'the pod of the token has ended';
+  if (isPodTerminal(pod)) return 'the pod of the token has ended';
   const nodeName = pod.spec?.nodeName;
   if (nodeName === undefined) return 'the pod of the token is on no node';
   return (claims.nodeName ?? nodeName) === nodeName ? { nodeName } : 'the token is bound to another node';
+}
+
+/** What the kubelet's tokens say of themselves. */
+const said = z.object({
+  aud: z.union([z.string(), z.array(z.string())]),
+  sub: z.string(),
+  'kubernetes.io': z.object({ pod: z.object({ uid: z.string().min(1) }).optional() }),
+});
+
+/**
+ * Why no review could find `token` to be an agent's; undefined where one has to be asked for. Nothing that a token says of itself is
+ * believed: this only spares the API server what it would refuse. Whether a token has ended is left to the API server's clock.
+ * @param namespace the operator's own
+ */
+export function precheckToken(token: string, namespace: string): string | undefined {
+  const parsed = said.safeParse(payloadOf(token));
+  if (!parsed.success) return 'the token is none of a service account';
+  const { aud, sub, 'kubernetes.io': bound } = parsed.data;
+  if (![aud].flat().includes(TOKEN_AUDIENCE)) return 'the token is for another audience';
+  if (sub !== agentUser(namespace)) return "the token is not of the agents' service account";
+  return bound.pod === undefined ? 'the token is not bound to a pod' : undefined;
+}
+
+function payloadOf(token: string): unknown {
+  const [, payload, signature] = token.split('.');
+  if (!payload || !signature) return undefined;
+  try {
+    return JSON.parse(Buffer.from(payload, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
 }

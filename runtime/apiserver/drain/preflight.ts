@@ -1,15 +1,18 @@
-import type { Node, Pod } from '../../kube/objects.ts';
+import { isPodTerminal, isReady, type Node, type Pod } from '../../kube/objects.ts';
+import type { PodDisruptionBudget } from '../../kube/budgets.ts';
+import { keyOf } from '../../kube/reflector.ts';
+import { selects } from '../../kube/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
-import { unevictable } from './unevictable.ts';
-import type { Blocked } from './words.ts';
+import type { Blocked } from './status.ts';
 
 /**
- * A refusal leaves a node in service, and so is for nodes that are. On one that bears our marks already (of the boot before, or of its
- * exclusion from load balancers) it would leave them there for as long as it lasts; a drain that has begun ends at its deadline.
+ * What the preflight does on this node. A refusal leaves a node in service, and so is for nodes that are in service. On a node that bears our
+ * marks already (of the boot before, or of its exclusion from load balancers) a refusal would leave them there for as long as it lasts,
+ * whereas a drain that has begun ends at its deadline.
  */
-export function preflightOf(node: Node, set: Preflight): Preflight {
+export function preflightOn(node: Node, set: Preflight): Preflight {
   return readMarks(node) ? 'warn' : set;
 }
 
@@ -21,7 +24,7 @@ export function outlasting(pods: readonly Pod[], timeoutMs: number): readonly Po
   return timeoutMs === 0 ? [] : pods.filter((pod) => graceSeconds(pod) * 1000 > timeoutMs);
 }
 
-/** How long the pod may take to end, once it is told to: the one that ends already was told for how long. */
+/** How long the pod may take to end once it is told to. A pod that is ending was told already, with a grace of its own. */
 export function graceSeconds({ metadata, spec }: Pod): number {
   return metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 0;
 }
@@ -30,7 +33,7 @@ export function graceSeconds({ metadata, spec }: Pod): number {
  * By UID: the pods that no eviction can move as things are, and why.
  * @throws what the transport throws, with `refuse` only: a warning is not worth a drain, so where budgets cannot be read there is none
  */
-export async function foresee(
+export async function precheck(
   { budgets, logger }: Pick<Ports, 'budgets' | 'logger'>,
   pods: readonly Pod[],
   preflight: Preflight,
@@ -43,4 +46,43 @@ export async function foresee(
     logger.warn('disruption budgets not read before a drain', { error });
     return new Map();
   }
+}
+
+/**
+ * What would keep a drain of these pods from ever ending: by UID of the pod, why its eviction cannot be granted as things are. A budget
+ * that is merely used up, because some of its pods are not healthy at the moment, is not among the reasons.
+ */
+export function unevictable(pods: readonly Pod[], budgets: readonly PodDisruptionBudget[]): Blocked {
+  const reasons = pods.flatMap((pod): [string, string][] => {
+    const why = whyNever(pod, budgets);
+    return why === undefined ? [] : [[pod.metadata.uid, why]];
+  });
+  return new Map(reasons);
+}
+
+/** The same order as the API server's: a pod that provides nothing goes freely, two budgets are its error, then the one decides. */
+function whyNever(pod: Pod, budgets: readonly PodDisruptionBudget[]): string | undefined {
+  if (pod.metadata.deletionTimestamp !== undefined || isPodTerminal(pod) || pod.status?.phase === 'Pending')
+    return undefined;
+  const own = budgets.filter((budget) => covers(budget, pod));
+  if (own.length > 1) return `${own.length} PodDisruptionBudgets at once: ${own.map(keyOf).join(', ')}`;
+  const [budget] = own;
+  if (!budget || hasSpare(budget) || unhealthyGoes(budget, pod)) return undefined;
+  return `PodDisruptionBudget ${keyOf(budget)}`;
+}
+
+function covers({ metadata, spec }: PodDisruptionBudget, pod: Pod): boolean {
+  return metadata.namespace === pod.metadata.namespace && selects(spec?.selector, pod.metadata.labels ?? {});
+}
+
+/** Whether it allows a disruption now, or will once all of its pods are healthy. One that nobody has counted yet may. */
+function hasSpare({ status }: PodDisruptionBudget): boolean {
+  const { disruptionsAllowed = 0, desiredHealthy, expectedPods } = status ?? {};
+  return disruptionsAllowed > 0 || desiredHealthy === undefined || (expectedPods ?? 0) > desiredHealthy;
+}
+
+function unhealthyGoes({ spec, status }: PodDisruptionBudget, pod: Pod): boolean {
+  if (isReady(pod)) return false;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
+  return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
 }

@@ -1,20 +1,20 @@
-import type { Clock } from '../../lib/clock.ts';
 import { NODES_PATH } from '../../kube/nodes.ts';
-import type { Node } from '../../kube/objects.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
 import { watchOne } from '../../kube/one.ts';
+import { onNode, podsPath } from '../../kube/pods.ts';
+import { type Change, listAndWatch } from '../../kube/reflector.ts';
+import { aborted } from '../../lib/abort.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
-import type { Admitted } from './admission.ts';
-import { drainSet, leaving } from './drain-set.ts';
-import { Elsewhere, otherNodeTakesPods } from './elsewhere.ts';
-import { Evictor } from './evictor.ts';
-import type { Limiter } from './limiter.ts';
-import { podsOn } from './node-pods.ts';
-import { ProgressWriter } from './progress.ts';
+import type { CordonedNode } from './cordon.ts';
+import { type EvictionQueue, Evictor } from './evictor.ts';
+import { filterPods, keepOwnUnless, podsLeft, Reschedule } from './filter.ts';
+import { type Blocked, StatusWriter } from './status.ts';
 
 /** How one run of a drain ended. Whoever waits for it looks for himself at what is true then. */
 export type RunEnd =
-  /** No pod of the drain set is in sight any more. */
+  /** No pod that the drain has to see gone is in sight any more. */
   | 'empty'
   /** The marks are gone or another drain's. */
   | 'superseded'
@@ -26,38 +26,85 @@ export type RunEnd =
   | 'closed';
 
 export interface RunOptions {
-  readonly nodeName: string;
-  readonly admitted: Admitted;
+  readonly cordoned: CordonedNode;
   /** Milliseconds since the Unix epoch; undefined = no deadline. */
   readonly deadline: number | undefined;
   /** Most eviction requests in flight. */
   readonly maxInFlight: number;
-  /** The places in flight of all runs together. */
-  readonly places: Limiter;
+  readonly queue: EvictionQueue;
   /** Ends the run as `closed`. */
   readonly signal: AbortSignal;
 }
+
+/** How long a run goes on when nobody waits for it. An agent that asks again, here, has done so by then. */
+const LONGEST_ABSENCE_MS = 10_000;
 
 /** Evicts the pods of a cordoned node for as long as it bears the marks of this drain. One per node and replica. */
 export class DrainRun {
   readonly #ports: Ports;
   readonly #options: RunOptions;
+  readonly #nodeName: string;
   #evictor: Evictor | undefined;
+  #ended: Promise<RunEnd> | undefined;
+  #waiting = 0;
+  /** Aborts when nobody has waited for a while. */
+  readonly #abandoned = new AbortController();
+  /** Ends the countdown to that. */
+  #joined = new AbortController();
 
   constructor(ports: Ports, options: RunOptions) {
     this.#ports = ports;
     this.#options = options;
+    this.#nodeName = options.cordoned.node.metadata.name;
+  }
+
+  /** Identity of the drain. */
+  get id(): string {
+    return this.#options.cordoned.id;
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting > 0;
   }
 
   /** By UID: why a pod could not be evicted at the last try. */
-  blocked(): ReadonlyMap<string, string> {
+  blocked(): Blocked {
     return this.#evictor?.blocked() ?? new Map();
   }
 
-  /** Runs to its end. It outlives outages of what it follows. */
-  async run(): Promise<RunEnd> {
+  /** Resolves with the end of the run, which outlives outages of what it watches. */
+  start(): Promise<RunEnd> {
+    return (this.#ended ??= this.#run());
+  }
+
+  /**
+   * Waits for the end. An agent comes to any replica with its next request: what each of them may do for one drain would add up if runs that
+   * nobody waits for went on.
+   * @param gone its reason is thrown when it aborts
+   */
+  async wait(gone?: AbortSignal): Promise<RunEnd> {
+    this.#waiting++;
+    this.#joined.abort();
+    try {
+      return await (gone ? Promise.race([this.start(), aborted(gone)]) : this.start());
+    } finally {
+      this.#waiting--;
+      if (this.#waiting === 0) this.#countDown();
+    }
+  }
+
+  #countDown(): void {
+    this.#joined = new AbortController();
+    const absence = this.#ports.clock.sleep(LONGEST_ABSENCE_MS, this.#joined.signal);
+    absence.then(
+      () => this.#abandoned.abort(),
+      () => undefined,
+    );
+  }
+
+  async #run(): Promise<RunEnd> {
     const end = new AbortController();
-    const signal = AbortSignal.any([end.signal, this.#options.signal]);
+    const signal = AbortSignal.any([end.signal, this.#options.signal, this.#abandoned.signal]);
     try {
       return await Promise.race([
         this.#untilMarksChange(signal),
@@ -71,30 +118,30 @@ export class DrainRun {
 
   async #untilMarksChange(signal: AbortSignal): Promise<RunEnd> {
     const { transport, clock, random } = this.#ports;
-    const { nodeName, admitted } = this.#options;
-    for await (const node of watchOne<Node>(transport, { path: NODES_PATH, name: nodeName, clock, random, signal })) {
-      if (!node || readMarks(node)?.id !== admitted.id) return 'superseded';
+    const watched = { path: NODES_PATH, name: this.#nodeName, clock, random, signal };
+    for await (const node of watchOne<Node>(transport, watched)) {
+      if (!node || readMarks(node)?.id !== this.id) return 'superseded';
       if (node.spec?.unschedulable !== true) return 'uncordoned';
     }
     return 'closed';
   }
 
   async #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
-    const { nodeName, admitted, maxInFlight, places } = this.#options;
-    const progress = new ProgressWriter(this.#ports, { nodeName, admitted, signal });
-    const report = (): void => progress.report(left, evictor.blocked());
-    const evictor = new Evictor({ ...this.#ports, maxInFlight, places, signal, onBlocked: report });
-    const terms = { lateAfter: admitted.lateAfter, namespace: this.#ports.namespace };
-    const { transport, clock } = this.#ports;
-    const elsewhere = new Elsewhere(() => otherNodeTakesPods(transport, nodeName, signal), clock);
-    let left = drainSet([], terms);
+    const { cordoned, maxInFlight, queue } = this.#options;
+    const { namespace } = this.#ports;
+    const status = new StatusWriter(this.#ports, cordoned, signal);
+    const report = (): void => status.report(podsLeft(list), evictor.blocked());
+    const evictor = new Evictor({ ...this.#ports, maxInFlight, queue, signal, onBlocked: report });
+    const terms = { lateAfter: cordoned.lateAfter, namespace };
+    const reschedule = new Reschedule({ ...this.#ports, nodeName: this.#nodeName, signal });
+    let list = filterPods([], terms);
     this.#evictor = evictor;
-    for await (const pods of podsOn(this.#ports, nodeName, signal)) {
-      const set = drainSet(pods, terms);
-      if (set.pods.length > 0) evictor.aim(set.pods);
-      left = await leaving(set, () => (set.pods.length > 0 ? elsewhere.presumed() : elsewhere.now()));
-      if (left.pods.length + left.own.length === 0) return 'empty';
-      evictor.aim(left.pods.length > 0 ? left.pods : left.own);
+    for await (const pods of watchPods(this.#ports, this.#nodeName, signal)) {
+      const all = filterPods(pods, terms);
+      if (all.pods.length > 0) evictor.setTargets(all.pods);
+      list = await keepOwnUnless(all, () => (all.pods.length > 0 ? reschedule.isPresumed() : reschedule.isPossible()));
+      if (podsLeft(list).length === 0) return 'empty';
+      evictor.setTargets(list.pods.length > 0 ? list.pods : list.own);
       report();
     }
     return 'closed';
@@ -108,4 +155,51 @@ async function untilInstant(clock: Clock, instant: number | undefined, signal: A
   } catch {
     return 'closed';
   }
+}
+
+type WatchPorts = Pick<Ports, 'transport' | 'clock' | 'random' | 'logger'>;
+
+/** All pods on a node, anew after each change. During an outage of the API nothing comes; afterwards it goes on. */
+async function* watchPods(
+  { transport, clock, random, logger }: WatchPorts,
+  nodeName: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Pod[]> {
+  const query = { fieldSelector: onNode(nodeName) };
+  const pods = new Map<string, Pod>();
+  const options = { transport, path: podsPath(), query, project: lean, clock, random };
+  for await (const change of listAndWatch(options, signal)) {
+    if (change.kind === 'interrupted')
+      logger.warn('pods of a drain are out of sight', { node: nodeName, error: change.error });
+    if (apply(change, pods)) yield [...pods.values()];
+  }
+}
+
+/** Whether `pods` are known, and changed by it. */
+function apply(change: Change<Pod>, pods: Map<string, Pod>): boolean {
+  switch (change.kind) {
+    case 'replaced':
+      pods.clear();
+      for (const { key, value } of change.items) pods.set(key, value);
+      return true;
+    case 'changed':
+      pods.set(change.item.key, change.item.value);
+      return true;
+    case 'deleted':
+      return pods.delete(change.key);
+    case 'bookmark':
+    case 'interrupted':
+      return false;
+    default:
+      return change satisfies never;
+  }
+}
+
+/** The part of a pod that a drain reads; containers, volumes and their states can be large and are let go. */
+function lean({ metadata, spec, status }: Pod): Pod {
+  return {
+    metadata,
+    ...(spec?.tolerations && { spec: { tolerations: spec.tolerations } }),
+    ...(status?.phase && { status: { phase: status.phase } }),
+  };
 }

@@ -6,12 +6,12 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { type NodePatch, volumesPatch } from '../../marks/patches.ts';
 import type { Ports } from '../ports.ts';
-import type { Admitted } from './admission.ts';
-import { volumesAwaited } from './events.ts';
+import type { CordonedNode } from './cordon.ts';
+import { waitingForVolumes } from './status.ts';
 
 /** What a node without pods to drain has to wait for. */
 export interface VolumeWait {
-  readonly admitted: Pick<Admitted, 'node' | 'id'>;
+  readonly cordoned: Pick<CordonedNode, 'node' | 'id'>;
   /** Pods that stay on the node, with their volumes. */
   readonly staying: readonly Pod[];
   /** How long one drain may wait for volumes, milliseconds; 0 = not at all. */
@@ -39,7 +39,7 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
     case 'go':
       return step.inUse;
     case 'begin':
-      return begin(ports, { node: wait.admitted.node, inUse, patch: step.patch });
+      return begin(ports, wait.cordoned.node, { inUse, patch: step.patch });
     case 'wait':
       return untilFree(ports, wait, { inUse, ms: step.ms });
     default:
@@ -51,7 +51,7 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
  * Every replica comes to the same, because it counts from what is written on the node. A time in the future is of a clock that is ahead: it is
  * written anew.
  */
-function nextStep(inUse: readonly string[], { admitted: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
+function nextStep(inUse: readonly string[], { cordoned: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
   if (inUse.length === 0) return { kind: 'go', inUse };
   const since = Date.parse(readMarks(node)?.volumesSince ?? '');
   if (Number.isNaN(since) || since > now) {
@@ -62,8 +62,11 @@ function nextStep(inUse: readonly string[], { admitted: { node, id }, timeoutMs 
   return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };
 }
 
-async function begin(ports: Ports, { node, inUse, patch }: Beginning): Promise<undefined> {
-  const { nodes, events, logger } = ports;
+async function begin(
+  { nodes, events, logger }: Ports,
+  node: Node,
+  { inUse, patch }: { readonly inUse: readonly string[]; readonly patch: NodePatch },
+): Promise<undefined> {
   const { name } = node.metadata;
   try {
     await nodes.patch(name, { ...patch });
@@ -72,19 +75,13 @@ async function begin(ports: Ports, { node, inUse, patch }: Beginning): Promise<u
     throw error;
   }
   logger.info('drain waits for volumes', { node: name, volumes: inUse });
-  void events.record(node, volumesAwaited(inUse));
-}
-
-interface Beginning {
-  readonly node: Node;
-  readonly inUse: readonly string[];
-  readonly patch: NodePatch;
+  void events.record(node, waitingForVolumes(inUse));
 }
 
 /** Until none of them is in use any more, the node is no longer this drain's, or the time is up. Rejects with the reason of its signal. */
 async function untilFree(
   ports: Ports,
-  { admitted: { node, id }, signal: given }: VolumeWait,
+  { cordoned: { node, id }, signal: given }: VolumeWait,
   { inUse, ms }: { readonly inUse: readonly string[]; readonly ms: number },
 ): Promise<undefined> {
   const { transport, clock, random } = ports;
@@ -105,7 +102,7 @@ async function untilFree(
 }
 
 /** What the kubelet has in use beyond the volumes of pods that stay. What cannot be told of theirs counts as others'. */
-async function volumesToLeave(ports: Ports, { admitted: { node }, staying }: VolumeWait): Promise<readonly string[]> {
+async function volumesToLeave(ports: Ports, { cordoned: { node }, staying }: VolumeWait): Promise<readonly string[]> {
   const inUse = volumesOf(node);
   if (inUse.length === 0) return [];
   const { volumes, logger } = ports;

@@ -2,15 +2,13 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Agent } from '../agent.ts';
-import type { Authenticator } from '../auth/authenticator.ts';
+import type { Agent, Authenticator } from '../auth/authenticator.ts';
 import { optional, readCredentials } from '../auth/credentials.ts';
 import { HEADERS, PATHS } from '../../agentapi/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { readJson } from './body.ts';
 import { requestId } from './middleware.ts';
-import { RequestsOfNodes } from './requests-of-nodes.ts';
 
 /** A status is below 4 KiB. */
 const STATUS_LIMIT = 64 * 1024;
@@ -28,7 +26,7 @@ export function addAgentRoutes(
   router: Router,
   { service, authenticator, requireCertificate }: AgentRouteOptions,
 ): void {
-  const underWay = new RequestsOfNodes();
+  const inFlight = new MaxInFlight();
   const forAgent = (act: (agent: Agent, context: Context, gone: AbortSignal) => Promise<object | void>): Middleware => {
     return async (context) => {
       const gone = goneSignal(context);
@@ -37,7 +35,7 @@ export function addAgentRoutes(
       const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
       // Nothing is done for who asked and has left, least of all what would wait for him.
       gone.throwIfAborted();
-      const body = await underWay.run(agent.nodeName, () => act(agent, context, gone));
+      const body = await inFlight.run(agent.nodeName, () => act(agent, context, gone));
       context.status = 200;
       context.body = body ?? '';
     };
@@ -76,4 +74,27 @@ function goneSignal({ res }: Context): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => gone.abort(new RefusedError(499, 'ClientGone', 'the client went away')));
   return gone.signal;
+}
+
+/** An agent asks for one thing at a time; what it asked for before may still run where its connection broke unnoticed. */
+const MAX_IN_FLIGHT = 4;
+
+/** Bounds the requests of each node that are under way: an agent's token is as good as its node is, and each request takes memory. */
+class MaxInFlight {
+  readonly #inFlight = new Map<string, number>();
+
+  /** Resolves as `work` does. @throws RefusedError 429 where the node has as many already */
+  async run<T>(nodeName: string, work: () => Promise<T>): Promise<T> {
+    const count = this.#inFlight.get(nodeName) ?? 0;
+    if (count >= MAX_IN_FLIGHT)
+      throw new RefusedError(429, 'TooManyRequests', `${MAX_IN_FLIGHT} requests of the node are under way; ask again`);
+    this.#inFlight.set(nodeName, count + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#inFlight.get(nodeName) ?? 1) - 1;
+      if (left > 0) this.#inFlight.set(nodeName, left);
+      else this.#inFlight.delete(nodeName);
+    }
+  }
 }

@@ -2,12 +2,10 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Fields } from '../../lib/log.ts';
 import { shortened } from '../../lib/parts.ts';
-import type { Random } from '../../lib/random.ts';
-import { randomId } from '../ids.ts';
+import { type Random, randomId } from '../../lib/random.ts';
 import type { Metrics } from '../metrics.ts';
 import { HEADERS, type Refusal, type RefusalReason } from '../../agentapi/protocol.ts';
-import { RefusedError } from '../refusal.ts';
-import { refusalOf } from './errors.ts';
+import { RefusedError, toRefusal } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 const REQUEST_ID = 'X-Request-Id';
@@ -46,7 +44,7 @@ export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): M
       await next();
       if (context.status >= 400) throw routing(context.status);
     } catch (error) {
-      const refusal = refusalOf(error);
+      const refusal = toRefusal(error);
       const { status, reason, message } = refusal;
       context.status = status;
       context.body = { error: message, reason } satisfies Refusal;

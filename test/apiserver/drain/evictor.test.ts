@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
-import { Limiter } from '../../../runtime/apiserver/drain/limiter.ts';
+import { EvictionQueue, Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
 import { Metrics } from '../../../runtime/apiserver/metrics.ts';
 import type { EvictionResult } from '../../../runtime/kube/evictions.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
@@ -23,12 +22,11 @@ function evictor(answers: readonly (EvictionResult | Error)[]) {
     return answer;
   };
   const subject = new Evictor({
-    evictions: { evict },
+    queue: new EvictionQueue({ evict }),
     metrics: new Metrics(),
     clock,
     random: () => 0.5,
     maxInFlight: 5,
-    places: new Limiter(5),
     signal: stop.signal,
     onBlocked: () => undefined,
   });
@@ -38,9 +36,9 @@ function evictor(answers: readonly (EvictionResult | Error)[]) {
 describe('an eviction', () => {
   test('that is accepted is not asked for again', async () => {
     const { subject, clock, asked } = evictor([{ kind: 'accepted' }]);
-    subject.aim([pod('web-1')]);
+    subject.setTargets([pod('web-1')]);
     await clock.advance(60_000);
-    subject.aim([pod('web-1')]);
+    subject.setTargets([pod('web-1')]);
     await clock.advance(60_000);
     expect(asked).toEqual([0]);
   });
@@ -50,7 +48,7 @@ describe('an eviction', () => {
       { kind: 'blocked', budgets: [], retryAfterMs: 10_000 },
       { kind: 'accepted' },
     ]);
-    subject.aim([pod('web-1')]);
+    subject.setTargets([pod('web-1')]);
     await clock.advance(60_000);
     expect(asked).toEqual([0, 10_000]);
     expect([...subject.blocked()]).toEqual([]);
@@ -61,7 +59,7 @@ describe('an eviction', () => {
       new Error('reset'),
       { kind: 'refused', status: 500, message: 'two budgets' },
     ]);
-    subject.aim([pod('web-1')]);
+    subject.setTargets([pod('web-1')]);
     await settle();
     expect([...subject.blocked()]).toEqual([['uid-web-1', 'reset']]);
     await clock.advance(40_000);
@@ -71,16 +69,16 @@ describe('an eviction', () => {
 
   test('that is refused in many words is told in a few, because each pod’s go into the resource', async () => {
     const { subject } = evictor([{ kind: 'refused', status: 422, message: 'x'.repeat(100_000) }]);
-    subject.aim([pod('web-1')]);
+    subject.setTargets([pod('web-1')]);
     await settle();
     expect([...subject.blocked()]).toEqual([['uid-web-1', `refused with 422: ${'x'.repeat(300)}`]]);
   });
 
   test('is given up for a pod that went by itself, and for all at the end', async () => {
     const { subject, clock, asked, stop } = evictor([{ kind: 'blocked', budgets: ['shop/web'], retryAfterMs: 0 }]);
-    subject.aim([pod('web-1'), pod('web-2')]);
+    subject.setTargets([pod('web-1'), pod('web-2')]);
     await settle();
-    subject.aim([pod('web-2')]);
+    subject.setTargets([pod('web-2')]);
     expect([...subject.blocked()]).toEqual([['uid-web-2', 'PodDisruptionBudget shop/web']]);
     stop.abort();
     await clock.advance(60_000);
@@ -104,14 +102,14 @@ describe('an eviction, while an admission webhook keeps the answers back,', () =
         return { kind: 'accepted' };
       });
     };
-    const ports = { evictions: { evict }, metrics: new Metrics(), clock, random: () => 0.5, places: new Limiter(1) };
+    const ports = { queue: new EvictionQueue({ evict }, 1), metrics: new Metrics(), clock, random: () => 0.5 };
     const options = { ...ports, signal: stop.signal, maxInFlight: 5, onBlocked: () => undefined };
     return { one: new Evictor(options), other: new Evictor(options), clock, stop, sent, answered };
   }
 
   test('that is on its way when all ends is left to end: cut off, it would keep its budget for two minutes', async () => {
     const { one, clock, stop, answered } = slow(100);
-    one.aim([pod('web-1')]);
+    one.setTargets([pod('web-1')]);
     await settle();
     stop.abort();
     await clock.advance(100);
@@ -120,8 +118,8 @@ describe('an eviction, while an admission webhook keeps the answers back,', () =
 
   test('that is still in line when all ends is never sent', async () => {
     const { one, other, clock, stop, sent, answered } = slow(100);
-    one.aim([pod('web-1')]);
-    other.aim([pod('web-2')]);
+    one.setTargets([pod('web-1')]);
+    other.setTargets([pod('web-2')]);
     await settle();
     stop.abort();
     await clock.advance(60_000);
@@ -130,8 +128,8 @@ describe('an eviction, while an admission webhook keeps the answers back,', () =
 
   test('that has waited in line has all of its time still', async () => {
     const { one, other, clock, sent, answered } = slow(25_000);
-    one.aim([pod('web-1')]);
-    other.aim([pod('web-2')]);
+    one.setTargets([pod('web-1')]);
+    other.setTargets([pod('web-2')]);
     await clock.advance(60_000);
     expect([sent, answered]).toEqual([
       ['web-1 at 0 s', 'web-2 at 25 s'],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Agent } from '../../../runtime/apiserver/agent.ts';
-import { unevictable } from '../../../runtime/apiserver/drain/unevictable.ts';
+import type { Agent } from '../../../runtime/apiserver/auth/authenticator.ts';
+import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { PodDisruptionBudget } from '../../../runtime/kube/budgets.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';

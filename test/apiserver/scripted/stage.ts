@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import type { Agent } from '../../../runtime/apiserver/agent.ts';
+import type { Agent } from '../../../runtime/apiserver/auth/authenticator.ts';
 import { createApiserver } from '../../../runtime/apiserver/apiserver.ts';
 import type { Preflight } from '../../../runtime/apiserver/config.ts';
 import type { Service } from '../../../runtime/apiserver/service.ts';

@@ -20,7 +20,7 @@ const LINGER_MS = 5_000;
  * Refuses what ends before there is a request that a route could refuse: handshakes that fail, connections beyond the most, headers and
  * bodies that Node's parser and its timeouts do not take, and requests out of turn.
  */
-export class Strangers {
+export class ConnectionGuard {
   readonly #refusals: RefusalLog;
   /** The last of each connection. */
   readonly #exchanges = new WeakMap<Socket, Exchange>();
@@ -53,7 +53,7 @@ export class Strangers {
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {
       // Who has gone waits for no answer, which is no refusal either.
       if (code === 'ECONNRESET') socket.destroy();
-      else this.#refuse(socket as Socket, refusalOf(code));
+      else this.#refuse(socket as Socket, connectionRefusal(code));
     });
     server.on('drop', () =>
       this.#refusals.note(
@@ -92,7 +92,7 @@ export class Strangers {
 const OUT_OF_TURN = new RefusedError(429, 'TooManyRequests', 'a request came before the one before it was answered');
 
 /** What is not of Node's parser or its timeouts is of TLS: a server of node:https tells its errors here as well. */
-function refusalOf(code: string): RefusedError {
+function connectionRefusal(code: string): RefusedError {
   if (code === 'HPE_HEADER_OVERFLOW') return new RefusedError(431, 'TooLarge', 'the headers are too large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RefusedError(408, 'TooSlow', 'the request took too long to come');
   if (/^(HPE|ERR_HTTP)_/.test(code))

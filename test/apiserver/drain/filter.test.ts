@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Fate, fateOf } from '../../../runtime/apiserver/drain/drain-set.ts';
+import { type PodDeleteStatus, podDeleteStatus } from '../../../runtime/apiserver/drain/filter.ts';
 import type { OwnerReference, Pod, Toleration } from '../../../runtime/kube/objects.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 
@@ -11,7 +11,7 @@ interface Parts {
 }
 
 /** What becomes of a pod that came after the cordon. */
-function fate({ owners = [], tolerations = [] }: Parts): Fate {
+function status({ owners = [], tolerations = [] }: Parts): PodDeleteStatus {
   const pod: Pod = {
     metadata: {
       name: 'p',
@@ -23,21 +23,21 @@ function fate({ owners = [], tolerations = [] }: Parts): Fate {
     },
     spec: { tolerations },
   };
-  return fateOf(pod, TERMS);
+  return podDeleteStatus(pod, TERMS);
 }
 
 describe('a pod is left for its DaemonSet’s sake', () => {
   const owner: OwnerReference = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' };
 
   test('where the DaemonSet controls it', () => {
-    expect(fate({ owners: [{ ...owner, controller: true }] })).toBe('daemonset');
+    expect(status({ owners: [{ ...owner, controller: true }] })).toBe('daemonset');
   });
 
   test.each<[string, Partial<OwnerReference>]>([
     ['owns it and does not control it', {}],
     ['owns it and says that it does not control it', { controller: false }],
   ])('and not where a DaemonSet %s: nothing would make it anew', (_, more) => {
-    expect(fate({ owners: [{ ...owner, ...more }] })).toBe('evict');
+    expect(status({ owners: [{ ...owner, ...more }] })).toBe('evict');
   });
 });
 
@@ -49,7 +49,7 @@ describe('a late pod is left where it tolerates the cordon', () => {
     ['by its key and its empty value', { key }],
     ['by every key', { operator: 'Exists' }],
     ['with its effect', { key, operator: 'Exists', effect: 'NoSchedule' }],
-  ])('%s', (_, toleration) => expect(fate({ tolerations: [toleration] })).toBe('tolerates-cordon'));
+  ])('%s', (_, toleration) => expect(status({ tolerations: [toleration] })).toBe('tolerates-cordon'));
 
   test.each<[string, Toleration]>([
     ['with another effect', { key, operator: 'Exists', effect: 'NoExecute' }],
@@ -58,6 +58,6 @@ describe('a late pod is left where it tolerates the cordon', () => {
     ['with another value', { key, operator: 'Equal', value: 'true' }],
     ['with no key, and an operator that needs one', { operator: 'Equal' }],
   ])('and evicted where it tolerates %s', (_, toleration) => {
-    expect(fate({ tolerations: [toleration] })).toBe('evict');
+    expect(status({ tolerations: [toleration] })).toBe('evict');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { whyHopeless } from '../../../runtime/apiserver/auth/hopeless.ts';
+import { precheckToken } from '../../../runtime/apiserver/auth/claims.ts';
 
 const CLAIMS = {
   aud: ['brupop-apiserver'],
@@ -10,7 +10,7 @@ const CLAIMS = {
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const token = (claims: unknown): string => `${encoded({ alg: 'RS256' })}.${encoded(claims)}.c2lnbmF0dXJl`;
-const why = (text: string): string | undefined => whyHopeless(text, 'ns');
+const why = (text: string): string | undefined => precheckToken(text, 'ns');
 
 describe('a review is asked for', () => {
   test.each([

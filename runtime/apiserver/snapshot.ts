@@ -2,17 +2,17 @@ import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/shadows.ts';
 import { shadowName } from '../shadow/names.ts';
 import { belongsTo } from '../shadow/owner.ts';
-import type { Agent } from './agent.ts';
+import type { Agent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
-import type { Sight } from './rules.ts';
+import type { NodeSnapshot } from './rules.ts';
 
 /**
  * The agent's node and then its shadow, live. In this order: a write with the node's resourceVersion then fails if anything that the
  * shadow's answer rests on was undone in between.
  * @throws RefusedError 409 where either is gone or belongs to another node of the same name
  */
-export async function look(ports: Pick<Ports, 'nodes' | 'shadows'>, agent: Agent): Promise<Sight> {
+export async function takeSnapshot(ports: Pick<Ports, 'nodes' | 'shadows'>, agent: Agent): Promise<NodeSnapshot> {
   const node = await ports.nodes.get(agent.nodeName);
   if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');
   const shadow = await ownShadow(ports, agent);
@@ -35,7 +35,7 @@ const MAX_TRIES = 10;
  * an older look.
  * @throws RefusedError 503 when others keep writing
  */
-export async function fromTheStart<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     try {
       return await attempt();

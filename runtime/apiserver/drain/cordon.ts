@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject, Node } from '../../kube/objects.ts';
+import { keyOf } from '../../kube/reflector.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { joinParts } from '../../lib/parts.ts';
+import { randomId } from '../../lib/random.ts';
+import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
+import type { DrainProgress } from '../../shadow/model.ts';
+import type { Agent } from '../auth/authenticator.ts';
+import type { Preflight } from '../config.ts';
+import type { Ports } from '../ports.ts';
+import { notAllowed, RefusedError } from '../refusal.ts';
+import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
+import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
+import { filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
+import { outlasting, precheck, preflightOn } from './preflight.ts';
+import { type Blocked, drainBlocked, drainMayTimeOut, progressOf, reasonsOf } from './status.ts';
+
+/** What the marks on a node say of its drain. */
+interface DrainIdentity {
+  readonly id: string;
+  /** When the drain began (RFC 3339). */
+  readonly since: string;
+  /** Pods that were created after this (RFC 3339) came after the cordon. */
+  readonly lateAfter: string;
+  /** Whether this call is what began the drain. */
+  readonly begun: boolean;
+}
+
+/** A node that may be drained and is cordoned for it. */
+export interface CordonedNode extends DrainIdentity {
+  /** As it was at the moment it was seen, or made, cordoned by this drain. */
+  readonly node: Node;
+  /** As it stands in the shadow's status. */
+  readonly progress: DrainProgress;
+  /** resourceVersion of the shadow after that. */
+  readonly shadowVersion: string;
+  /** The pods of the node, read after it was seen cordoned; undefined where this call cordoned it. */
+  readonly pods: PodDeleteList | undefined;
+}
+
+export interface CordonRequest {
+  readonly agent: Agent;
+  /** Identity of the drain that the caller takes part in already; undefined = any. */
+  readonly id?: string | undefined;
+  /** What stood in the way of the run that the caller has waited for; undefined = of no run yet. */
+  readonly blocked?: Blocked | undefined;
+  /** What to do with a new drain that could not end as things are. */
+  readonly preflight: Preflight;
+  /** How long a drain may take, milliseconds; 0 = for ever. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Cordons the node for a drain, if one is allowed. The shadow's status is written with the version that was read, then marks and cordon with the
+ * node's: whoever changed either in between has this begin anew, so that a caller who slept cannot cordon on what was true long ago.
+ * @throws RefusedError 409 where the update's state, or the preflight, does not allow a drain, 503 where the caller's drain is over
+ */
+export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<CordonedNode> {
+  return retryOnConflict(async () => {
+    const considered = await consider(ports, request);
+    const { snapshot, attempt, drain, pods, progress, refusal } = considered;
+    if (refusal) return refuse(ports, considered, refusal);
+    if (drain.begun) {
+      tellBlocked(ports, considered);
+      tellMayTimeOut(ports, considered);
+    }
+    const shadowVersion = await writeProgress(ports, considered);
+    const patch = cordonPatch(snapshot.node, attempt);
+    const node = patch ? await ports.nodes.patch(snapshot.node.metadata.name, { ...patch }) : snapshot.node;
+    return { ...drain, node, progress, shadowVersion, pods: patch ? undefined : pods };
+  });
+}
+
+/**
+ * Makes sure that a drain, if it were asked for now, would not be refused by the preflight: what is done to a node before its drain would
+ * last as long as the refusal.
+ * @throws RefusedError 409, as `cordonForDrain` does
+ */
+export function expectDrainable(ports: Ports, request: CordonRequest): Promise<void> {
+  return retryOnConflict(async () => {
+    const considered = await consider(ports, request);
+    if (considered.refusal) await refuse(ports, considered, considered.refusal);
+  });
+}
+
+interface Considered {
+  /** With the preflight as it is on this node. */
+  readonly request: CordonRequest;
+  readonly snapshot: NodeSnapshot;
+  readonly attempt: Attempt;
+  readonly drain: DrainIdentity;
+  readonly pods: PodDeleteList;
+  /** What the status has to say. */
+  readonly progress: DrainProgress;
+  /** Undefined where the drain may begin, or go on. */
+  readonly refusal: RefusedError | undefined;
+}
+
+/** Looks at everything and writes nothing. */
+async function consider(ports: Ports, asked: CordonRequest): Promise<Considered> {
+  const { agent } = asked;
+  const snapshot = await takeSnapshot(ports, agent);
+  const why = whyNotDrain(snapshot);
+  if (why !== undefined) throw notAllowed(`no drain: ${why}`);
+  const request = { ...asked, preflight: preflightOn(snapshot.node, asked.preflight) };
+  const listed = await listPodsOn(ports, agent.nodeName);
+  const newestPod = newestCreation([snapshot.node, ...listed]);
+  const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId, newestPod };
+  const drain = joined(snapshot, attempt, request);
+  const pods = await filterListed(ports, listed, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
+  const looked = { request, snapshot, attempt, drain, pods };
+  if (!drain.begun) return { ...looked, progress: laterProgress(looked), refusal: undefined };
+  const left = podsLeft(pods);
+  const blocked = await precheck(ports, left, request.preflight);
+  const progress = progressOf(drain.since, left, blocked);
+  return { ...looked, progress, refusal: undrainable(request.preflight, reasonsOf(left, blocked)) };
+}
+
+/** RFC 3339. A node is older than its pods, and stands for them where it has none. */
+function newestCreation(objects: readonly KubeObject[]): string | undefined {
+  const times = objects.flatMap(({ metadata }) => metadata.creationTimestamp ?? []);
+  return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
+}
+
+function joined({ node }: NodeSnapshot, attempt: Attempt, { id: own }: CordonRequest): DrainIdentity {
+  const { id, since, newestPod: lateAfter = since } = drainOn(node, attempt);
+  if (own !== undefined && own !== id) throw superseded();
+  return { id, since, lateAfter, begun: id === attempt.id };
+}
+
+/** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */
+function laterProgress({ request, snapshot, drain, pods }: Omit<Considered, 'progress' | 'refusal'>): DrainProgress {
+  const left = podsLeft(pods);
+  const stated = snapshot.shadow.status?.drain;
+  const isKnown = left.length === 0 || request.blocked !== undefined || stated?.started_at !== drain.since;
+  return isKnown ? progressOf(drain.since, left, request.blocked ?? new Map()) : stated;
+}
+
+function undrainable(preflight: Preflight, reasons: readonly string[]): RefusedError | undefined {
+  if (preflight === 'warn' || reasons.length === 0) return undefined;
+  return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
+}
+
+/** Bears the version of the shadow that was read. @returns the version after that */
+async function writeProgress({ shadows }: Ports, { snapshot, progress }: Considered): Promise<string> {
+  const { name, resourceVersion } = snapshot.shadow.metadata;
+  const patch = { metadata: { resourceVersion }, status: { drain: progress } };
+  return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
+}
+
+/** An agent that is refused asks again and again: what has not changed since is not written anew. */
+async function refuse(ports: Ports, considered: Considered, refusal: RefusedError): Promise<never> {
+  const { snapshot, progress } = considered;
+  tellBlocked(ports, considered);
+  const stated = snapshot.shadow.status?.drain?.blocked_by;
+  if (!isDeepStrictEqual(stated, progress.blocked_by)) await writeProgress(ports, considered);
+  throw refusal;
+}
+
+/** Says of a drain that begins, or is refused, what will not let it end. */
+function tellBlocked(ports: Ports, { request: { preflight }, snapshot: { node }, drain, progress }: Considered): void {
+  if (progress.blocked_by.length === 0) return;
+  void ports.events.record(node, drainBlocked(preflight, progress));
+  const fields = { node: node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
+  if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
+}
+
+/** Says of a drain that begins which of its pods may take longer than it may. */
+function tellMayTimeOut(ports: Ports, { request: { timeoutMs }, snapshot: { node }, drain, pods }: Considered): void {
+  const slow = outlasting(podsLeft(pods), timeoutMs);
+  if (slow.length === 0) return;
+  void ports.events.record(node, drainMayTimeOut(timeoutMs, slow));
+  const fields = { node: node.metadata.name, drain: drain.id, pods: slow.map(keyOf) };
+  ports.logger.warn('pods may outlast their drain', fields);
+}
+
+/** 503: the marks are gone or another drain's, so that this one is over; the agent looks again and asks again. */
+export function superseded(): RefusedError {
+  return new RefusedError(503, 'Superseded', 'the drain was superseded or its marks were released; ask again');
+}

@@ -1,0 +1,176 @@
+import { listPages, queryOf } from '../../kube/collection.ts';
+import { NODES_PATH } from '../../kube/nodes.ts';
+import { isPodTerminal, isReady, type Node, type Pod, type Toleration } from '../../kube/objects.ts';
+import { onNode } from '../../kube/pods.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import { type Clock, instantOf } from '../../lib/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
+import type { Ports } from '../ports.ts';
+
+/** What decides over a node's pods in one drain. Every replica computes the same from it. */
+export interface FilterTerms {
+  /** Pods that were created after this (RFC 3339) came after the cordon. */
+  readonly lateAfter: string;
+  /** The operator's own namespace. */
+  readonly namespace: string;
+}
+
+/** What a drain does with a pod, or why it leaves the pod where it is. */
+export type PodDeleteStatus = 'evict' | 'evict-last' | 'finished' | 'mirror' | 'daemonset' | 'tolerates-cordon';
+
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
+const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const OWN_COMPONENTS: ReadonlySet<string> = new Set([COMPONENTS.apiserver, COMPONENTS.controller]);
+
+/**
+ * Pods with local data (`emptyDir`) and pods that nothing will create anew are evicted like any other, because the reboot ends them anyway.
+ * A pod that is ending already is among those to evict: the drain waits for it.
+ */
+export function podDeleteStatus(pod: Pod, terms: FilterTerms): PodDeleteStatus {
+  if (isPodTerminal(pod)) return 'finished';
+  if (pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined) return 'mirror';
+  if (isOfDaemonSet(pod)) return 'daemonset';
+  if (isLate(pod, terms) && pod.spec?.tolerations?.some(toleratesCordon)) return 'tolerates-cordon';
+  return isOwn(pod, terms) ? 'evict-last' : 'evict';
+}
+
+/** A DaemonSet's pod would come back at once, to the cordoned node as well. */
+function isOfDaemonSet({ metadata }: Pod): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.controller && owner.kind === 'DaemonSet') ?? false;
+}
+
+/**
+ * A pod that was created after the cordon and tolerates it comes back as often as it is evicted. Times of creation decide, and not what this
+ * replica has seen, so that another replica agrees.
+ */
+function isLate(pod: Pod, { lateAfter }: FilterTerms): boolean {
+  const created = instantOf(pod.metadata.creationTimestamp);
+  return created !== undefined && created > Date.parse(lateAfter);
+}
+
+function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {
+  if (effect && effect !== CORDON_TAINT.effect) return false;
+  if (!key) return operator === 'Exists';
+  return key === CORDON_TAINT.key && (operator === 'Exists' || value === '');
+}
+
+/** The operator's own pods, without which the drain itself could not go on. Its agents are DaemonSet pods. */
+function isOwn(pod: Pod, { namespace }: FilterTerms): boolean {
+  return pod.metadata.namespace === namespace && OWN_COMPONENTS.has(pod.metadata.labels?.[COMPONENT_LABEL] ?? '');
+}
+
+/** The pods of a node, by what a drain does with them. */
+export interface PodDeleteList {
+  /** To evict, or to wait for where they are ending. */
+  readonly pods: readonly Pod[];
+  /** The operator's own, evicted once the others are gone. */
+  readonly own: readonly Pod[];
+  /** Came after the cordon and tolerate it: reported, not waited for. */
+  readonly tolerating: readonly Pod[];
+  /** All that stay where they are and run, those that tolerate the cordon among them. */
+  readonly staying: readonly Pod[];
+}
+
+export function filterPods(pods: readonly Pod[], terms: FilterTerms): PodDeleteList {
+  const withStatus = (...statuses: readonly PodDeleteStatus[]): readonly Pod[] =>
+    pods.filter((pod) => statuses.includes(podDeleteStatus(pod, terms)));
+  return {
+    pods: withStatus('evict'),
+    own: withStatus('evict-last'),
+    tolerating: withStatus('tolerates-cordon'),
+    staying: withStatus('mirror', 'daemonset', 'tolerates-cordon'),
+  };
+}
+
+/** All pods that the drain has to see gone. */
+export function podsLeft({ pods, own }: PodDeleteList): readonly Pod[] {
+  return [...pods, ...own];
+}
+
+/**
+ * The same list where the operator's own pods can go to another node; else they stay.
+ * @param canReschedule asked only where it matters
+ */
+export async function keepOwnUnless(
+  list: PodDeleteList,
+  canReschedule: () => Promise<boolean>,
+): Promise<PodDeleteList> {
+  if (list.own.length === 0 || (await canReschedule())) return list;
+  return { ...list, own: [], staying: [...list.staying, ...list.own] };
+}
+
+type FilterPorts = Pick<Ports, 'transport' | 'namespace'>;
+
+export interface PodsOf {
+  readonly nodeName: string;
+  /** As in FilterTerms. */
+  readonly lateAfter: string;
+}
+
+/** All pods on a node, by a live list. */
+export function listPodsOn({ pods }: Pick<Ports, 'pods'>, nodeName: string): Promise<readonly Pod[]> {
+  return pods.list({ fieldSelector: onNode(nodeName) });
+}
+
+/** What a drain makes of the pods of a node that were listed. */
+export function filterListed(
+  { transport, namespace }: FilterPorts,
+  listed: readonly Pod[],
+  { nodeName, lateAfter }: PodsOf,
+): Promise<PodDeleteList> {
+  const list = filterPods(listed, { lateAfter, namespace });
+  return keepOwnUnless(list, () => otherNodeTakesPods(transport, nodeName));
+}
+
+/** One that will do is enough, and is mostly among the first; a Node with the list of its images takes tens of KiB. */
+const PAGE_SIZE = 10;
+const SCHEDULABLE = queryOf({ fieldSelector: 'spec.unschedulable=false' });
+
+/** Whether any node but `nodeName` is Ready and not cordoned. Reads only as many pages of nodes as it needs. */
+async function otherNodeTakesPods(transport: KubeTransport, nodeName: string, signal?: AbortSignal): Promise<boolean> {
+  const request = { path: NODES_PATH, query: SCHEDULABLE, pageSize: PAGE_SIZE, signal };
+  for await (const page of listPages<Node>(transport, request)) {
+    if (page.items.some((node) => node.metadata.name !== nodeName && isReady(node))) return true;
+  }
+  return false;
+}
+
+/** For how long another node counts as there. */
+const FRESH_MS = 30_000;
+
+export interface RescheduleOptions {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly nodeName: string;
+  readonly signal: AbortSignal;
+}
+
+/** Whether the operator's own pods could go to another node, for the whole of a run: its pods change many times. */
+export class Reschedule {
+  readonly #options: RescheduleOptions;
+  #presumed: Promise<boolean> | undefined;
+  #freshUntil = -Infinity;
+
+  constructor(options: RescheduleOptions) {
+    this.#options = options;
+  }
+
+  /** For the count alone, while other pods are left. Where nobody can tell, the drain of the others goes on. */
+  isPresumed(): Promise<boolean> {
+    return (this.#presumed ??= this.#ask().catch(() => true));
+  }
+
+  /** When it is their turn. */
+  async isPossible(): Promise<boolean> {
+    const { clock } = this.#options;
+    if (clock.monotonic() < this.#freshUntil) return true;
+    const isPossible = await this.#ask();
+    if (isPossible) this.#freshUntil = clock.monotonic() + FRESH_MS;
+    return isPossible;
+  }
+
+  #ask(): Promise<boolean> {
+    const { transport, nodeName, signal } = this.#options;
+    return otherNodeTakesPods(transport, nodeName, signal);
+  }
+}
