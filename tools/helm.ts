@@ -1,6 +1,5 @@
-import { binaries, type GoProgram } from './go/build.ts';
-
-const HELM: GoProgram = { name: 'helm', module: 'helm', package: 'helm.sh/helm/v4/cmd/helm' };
+import { binaries } from './go/build.ts';
+import { HELM } from './go/helm.ts';
 
 /** `npm run --silent helm:build`: builds Helm, if this machine does not have it yet, and says where it is. */
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);

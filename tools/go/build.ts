@@ -87,6 +87,17 @@ export async function outputFolder(
   return cacheFolder({ module, state: [...texts, ...commands] }, env);
 }
 
+/** Version of a Go module that a module of ours requires, e.g. `v1.11.5`. @throws Error where it requires none */
+export async function requiredVersion(module: string, required: string): Promise<string> {
+  const text = await readFile(join(MODULES, module, 'go.mod'), 'utf8');
+  const version = text
+    .split('\n')
+    .map((line) => line.trim().split(' '))
+    .find(([path, found]) => path === required && found?.startsWith('v'))?.[1];
+  if (version === undefined) throw new Error(`${module}/go.mod: expected a version of ${required}, got none`);
+  return version;
+}
+
 /** Folder of this machine with the source of a Go module that a module of ours requires. */
 export async function sourceFolder(module: string, required: string, env: BuildOptions['env']): Promise<string> {
   const { stdout } = await go(['list', '-m', '-f', '{{.Dir}}', required], join(MODULES, module), env);
