@@ -10,7 +10,7 @@ export interface ControllerProps extends WorkloadProps {
   readonly replicas?: number;
   /** How the pods are spread over the cluster. @default none */
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;
-  /** Nodes that may be updating at once: a number, a percentage such as `10%`, or `unlimited`. @default 1 */
+  /** Nodes that may be updating at once: a number up to 600, a percentage such as `10%`, or `unlimited`, which both come to 600 at most. @default 1 */
   readonly maxConcurrentUpdate?: number | string;
   /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
   readonly maxFailedUpdate?: number | string;

@@ -1,4 +1,4 @@
-import type { Amount } from './plan/amount.ts';
+import { type Amount, MOST_AT_ONCE } from './plan/amount.ts';
 import type { Policy } from './plan/policy.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { dailySchedule, timeOfDay } from './schedule/daily.ts';
@@ -19,21 +19,38 @@ import {
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 
-const amount = (meta: { readonly help: string; readonly default: string }): OptionalEnvVar<Amount> => ({
-  expected: 'a positive integer, a percentage or "unlimited"',
-  parse: parseAmount,
+/** The counts that a variable takes: in words, the largest, and as the expression of their text. */
+interface Counts {
+  readonly expected: string;
+  readonly most: number;
+  readonly text: string;
+}
+
+const ANY_COUNT: Counts = { expected: 'a positive integer', most: 999_999_999, text: '[1-9][0-9]{0,8}' };
+const COUNT_AT_ONCE: Counts = {
+  expected: `a whole number from 1 to ${MOST_AT_ONCE}`,
+  most: MOST_AT_ONCE,
+  text: '[1-9][0-9]?|[1-5][0-9]{2}|600',
+};
+
+const amount = (
+  { expected, most, text: count }: Counts,
+  meta: { readonly help: string; readonly default: string },
+): OptionalEnvVar<Amount> => ({
+  expected: `${expected}, a percentage or "unlimited"`,
+  parse: (value) => parseAmount(value, most),
   schema: {
     anyOf: [
-      { type: 'integer', minimum: 1, maximum: 999_999_999 },
-      { type: 'string', pattern: '^([1-9][0-9]{0,8}|([1-9][0-9]?|100)%|[Uu][Nn][Ll][Ii][Mm][Ii][Tt][Ee][Dd])$' },
+      { type: 'integer', minimum: 1, maximum: most },
+      { type: 'string', pattern: `^(${count}|([1-9][0-9]?|100)%|[Uu][Nn][Ll][Ii][Mm][Ii][Tt][Ee][Dd])$` },
     ],
   },
   ...meta,
 });
 
-function parseAmount(value: string): Amount | undefined {
+function parseAmount(value: string, most: number): Amount | undefined {
   if (value.toLowerCase() === 'unlimited') return { kind: 'unlimited' };
-  if (/^[1-9]\d{0,8}$/.test(value)) return { kind: 'count', count: Number(value) };
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value) > most ? undefined : { kind: 'count', count: Number(value) };
   const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];
   return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
 }
@@ -63,11 +80,11 @@ export const controllerEnv = {
   ...logEnv,
   MY_NODE_NAME: text({ help: 'name of the node that this pod runs on; it is updated last' }),
   MY_POD_NAME: optionalText({ help: 'name of this pod, for the Lease and Events' }),
-  MAX_CONCURRENT_UPDATE: amount({
-    help: 'nodes that may be updating at once: a number, a percentage or "unlimited"',
+  MAX_CONCURRENT_UPDATE: amount(COUNT_AT_ONCE, {
+    help: 'nodes that may be updating at once: a number, a percentage or "unlimited"; never more than 600',
     default: '1',
   }),
-  MAX_FAILED_UPDATE: amount({
+  MAX_FAILED_UPDATE: amount(ANY_COUNT, {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
   }),

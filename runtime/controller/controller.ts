@@ -26,7 +26,7 @@ import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import { Refusals } from './refusals.ts';
 import { Reporter } from './reporter.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import { capacityOn, slotsOn } from './slots/entries.ts';
+import { slotsOn } from './slots/entries.ts';
 import { NotLeadingError, SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
 import { Wakeup } from '../lib/wakeup.ts';
@@ -125,10 +125,9 @@ export class Controller {
   outlook(): Outlook {
     const now = this.#options.clock.now();
     const { leading, lease } = this.#election;
-    const list = { slots: leading ? this.#ledger.slots : slotsOn(lease), slotCapacity: capacityOn(lease) };
     const snapshot = {
       ...this.#world.view(),
-      ...list,
+      slots: leading ? this.#ledger.slots : slotsOn(lease),
       window: this.#schedule.at(now),
       refusals: this.#refusals.view(),
     };

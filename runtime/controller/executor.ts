@@ -1,4 +1,4 @@
-import { ApiStatusError, ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
+import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
@@ -9,7 +9,7 @@ import { bump, mayFree } from './actions/slots.ts';
 import { Latecomers } from './latecomers.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
-import type { ShadowView, SlotKey } from './plan/snapshot.ts';
+import type { ShadowView } from './plan/snapshot.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
@@ -34,7 +34,9 @@ export interface Results {
 }
 
 /** Unanswered = failed in a way that does not tell whether it was carried out; late = there is no answer yet, or to an earlier command for the node. */
-type Result = Outcome | 'refused' | 'unanswered' | 'late';
+type Result = Step | 'refused' | 'unanswered' | 'late';
+/** Begun = the Lease is still to be swapped. */
+type Step = Outcome | 'begun';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
@@ -85,43 +87,43 @@ export class Executor {
     return [started, started.then(() => this.#free(frees, run))];
   }
 
-  /**
-   * Rule L1: the plan has read the shadows, the swap comes next, then the specs. Of slots that the API server takes together in no case, those
-   * of the first half are tried, or nobody would ever start again (rule L7).
-   */
+  /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
   async #start(starts: readonly Start[], run: Run): Outcomes {
     const swapped = await this.#swap('take', starts, run);
-    if (swapped === 'too-much' && starts.length > 1) {
-      return ['moved', ...(await this.#start(starts.slice(0, Math.floor(starts.length / 2)), run))];
-    }
-    if (swapped !== 'done') return ['moved'];
+    if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
   /** Rule L3: the node says first that its slot is given back, then the Lease. */
   async #free(frees: readonly Free[], run: Run): Outcomes {
-    const may = await this.#each(frees, run, async (free) =>
-      (await mayFree(this.#ports, free, run.signal)) ? 'done' : 'moved',
-    );
-    const ready = frees.filter((_, index) => may[index] === 'done');
+    const ready: Free[] = [];
+    const results = await this.#each(frees, run, async (free) => {
+      if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
+      ready.push(free);
+      return 'begun';
+    });
     const swapped = await this.#swap('free', ready, run);
-    return swapped === 'done' ? may : ['moved'];
+    if (swapped === 'done') for (const free of ready) this.#refusals.delete(free);
+    return results.map((result) => (result === 'begun' ? swapped : result));
   }
 
-  /** The Lease is read first each time, so a change whose outcome is unknown is found out by the next. */
-  async #swap(change: 'take' | 'free', slots: readonly SlotKey[], { signal }: Run): Promise<Swapped> {
-    if (slots.length === 0) return 'done';
+  /**
+   * A swap that fails is withheld from each of its nodes: they ask again one by one, so that where the API server takes no longer list, those
+   * that fit get their slots (rule L7). The Lease is read first each time, so a swap whose outcome is unknown is found out by the next.
+   */
+  async #swap(change: 'take' | 'free', commands: readonly (Start | Free)[], { signal }: Run): Promise<Result> {
+    if (commands.length === 0) return 'done';
     try {
-      await this.#ports.ledger[change](slots, signal);
+      await this.#ports.ledger[change](commands, signal);
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      this.#report({ swap: change, slots: slots.length }, error);
-      return error instanceof ApiStatusError && TOO_MUCH.has(error.status.code) ? 'too-much' : 'failed';
+      this.#report({ swap: change, slots: commands.length }, error);
+      return this.#withhold(commands, error);
     }
   }
 
-  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Outcome>): Outcomes {
+  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Step>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
       if (this.#latecomers.blocks(target)) return 'late';
@@ -132,7 +134,7 @@ export class Executor {
     });
   }
 
-  async #tell<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Outcome>): Promise<Result> {
+  async #tell<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Step>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
     if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
@@ -168,7 +170,7 @@ export class Executor {
     }
   }
 
-  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Outcome>): Promise<Result> {
+  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Step>): Promise<Result> {
     const what = {
       command: command.kind,
       ...('shadow' in command ? { shadow: command.shadow } : { node: command.node }),
@@ -176,15 +178,19 @@ export class Executor {
     try {
       const outcome = await work();
       this.#logger.debug(outcome === 'moved' ? 'found another world' : 'carried out', { ...what, outcome });
-      if (outcome !== 'moved') this.#refusals.delete(command);
+      if (outcome === 'done' || outcome === 'needless') this.#refusals.delete(command);
       return outcome;
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
       this.#report(what, error);
-      if (isMoved(error)) return 'moved';
-      this.#refusals.add(command, error);
-      return isDefinite(error) ? 'refused' : 'unanswered';
+      return this.#withhold([command], error);
     }
+  }
+
+  #withhold(commands: readonly Command[], error: unknown): 'moved' | 'refused' | 'unanswered' {
+    if (isMoved(error)) return 'moved';
+    for (const command of commands) this.#refusals.add(command, error);
+    return isDefinite(error) ? 'refused' : 'unanswered';
   }
 
   #report(what: Fields, error: unknown): void {
@@ -203,10 +209,6 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-type Swapped = 'done' | 'too-much' | 'failed';
-
-/** HTTP statuses by which the API server, or a proxy before it, takes a list of slots in no case, as where it is too long. */
-const TOO_MUCH: ReadonlySet<number> = new Set([413, 422]);
 /** Asked for again after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */

@@ -25,7 +25,7 @@ export interface WorldOptions {
 }
 
 /** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
-export type WorldView = Omit<Snapshot, 'slots' | 'slotCapacity' | 'window' | 'refusals'>;
+export type WorldView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
 
 /** The caches of everything that plans are made of. */
 export class World {

@@ -22,15 +22,19 @@ test('every fault is reported together', () => {
   const env = { MAX_CONCURRENT_UPDATE: 'ten', SCHEDULER_CRON_EXPRESSION: '* * *', UPDATE_WINDOW_START: '12:00:00' };
   expect(faults(env)).toEqual([
     expect.stringMatching(
-      /^MAX_CONCURRENT_UPDATE: expected a positive integer, a percentage or "unlimited", got "ten"$/,
+      /^MAX_CONCURRENT_UPDATE: expected a whole number from 1 to 600, a percentage or "unlimited", got "ten"$/,
     ),
     expect.stringMatching(/^SCHEDULER_CRON_EXPRESSION: expected seven cron fields/),
     expect.stringMatching(/^UPDATE_WINDOW_START, UPDATE_WINDOW_STOP: expected both or neither/),
   ]);
 });
 
-test.each(['0', '-1', '1.5', '0%', '101%', 'unlimitd', '01'])('%j nodes at once are refused', (text) => {
+test.each(['0', '-1', '1.5', '0%', '101%', 'unlimitd', '01', '601', '1000'])('%j nodes at once are refused', (text) => {
   expect(faults({ MAX_CONCURRENT_UPDATE: text })).toHaveLength(1);
+});
+
+test('as many nodes at once as the Lease holds in any case are accepted, and more may fail', () => {
+  expect(faults({ MAX_CONCURRENT_UPDATE: '600', MAX_FAILED_UPDATE: '601' })).toEqual([]);
 });
 
 test('a window that ends when it begins is refused', () => {

@@ -114,6 +114,71 @@ test('a fleet whose starts are all refused is asked about one node a second at m
   expect(await stage.slots()).toEqual([]);
 });
 
+/** The Lease, where its list would hold more than so many slots. */
+const listsOfMoreThan = (most: number): Disturbed => ({
+  resource: 'leases',
+  where: (body) => JSON.stringify(body).split('nodeUid').length - 1 > most,
+});
+const started = async (...names: readonly string[]): Promise<readonly string[]> => {
+  const specs = await stage.specs(...names);
+  return names.filter((_, index) => specs[index] === STARTED);
+};
+
+describe('where the API server refuses the list of slots', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const everybody = { env: { MAX_CONCURRENT_UPDATE: 'unlimited' } };
+
+  test.each([413, 500])(
+    'with %d whatever is on it, nobody starts, each says why, and it is asked for ever more rarely',
+    async (code) => {
+      stage = await Stage.with(...names);
+      const end = stage.cluster.disturb(listsOfMoreThan(0), refusing(code));
+      stage.start(everybody);
+      await stage.pass(minutes(30));
+      expect(await started(...names)).toEqual([]);
+      const message = `the start of its update ${code === 500 ? 'fails' : 'is refused'}: ${code} Denied: not on Fridays`;
+      for (const name of names) expect(await verdictOn(name)).toMatchObject({ reason: 'WriteRefused', message });
+      expect(await writesIn(minutes(60))).toBeLessThan(130);
+      end();
+      await stage.pass(minutes(6));
+      expect(await started(...names)).toEqual(names);
+    },
+  );
+
+  test('that is longer than three, three start, and the others as slots come back', async () => {
+    stage = await Stage.with(...names);
+    stage.cluster.disturb(listsOfMoreThan(3), refusing(422));
+    stage.start(everybody);
+    await stage.pass(minutes(2));
+    expect(await started(...names)).toHaveLength(3);
+    for (let left = names.length; left > 0; left--) {
+      const [next] = await started(...names);
+      await stage.update(next!);
+      await stage.pass(minutes(6));
+    }
+    expect(await stage.slots()).toEqual([]);
+    expect(await stage.specs(...names)).toEqual(names.map(() => 'Idle'));
+  });
+
+  test('that gives one back, the slot keeps its place, and its node says so', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    const end = stage.cluster.disturb({ resource: 'leases', where: (body) => isEmptied(body) }, refusing(403));
+    await stage.update('a');
+    expect(await writesIn(minutes(60))).toBeLessThan(60);
+    expect(await verdictOn('a')).toMatchObject({
+      reason: 'WriteRefused',
+      message: 'the return of its slot is refused: 403 Denied: not on Fridays',
+    });
+    end();
+    await stage.pass(minutes(6));
+    expect(await stage.spec('b')).toBe(STARTED);
+  });
+});
+
+const isEmptied = (body: unknown): boolean => JSON.stringify(body).includes('/slots":"[]"');
+
 test('a slot that the Node does not let go of keeps its place, and says so', async () => {
   stage = await Stage.with('a', 'b');
   stage.start();

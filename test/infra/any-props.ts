@@ -3,11 +3,12 @@ import { CA } from './pem.ts';
 
 const seconds = fc.nat({ max: 999_999_999 });
 const port = fc.integer({ min: 1024, max: 65535 });
-const amount = fc.oneof(
-  fc.integer({ min: 1, max: 999 }),
-  fc.integer({ min: 1, max: 100 }).map((percent) => `${percent}%`),
-  fc.constantFrom('unlimited', 'Unlimited'),
-);
+const amountTo = (most: number) =>
+  fc.oneof(
+    fc.integer({ min: 1, max: most }),
+    fc.integer({ min: 1, max: 100 }).map((percent) => `${percent}%`),
+    fc.constantFrom('unlimited', 'Unlimited'),
+  );
 const word = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const labels = fc.dictionary(word, word, { maxKeys: 3 });
 const partial = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { requiredKeys: [] });
@@ -110,8 +111,8 @@ export const anyProps = partial({
   }).filter(({ internalPort }) => internalPort !== 8080),
   controller: partial({
     ...pods,
-    maxConcurrentUpdate: amount,
-    maxFailedUpdate: amount,
+    maxConcurrentUpdate: amountTo(600),
+    maxFailedUpdate: amountTo(999),
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,

@@ -22,7 +22,7 @@ describe('faults of the props', () => {
       'agent.httpPort: expected a port number from 1024 to 65535, got "8080"',
       'apiserver.replicas: expected a whole number, 1 or more, got 0',
       'apiserver.internalPort: expected a port number from 1024 to 65535, got 80',
-      'controller.maxConcurrentUpdate: expected a positive integer, a percentage or "unlimited", got "ten"',
+      'controller.maxConcurrentUpdate: expected a whole number from 1 to 600, a percentage or "unlimited", got "ten"',
       'controller.maxFailedUpdate: expected a positive integer, a percentage or "unlimited", got 0',
       'controller.monitoringTimeInSec: expected a whole number of seconds, 0 or more, got 1.5',
     ]);

@@ -2,10 +2,9 @@ import { concurrency } from './amount.ts';
 import type { Policy } from './policy.ts';
 import { isOccupied } from './recovery.ts';
 import type { Assessed } from './releases.ts';
-import { Room } from './room.ts';
-import type { SlotKey, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import { isActive, type Subject } from './subject.ts';
-import { type Finding, NO_ROOM, NOT_READY_FIRST, WAITING } from './verdict.ts';
+import { type Finding, NOT_READY_FIRST, WAITING } from './verdict.ts';
 
 /** Who takes a place. */
 export interface Holder {
@@ -16,11 +15,10 @@ export interface Holder {
   readonly until?: number;
 }
 
-/** The places that the concurrency gives and the Lease has room for, and who takes them (rules L6 and L7). */
+/** The places that the concurrency gives, and who takes them (rule L6). */
 export class Places {
   readonly #capacity: number;
   readonly #taken: Set<string>;
-  readonly #room: Room;
   /** When places come back by themselves, the first of them first. */
   readonly #returns: readonly number[];
   readonly #fleet: readonly Assessed[];
@@ -34,7 +32,6 @@ export class Places {
     const managed = fleet.filter(({ subject }) => subject.node.managed).length;
     this.#capacity = concurrency(maxConcurrent, managed);
     this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));
-    this.#room = new Room(snapshot);
     // A shadow whose node is not known counts as its owner; nobody acts on one without an owner.
     const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
     const outages = this.#outages;
@@ -50,17 +47,13 @@ export class Places {
   }
 
   /** Gives the node a place, where it has none yet; what keeps it from one, where something does. */
-  take(slot: SlotKey): Finding | undefined {
-    // Before the concurrency: a place that comes back with time is nothing to wake up for where its slot would not fit.
-    if (!this.#room.fits(slot)) return NO_ROOM;
-    const { nodeUid } = slot;
+  take(nodeUid: string): Finding | undefined {
     const short = this.#taken.size + Number(!this.#taken.has(nodeUid)) - this.#capacity;
     if (short > 0) {
       this.#short = Math.min(this.#short, short);
       return this.#taken.size > this.#outages.size ? WAITING : NOT_READY_FIRST;
     }
     this.#taken.add(nodeUid);
-    this.#room.take(slot);
     return undefined;
   }
 

@@ -8,8 +8,6 @@ export interface Snapshot {
   readonly nodes: readonly NodeView[];
   readonly shadows: readonly ShadowView[];
   readonly slots: readonly SlotView[];
-  /** Bytes that the list of slots may have on the Lease. */
-  readonly slotCapacity: number;
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
   /** The namespace bears the annotation `paused`. */

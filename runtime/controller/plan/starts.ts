@@ -46,7 +46,7 @@ export function chooseStarts(managed: readonly Assessed[], places: Places, keepe
     const { node } = subject;
     const finding = gate(subject, version, keeper);
     const kept = isReady ? finding : settling(finding);
-    const queued = kept ? undefined : places.take({ shadow: shadow.name, nodeUid: node.uid });
+    const queued = kept ? undefined : places.take(node.uid);
     if (kept) findings[index] = kept;
     else if (queued) findings[index] = { ...queued, position: ++position };
     else {

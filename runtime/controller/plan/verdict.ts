@@ -71,8 +71,5 @@ export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being u
 /** It may start, and no other is being updated that could make a place free. */
 export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are not Ready take the places');
 
-/** It may start, and the Lease cannot hold its slot besides those that it has. */
-export const NO_ROOM: Finding = found('WaitingForSlot', 'the list of slots on the Lease is full');
-
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);

@@ -41,17 +41,6 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   }));
 }
 
-/** What the API server takes of annotations on one object, keys and values together, bytes. */
-const ANNOTATIONS_LIMIT = 262_144;
-/** Left to others, bytes, where they have written nothing there yet. With names as long as those on EKS, the rest is some 1,600 slots. */
-const SPARE = 8192;
-
-/** Bytes that the list of slots may have on this Lease: what the API server takes, less what others have written there. */
-export function capacityOn(lease: Lease | undefined): number {
-  const rest = { ...lease?.metadata.annotations, [SLOTS_ANNOTATION]: '[]' };
-  return ANNOTATIONS_LIMIT - Math.max(SPARE, Buffer.byteLength(Object.entries(rest).flat().join('')));
-}
-
 export function formatEntries(entries: readonly Entry[]): string {
   return JSON.stringify(entries);
 }

@@ -69,7 +69,7 @@ export class SlotLedger {
   /**
    * Takes slots: their shadows' specs may be written after this and not before (rule L1).
    * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again;
-   * InvalidError: the API server does not take the list, as where it would be too long, and nothing was taken; UnreachableError: load before the next plan
+   * ApiStatusError: the API server refuses the list, and by a 4xx of its own nothing was taken; UnreachableError: the next swap finds out
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);

@@ -21,7 +21,7 @@ import { upToDate } from '../plan/condition.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
 import { COMMAND_KINDS } from '../refusals.ts';
-import { capacityOn, slotsOn } from '../slots/entries.ts';
+import { slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
 export interface Look {
@@ -79,7 +79,6 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
     nodes: nodeViews,
     shadows: observations.shadows(facts, nodeViews, now).map((shadow) => Object.assign(shadow, { stale: false })),
     slots: slotsOn(lease),
-    slotCapacity: capacityOn(lease),
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),

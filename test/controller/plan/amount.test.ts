@@ -24,7 +24,7 @@ describe('a share of the nodes', () => {
   });
 });
 
-test('a count is itself, and no limit is none', () => {
+test('a count is itself; no limit is none for failures, and 600 for updates at once', () => {
   expect([concurrency({ kind: 'count', count: 4 }, 1), failureBudget({ kind: 'count', count: 1 }, 9)]).toEqual([4, 1]);
-  expect(concurrency({ kind: 'unlimited' }, 1)).toBe(Infinity);
+  expect([concurrency({ kind: 'unlimited' }, 1), failureBudget({ kind: 'unlimited' }, 1)]).toEqual([600, Infinity]);
 });

@@ -84,7 +84,6 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
     nodes: [],
     shadows: [],
     slots: [],
-    slotCapacity: Infinity,
     silentSince: new Map(),
     paused: false,
     window: { open: true, triggeredAt: undefined, changesAt: undefined },

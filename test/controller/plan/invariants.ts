@@ -2,9 +2,7 @@ import { concurrency, failureBudget } from '../../../runtime/controller/plan/amo
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { slot } from './fleet.ts';
 
 /** A plan with what it was made of. */
 export interface Made {
@@ -27,8 +25,6 @@ interface Facts extends Made {
   readonly busy: ReadonlySet<string>;
   readonly slotted: ReadonlySet<string>;
   readonly capacity: number;
-  /** Bytes that are left on the list of slots then. */
-  readonly roomLeft: number;
 }
 
 function factsOf(made: Made): Facts {
@@ -37,7 +33,6 @@ function factsOf(made: Made): Facts {
   const started = plan.commands.flatMap((command) => (command.kind === 'start' ? [command] : []));
   const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
   const busy = new Set([...slotted, ...started.map(({ nodeUid }) => nodeUid)]);
-  const listed = [...snapshot.slots, ...started.filter(({ nodeUid }) => !slotted.has(nodeUid))];
   const starts = started.map(({ shadow }) => shadows.get(shadow)!);
   return {
     ...made,
@@ -46,7 +41,6 @@ function factsOf(made: Made): Facts {
     busy,
     slotted,
     capacity: concurrency(policy.maxConcurrent, snapshot.nodes.length),
-    roomLeft: listed.reduce((left, one) => left - slotBytes(one), snapshot.slotCapacity),
   };
 }
 
@@ -57,12 +51,10 @@ const INVARIANTS: readonly (readonly [says: string, holds: (facts: Facts) => boo
       snapshot.shadows.every((one) => !isMoving(one) || one.owners.some((uid) => slotted.has(uid))),
   ],
   ['no more nodes are updated at once than the policy says', ({ busy, capacity }) => busy.size <= capacity],
-  ['the list of slots never outgrows the Lease', ({ roomLeft, starts }) => starts.length === 0 || roomLeft >= 0],
   [
-    'nobody waits while a place is free, and there is room for its slot',
-    ({ plan, busy, capacity, roomLeft }) =>
-      busy.size >= capacity ||
-      !plan.verdicts.some(({ node, position }) => position !== undefined && bytesOf(node) <= roomLeft),
+    'nobody waits while a place is free',
+    ({ plan, busy, capacity }) =>
+      busy.size >= capacity || !plan.verdicts.some(({ position }) => position !== undefined),
   ],
   [
     'there is one verdict for each node',
@@ -117,6 +109,5 @@ function isOwnLast({ plan, policy, starts }: Facts): boolean {
   return !isOwn || !plan.verdicts.some(({ position }) => position !== undefined);
 }
 
-const bytesOf = (node: string): number => slotBytes(slot(node));
 const nameOf = (command: Command): string => ('shadow' in command ? command.shadow : `node ${command.node}`);
 const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;

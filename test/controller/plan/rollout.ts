@@ -24,8 +24,6 @@ export interface RolloutInput {
   readonly random: Random;
   /** What the names of the nodes end with. @default nothing */
   readonly domain?: string;
-  /** Bytes that the list of slots may have. @default any number */
-  readonly slotCapacity?: number;
   /** Makes each plan, and may measure it. */
   readonly make?: (work: () => Plan) => Plan;
 }
@@ -38,9 +36,9 @@ function windowAt(minute: number): WindowState {
 
 /** Rolls a fleet over on the plan alone, a minute at a time, and holds each plan to every invariant. */
 export function rollOut(input: RolloutInput): RolloutReport {
-  const { size, policy, random, domain = '', slotCapacity = Infinity, make = (work) => work() } = input;
+  const { size, policy, random, domain = '', make = (work) => work() } = input;
   const names = Array.from({ length: size }, (_, index) => `n${index}${domain}`);
-  let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])), { slotCapacity });
+  let snapshot = fleet(Object.fromEntries(names.map((name) => [name, {}])));
   const faults = new Set<string>();
   let plans = 0;
   let failures = 0;

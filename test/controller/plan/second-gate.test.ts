@@ -81,11 +81,10 @@ describe('a node that is refused its drain for two minutes', () => {
     expect(planned(world(1))).toMatchObject({ commands: [], wakeAt: minutes(1) });
   });
 
-  test('waits for the proof of its release alike, and for room on the Lease', () => {
+  test('waits for the proof of its release alike', () => {
     const many = { ...POLICY, maxConcurrent: { kind: 'count', count: 9 }, maxFailed: rules.maxFailed } as const;
     const kinds = (world: Snapshot): readonly string[] => plan(world, many, NOW).commands.map(({ kind }) => kind);
     expect(kinds(fleet({ a: blocked, b: {} }, since(2)))).toEqual(['call-off']);
-    expect(kinds(fleet({ a: blocked, b: {}, c: updated }, { ...since(2), slotCapacity: 0 }))).toEqual(['call-off']);
   });
 
   test.each<[string, Snapshot]>([

@@ -50,6 +50,32 @@ describe('concurrency', () => {
     expect(started(five, { maxConcurrent, maxFailed: { kind: 'unlimited' } })).toHaveLength(count);
   });
 
+  test('whatever the policy, no more at once than the Lease holds with the longest names', () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `n${index}`);
+    const thousand = fleet(Object.fromEntries(names.map((name) => [name, {}])));
+    const rules = { ...POLICY, maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+    const { verdicts, places } = plan(thousand, rules, NOW);
+    expect([places.capacity, places.holders.length]).toEqual([600, 600]);
+    expect(verdicts.filter(({ position }) => position !== undefined)).toHaveLength(400);
+    expect(started(thousand, { ...rules, maxConcurrent: { kind: 'percent', percent: 61 } })).toHaveLength(600);
+  });
+
+  test('of more slots than that, which another version has left, each is given back, and only then another taken', () => {
+    const names = Array.from({ length: 602 }, (_, index) => `n${index}`);
+    const parts = (name: string): Parts => (name === 'n0' ? {} : name === 'n1' ? updated : staging);
+    const world = fleet(Object.fromEntries(names.map((name) => [name, parts(name)])), {
+      slots: names.slice(1).map((name) => slot(name)),
+    });
+    const rules = { ...POLICY, maxConcurrent: { kind: 'unlimited' } } as const;
+    expect(plan(world, rules, NOW).commands).toMatchObject([{ kind: 'free', shadow: 'brs-n1' }]);
+    const fewer = {
+      ...world,
+      slots: world.slots.slice(2),
+      shadows: world.shadows.filter(({ name }) => name !== 'brs-n2'),
+    };
+    expect(started(fewer, rules)).toEqual(['n0']);
+  });
+
   test.each<[string, Partial<Snapshot>]>([
     ['a slot, though the shadow looks idle', { slots: [slot('x')], nodes: [...two.nodes, node('x')] }],
     ['a slot of a node that is gone', { slots: [slot('gone')] }],

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import type { Amount } from '../../../runtime/controller/plan/amount.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import { slotBytes } from '../../../runtime/controller/plan/room.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
@@ -41,9 +40,6 @@ const windows = fc.oneof(
   })),
 );
 
-/** Room for none of the slots, for some or for all of them. */
-const slotCapacity = fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 7 * slotBytes(slot('n0')) }));
-
 const KINDS = [
   'start',
   'set-spec',
@@ -79,13 +75,11 @@ export const world: fc.Arbitrary<Snapshot> = fc
     refusals: fc.oneof({ weight: 4, arbitrary: fc.constant(new Map()) }, refused),
     window: windows,
     ghost: rarely,
-    slotCapacity,
   })
-  .map(({ members, paused, refusals, window, ghost, slotCapacity: bytes }) => ({
+  .map(({ members, paused, refusals, window, ghost }) => ({
     nodes: members.map((one) => one.node),
     shadows: members.flatMap((one) => one.shadow ?? []),
     slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
-    slotCapacity: bytes,
     silentSince: new Map(
       members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
     ),

@@ -5,9 +5,8 @@ import {
   SlotsMovedError,
   UnreadableSlotsError,
 } from '../../../runtime/controller/slots/ledger.ts';
-import { slotBytes } from '../../../runtime/controller/plan/room.ts';
-import type { SlotKey } from '../../../runtime/controller/plan/snapshot.ts';
-import { capacityOn, SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+import { concurrency } from '../../../runtime/controller/plan/amount.ts';
+import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
 import { InvalidError } from '../../../runtime/kube/errors.ts';
 import { leasePort } from '../../../runtime/kube/leases.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
@@ -89,19 +88,20 @@ test('who does not hold the Lease takes nothing', async () => {
   expect(await text()).toBe('[]');
 });
 
-test('a list as long as may be is taken by the API server, and so is one slot fewer', async () => {
-  const { ledger, text } = await ledgerOn('[]');
-  const capacity = capacityOn(undefined);
-  const keys: SlotKey[] = [];
-  for (let left = capacity; left > 0; left -= slotBytes(keys.at(-1)!)) {
-    keys.push({ shadow: `brs-${'n'.repeat(45)}${1000 + keys.length}`, nodeUid: crypto.randomUUID() });
-  }
-  const fitting = keys.slice(0, -1);
+test('as many slots as a plan gives are taken by the API server, however long their names, and leave others an eighth', async () => {
+  const most = concurrency({ kind: 'unlimited' }, 10_000);
+  const longest = Array.from({ length: most }, (_, index) => ({
+    shadow: `brs-${'n'.repeat(245)}${1000 + index}`,
+    nodeUid: crypto.randomUUID(),
+    starts: 999_998,
+    since: '2026-01-01T00:00:00Z',
+  }));
+  const { ledger, text } = await ledgerOn(JSON.stringify(longest));
   await ledger.load(signal);
-  await ledger.take(fitting, signal);
-  expect(Buffer.byteLength((await text()) ?? '')).toBeGreaterThan(0.95 * capacity);
-  await ledger.free(fitting.slice(0, 1), signal);
-  expect(ledger.slots).toHaveLength(fitting.length - 1);
+  await ledger.take(longest, signal);
+  const list = (await text()) ?? '';
+  expect(JSON.parse(list)).toHaveLength(most);
+  expect(Buffer.byteLength(SLOTS_ANNOTATION + list)).toBeLessThan(262_144 * (7 / 8));
 });
 
 test('a list that outgrows the Lease is refused as it is, and the slots stay as they were', async () => {

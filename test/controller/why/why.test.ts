@@ -3,7 +3,6 @@ import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runti
 import { type Look, look, UnknownPolicyError } from '../../../runtime/controller/why/look.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
-import { leaseWithRoomFor } from '../room.ts';
 import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { Stage } from '../stage.ts';
 
@@ -62,18 +61,6 @@ describe('a line for each node', () => {
     await deploy({ MAX_CONCURRENT_UPDATE: '2' });
     const lines = fleetLines(await seen()).slice(1);
     expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['Updating', 'Updating', 'WaitingForSlot']);
-  });
-
-  test('by the room that the Lease has left, as the controller reckons', async () => {
-    stage = await Stage.with('a', 'b', 'c');
-    await leaseWithRoomFor(stage, 1);
-    await deploy({ MAX_CONCURRENT_UPDATE: 'unlimited' });
-    expect(fleetLines(await seen())).toEqual([
-      'places: 1 taken, by a (StagedAndPerformedUpdate)',
-      'a  Updating        the node is being updated to 1.1.0 (StagedAndPerformedUpdate)',
-      'b  WaitingForSlot  the list of slots on the Lease is full (position 1)',
-      'c  WaitingForSlot  the list of slots on the Lease is full (position 2)',
-    ]);
   });
 
   test('with what the API server has refused the controller', async () => {

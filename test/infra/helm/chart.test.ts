@@ -128,6 +128,8 @@ function valuesOf(given: Given): Values {
     [{ apiserver: { internalPort: 9000, httpPort: 9000 } }, 'apiserver.httpPort'],
     [{ logging: { filter: 'loud' } }, '/logging/filter'],
     [{ controller: { maxConcurrentUpdate: 'ten' } }, '/controller/maxConcurrentUpdate'],
+    [{ controller: { maxConcurrentUpdate: 601 } }, '/controller/maxConcurrentUpdate'],
+    [{ controller: { maxConcurrentUpdate: '601' } }, '/controller/maxConcurrentUpdate'],
     [{ controller: { maxFailedUpdate: '101%' } }, '/controller/maxFailedUpdate'],
     [{ controller: { monitoringTimeInSec: 1.5 } }, '/controller/monitoringTimeInSec'],
     [{ controller: { schedule: { kind: 'never' } } }, '/controller/schedule'],
