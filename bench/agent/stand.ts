@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchOne } from '../../runtime/kube/one.ts';
-import { type ShadowObject, shadowPort, shadowsPath } from '../../runtime/kube/shadows.ts';
-import type { Node } from '../../runtime/kube/objects.ts';
+import type { Collection } from '../../runtime/kube/collection.ts';
+import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import { shadowsOf, shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
@@ -109,8 +110,8 @@ export class Stand {
     await Promise.all(this.#agents.map(({ ended }) => ended));
   }
 
-  get #shadows(): ReturnType<typeof shadowPort> {
-    return shadowPort(this.#options.transport, NAMESPACE);
+  get #shadows(): Collection<ShadowObject> {
+    return shadowsOf(this.#options.transport, NAMESPACE);
   }
 }
 

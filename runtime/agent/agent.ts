@@ -5,7 +5,7 @@ import { Latest } from '../lib/latest.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import type { View } from './decide.ts';
 import { isDeadMount } from './failure.ts';
 import type { HostUpdater } from './host/port.ts';

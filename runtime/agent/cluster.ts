@@ -1,7 +1,6 @@
-import { nodePort } from '../kube/nodes.ts';
-import type { Node } from '../kube/objects.ts';
+import type { Node, ShadowObject } from '../kube/objects.ts';
+import { nodesOf, shadowsPath } from '../kube/resources.ts';
 import { watchOne } from '../kube/one.ts';
-import { type ShadowObject, shadowsPath } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { MARKS_ANNOTATION } from '../marks/names.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -24,7 +23,7 @@ type ClusterView = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'wa
 /** All that an agent reads of the Kubernetes API: one watch, and now and then its Node. */
 export function clusterView(options: ClusterViewOptions): ClusterView {
   const { transport, namespace, nodeName, clock, random, logger } = options;
-  const nodes = nodePort(transport);
+  const nodes = nodesOf(transport);
   return {
     nodeName,
     nodeUid: async (signal) => (await nodes.get(nodeName, signal))?.metadata.uid,

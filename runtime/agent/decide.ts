@@ -1,5 +1,5 @@
 import { belongsTo } from '../shadow/owner.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 
 /** All that decides what the agent does next. What the host has staged is looked at within the steps. */

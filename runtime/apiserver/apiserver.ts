@@ -1,11 +1,8 @@
 import type { Server } from 'node:https';
-import { budgetPort } from '../kube/budgets.ts';
+import { budgetsOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import { type EventRecorder, eventRecorder } from '../kube/events.ts';
 import { evictionPort } from '../kube/evictions.ts';
-import { nodePort } from '../kube/nodes.ts';
-import { podPort } from '../kube/pods.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
-import { shadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { volumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -57,14 +54,12 @@ const COMPONENT = 'brupop-apiserver';
 export function createApiserver(options: ApiserverOptions): Apiserver {
   const { transport, namespace, config, instance, clock, random, logger } = options;
   const metrics = new Metrics();
-  const nodes = nodePort(transport);
-  const pods = podPort(transport);
   const ports: Ports = {
     transport,
-    nodes,
-    pods,
-    shadows: shadowPort(transport, namespace),
-    budgets: budgetPort(transport),
+    nodes: nodesOf(transport),
+    pods: podsOf(transport),
+    shadows: shadowsOf(transport, namespace),
+    budgets: budgetsOf(transport),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     events: nodeEvents(eventRecorder(transport, { component: COMPONENT, instance, clock, logger })),
@@ -80,8 +75,8 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
     volumesMs: config.VOLUME_DETACH_TIMEOUT_IN_SEC * 1000,
   });
-  const reviews = tokenReviewPort(transport);
-  const authenticator = new Authenticator({ reviews, pods, nodes, clock, random, namespace });
+  const agents = { reviews: tokenReviewPort(transport), pods: podsOf(transport, namespace) };
+  const authenticator = new Authenticator({ ...ports, ...agents });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
   const refusals = new RefusalLog({ metrics, clock, logger });
   const connections = new ConnectionGuard(refusals);

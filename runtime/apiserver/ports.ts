@@ -1,9 +1,6 @@
-import type { BudgetPort } from '../kube/budgets.ts';
+import type { Collection, VersionedPatch } from '../kube/collection.ts';
+import type { Node, Pod, PodDisruptionBudget, ShadowObject } from '../kube/objects.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
-import type { NodePort } from '../kube/nodes.ts';
-import type { Node } from '../kube/objects.ts';
-import type { PodPort } from '../kube/pods.ts';
-import type { ShadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import type { VolumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -29,10 +26,10 @@ export interface NodeEvents {
 export interface Ports {
   /** For what is followed rather than asked. */
   readonly transport: KubeTransport;
-  readonly nodes: NodePort;
-  readonly shadows: ShadowPort;
-  readonly pods: PodPort;
-  readonly budgets: BudgetPort;
+  readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
+  readonly shadows: Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'>;
+  readonly pods: Pick<Collection<Pod>, 'list'>;
+  readonly budgets: Pick<Collection<PodDisruptionBudget>, 'list'>;
   readonly evictions: EvictionPort;
   readonly volumes: VolumePort;
   readonly events: NodeEvents;

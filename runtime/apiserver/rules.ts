@@ -1,5 +1,4 @@
-import type { Node } from '../kube/objects.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { Node, ShadowObject } from '../kube/objects.ts';
 import { readMarks } from '../marks/marks.ts';
 import type { RebootRecord } from '../shadow/model.ts';
 import type { State } from '../shadow/states.ts';

@@ -1,4 +1,4 @@
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import type { Agent } from './auth/authenticator.ts';
 import { expectDrainable } from './drain/cordon.ts';

@@ -1,5 +1,5 @@
 import { ConflictError, isDefinite } from '../kube/errors.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
 import { parseAgentStatus } from '../shadow/parse.ts';

@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import { shadowName } from '../shadow/names.ts';
 import { belongsTo } from '../shadow/owner.ts';
 import type { Agent } from './auth/authenticator.ts';

@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { ShadowPort } from '../kube/shadows.ts';
+import type { Collection } from '../kube/collection.ts';
+import type { ShadowObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
@@ -19,7 +20,7 @@ const LOOK_AGAIN_MS = 3_600_000;
 const CAPACITY = 60_000 / PACE_MS;
 
 export interface ConditionWriterOptions {
-  readonly shadows: ShadowPort;
+  readonly shadows: Pick<Collection<ShadowObject>, 'patchStatus'>;
   readonly expectations: Expectations;
   readonly refusals: Refusals;
   readonly clock: Clock;

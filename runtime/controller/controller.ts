@@ -1,12 +1,8 @@
 import { countingFailures } from '../kube/counted.ts';
-import { crdPort } from '../kube/crds.ts';
+import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/events.ts';
 import { LeaderElection } from '../kube/lease.ts';
-import { leasePort } from '../kube/leases.ts';
-import { nodePort } from '../kube/nodes.ts';
-import { podPort } from '../kube/pods.ts';
-import { shadowPort } from '../kube/shadows.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { aborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -77,8 +73,8 @@ export class Controller {
   constructor(options: ControllerOptions) {
     const { namespace, clock, random, logger, config, identity, isPredecessor } = options;
     const transport = countingFailures(options.transport, (code) => this.metrics.apiFailed(code));
-    const leases = leasePort(transport, namespace);
-    const shadows = shadowPort(transport, namespace);
+    const leases = leasesOf(transport, namespace);
+    const shadows = shadowsOf(transport, namespace);
     const expectations = new Expectations();
     this.#events = new EventBroadcaster(recorderOf({ ...options, transport }), clock);
     this.#options = options;
@@ -91,11 +87,11 @@ export class Controller {
     const { agentTimeoutMs } = this.#policy;
     const telling = { events: this.#events, metrics: this.metrics, logger, clock, namespace };
     this.#reporter = new Reporter({ ...telling, agentTimeoutMs });
-    const live = { shadows, nodes: nodePort(transport), pods: podPort(transport) };
-    const ports = { ...live, ledger: this.#ledger, expectations, namespace, clock };
+    const live = { shadows, nodes: nodesOf(transport), pods: podsOf(transport, namespace) };
+    const ports = { ...live, ledger: this.#ledger, expectations, clock };
     const told = { reporter: this.#reporter, logger, onOver: () => this.#wakeup.ring() };
     this.#executor = new Executor({ ports, refusals: this.#refusals, ...told });
-    const stored = { crds: crdPort(transport), shadows: shadowPort(transport), own: shadows };
+    const stored = { crds: crdsOf(transport), shadows: shadowsOf(transport), own: shadows };
     const migration = { ...stored, namespace, clock, logger };
     this.#migrate = (signal) => migrateStorage(migration, signal);
     const onLeading = (signal: AbortSignal): Promise<void> => this.#lead(signal);

@@ -1,7 +1,6 @@
-import type { CrdPort } from '../kube/crds.ts';
+import type { Collection } from '../kube/collection.ts';
+import type { CustomResourceDefinition, ShadowObject } from '../kube/objects.ts';
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { CustomResourceDefinition } from '../kube/objects.ts';
-import type { ShadowObject, ShadowPort } from '../kube/shadows.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
@@ -11,11 +10,11 @@ const AT_ONCE = 2;
 const RETRY_MS = 60_000;
 
 export interface StorageMigrationOptions {
-  readonly crds: CrdPort;
+  readonly crds: Pick<Collection<CustomResourceDefinition>, 'get' | 'patchStatus'>;
   /** Of all namespaces: an object anywhere that is stored in an old version keeps that version needed. */
-  readonly shadows: Pick<ShadowPort, 'list'>;
+  readonly shadows: Pick<Collection<ShadowObject>, 'list'>;
   /** The operator's own shadows, which it may write. */
-  readonly own: Pick<ShadowPort, 'patch'>;
+  readonly own: Pick<Collection<ShadowObject>, 'patch'>;
   /** The operator's own. */
   readonly namespace: string;
   readonly clock: Clock;
@@ -42,14 +41,16 @@ async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal
   const { crds, shadows, namespace, logger } = options;
   const crd = await crds.get(CRD_NAME, signal);
   if (!crd || !isDue(crd)) return;
-  const all = await shadows.list(signal);
+  const all = await shadows.list({}, signal);
   const foreign = all.filter(({ metadata }) => metadata.namespace !== namespace);
   if (foreign.length > 0) {
     logger.warn('shadows in another namespace keep an old version stored', { shadows: foreign.length });
     return;
   }
   await inParallel(all, AT_ONCE, (shadow) => rewrite(options, shadow, signal));
-  await crds.setStoredVersions(crd, [STORAGE_VERSION], signal);
+  const { resourceVersion } = crd.metadata;
+  const patch = { metadata: { resourceVersion }, status: { storedVersions: [STORAGE_VERSION] } };
+  await crds.patchStatus(CRD_NAME, patch, signal);
   logger.info('stored shadows migrated', { shadows: all.length, to: STORAGE_VERSION });
 }
 

@@ -1,5 +1,4 @@
-import type { Node, Pod } from '../kube/objects.ts';
-import type { ShadowObject } from '../kube/shadows.ts';
+import type { Node, Pod, ShadowObject } from '../kube/objects.ts';
 import { instantOf } from '../lib/clock.ts';
 import { readMarks } from '../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../marks/names.ts';

@@ -1,9 +1,6 @@
 import { Informer } from '../kube/informer.ts';
-import { NAMESPACES_PATH } from '../kube/namespaces.ts';
-import { NODES_PATH } from '../kube/nodes.ts';
-import type { KubeObject, Node, Pod } from '../kube/objects.ts';
-import { podsPath } from '../kube/pods.ts';
-import { type ShadowObject, shadowsPath } from '../kube/shadows.ts';
+import type { KubeObject, Node, Pod, ShadowObject } from '../kube/objects.ts';
+import { NAMESPACES_PATH, NODES_PATH, podsPath, shadowsPath } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';

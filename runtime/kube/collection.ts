@@ -19,13 +19,16 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-export interface PatchOptions {
-  readonly subresource?: 'status';
-  readonly signal?: AbortSignal | undefined;
+/** A merge patch that takes effect only on the version of the object that it was decided on: a ConflictError where that has changed. */
+export interface VersionedPatch {
+  readonly metadata: { readonly resourceVersion: string };
 }
 
-/** What the typed ports share: the verbs of one collection. Errors as in `KubeTransport.request`. */
-export class Collection<T extends KubeObject> {
+/**
+ * The verbs of one collection, live: nothing is cached. Errors as in `KubeTransport.request`.
+ * @template P what a patch has to be
+ */
+export class Collection<T extends KubeObject, P extends object = object> {
   readonly #transport: KubeTransport;
   readonly #path: string;
 
@@ -54,20 +57,27 @@ export class Collection<T extends KubeObject> {
     return items;
   }
 
+  /** @throws ConflictError (reason AlreadyExists) */
   create(object: object, signal?: AbortSignal): Promise<T> {
     return this.#send({ method: 'POST', path: this.#path, body: object }, signal);
   }
 
-  /** Writes the whole object; its resourceVersion, as read, makes it a compare-and-swap. */
-  replace(object: T, signal?: AbortSignal): Promise<T> {
+  /** Writes the whole object; its resourceVersion, as read, makes it a compare-and-swap. @throws ConflictError, NotFoundError */
+  update(object: T, signal?: AbortSignal): Promise<T> {
     return this.#send({ method: 'PUT', path: this.#of(object.metadata.name), body: object }, signal);
   }
 
-  /** JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, a compare-and-swap. */
-  patch(name: string, patch: object, options: PatchOptions = {}): Promise<T> {
-    const path = objectPath(this.#path, name, options.subresource);
-    const contentType = 'application/merge-patch+json';
-    return this.#send({ method: 'PATCH', path, body: patch, contentType }, options.signal);
+  /**
+   * JSON merge patch (RFC 7386) of everything but the status; null removes. With `metadata.resourceVersion` in it, a compare-and-swap.
+   * @throws ConflictError, NotFoundError
+   */
+  patch(name: string, patch: P, signal?: AbortSignal): Promise<T> {
+    return this.#patch(this.#of(name), patch, signal);
+  }
+
+  /** The same for the status subresource: `{metadata?, status}`. */
+  patchStatus(name: string, patch: object, signal?: AbortSignal): Promise<T> {
+    return this.#patch(objectPath(this.#path, name, 'status'), patch, signal);
   }
 
   /** Asks for deletion; an object that is gone already is fine. @throws ConflictError when a precondition does not hold */
@@ -77,6 +87,10 @@ export class Collection<T extends KubeObject> {
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
     }
+  }
+
+  #patch(path: string, body: object, signal: AbortSignal | undefined): Promise<T> {
+    return this.#send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' }, signal);
   }
 
   #of(name: string): string {

@@ -1,7 +1,7 @@
-import { deleteOptions } from './collection.ts';
 import { ApiStatusError, ConflictError, type KubeStatus, NotFoundError } from './errors.ts';
 import { objectPath } from './paths.ts';
-import { podPort, podsPath } from './pods.ts';
+import { deleteOptions } from './collection.ts';
+import { podsOf, podsPath } from './resources.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** One pod, not just its name: a namesake may have replaced it. */
@@ -27,7 +27,6 @@ export interface EvictionPort {
 }
 
 export function evictionPort(transport: KubeTransport): EvictionPort {
-  const pods = podPort(transport);
   return {
     async evict(pod, signal) {
       try {
@@ -43,7 +42,8 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
         if (!(error instanceof ApiStatusError)) throw error;
         // 409 can be the UID, or an ordinary conflict inside the API server, and 404 a webhook's answer: only the pod itself tells which.
         const unclear = error instanceof ConflictError || error instanceof NotFoundError;
-        if (unclear && (await pods.get(pod, signal))?.metadata.uid !== pod.uid) return { kind: 'gone' };
+        if (unclear && (await podsOf(transport, pod.namespace).get(pod.name, signal))?.metadata.uid !== pod.uid)
+          return { kind: 'gone' };
         return classify(error.status, pod.namespace);
       }
     },

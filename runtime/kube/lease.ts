@@ -3,11 +3,11 @@ import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { jitter, type Random } from '../lib/random.ts';
 import { ConflictError } from './errors.ts';
-import type { LeasePort } from './leases.ts';
+import type { Collection } from './collection.ts';
 import type { Lease } from './objects.ts';
 
 export interface LeaderElectionOptions {
-  readonly leases: LeasePort;
+  readonly leases: Pick<Collection<Lease>, 'get' | 'create' | 'update'>;
   /** Name of the Lease. */
   readonly name: string;
   /** Who this is: new for each start of the process. */
@@ -152,7 +152,7 @@ export class LeaderElection {
     const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
     this.#held = lease
       ? await leases.update({ ...lease, spec }, signal)
-      : await leases.create({ metadata: { name }, spec }, signal);
+      : await leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec }, signal);
     this.#seen = this.#held;
     return 'held';
   }

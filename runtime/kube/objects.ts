@@ -1,3 +1,6 @@
+import type { Shadow } from '../shadow/model.ts';
+import type { LabelSelector } from './selector.ts';
+
 /**
  * Kubernetes objects as they are on the wire, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null and absent
  * are the same: the API server gives out null for a time that was never set wherever its own type holds times by value.
@@ -151,3 +154,20 @@ export interface CustomResourceDefinition extends KubeObject {
   };
   readonly status?: { readonly storedVersions?: readonly string[] };
 }
+
+export interface PodDisruptionBudget extends KubeObject {
+  readonly spec?: {
+    readonly selector?: LabelSelector | null;
+    readonly unhealthyPodEvictionPolicy?: 'IfHealthyBudget' | 'AlwaysAllow';
+  };
+  /** Kept by the disruption controller. */
+  readonly status?: {
+    readonly disruptionsAllowed?: number;
+    readonly currentHealthy?: number;
+    readonly desiredHealthy?: number;
+    readonly expectedPods?: number;
+  };
+}
+
+/** A BottlerocketShadow as it is on the wire. The served CRD has validated it, which may be an older one than ours. */
+export type ShadowObject = KubeObject & Pick<Shadow, 'spec' | 'status'>;

@@ -1,6 +1,6 @@
 import type { Caller, NodeAction, ApiAnswer, AgentApi, StatusPut } from '../../runtime/agentapi/client.ts';
 import { whyNotDrain, whyNotRelease } from '../../runtime/apiserver/rules.ts';
-import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';

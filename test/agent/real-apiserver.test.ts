@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import { nextState, type State } from '../../runtime/shadow/states.ts';
 import { SHADOWS, World } from '../apiserver/world.ts';
 import { join } from './joined.ts';

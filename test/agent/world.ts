@@ -3,7 +3,7 @@ import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/transport.ts';
 import type { AgentApi } from '../../runtime/agentapi/client.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
-import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { AgentTimes } from '../../runtime/agent/session.ts';

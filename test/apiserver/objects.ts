@@ -1,6 +1,5 @@
 import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
-import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
-import type { ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { rules } from '../../infra/rules.ts';
 import { ApiStatusError, NotFoundError } from '../../runtime/kube/errors.ts';
-import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { at } from '../../sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';

@@ -1,6 +1,6 @@
 import type { Preflight } from '../../runtime/apiserver/config.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
-import { NODES_PATH } from '../../runtime/kube/nodes.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Tapped } from '../kube/world.ts';

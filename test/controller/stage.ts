@@ -1,9 +1,7 @@
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { type Controller, createController } from '../../runtime/controller/controller.ts';
-import { leasePort } from '../../runtime/kube/leases.ts';
-import { nodePort } from '../../runtime/kube/nodes.ts';
-import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
-import { shadowPort, type ShadowObject } from '../../runtime/kube/shadows.ts';
+import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
@@ -31,9 +29,9 @@ export class Stage {
   readonly #random = seeded(7);
   readonly cluster = new EmbeddedCluster({ clock: this.clock, random: this.#random });
   readonly transport = this.cluster.transport(ADMIN);
-  readonly nodes = nodePort(this.transport);
-  readonly shadows = shadowPort(this.transport, NAMESPACE);
-  readonly leases = leasePort(this.transport, NAMESPACE);
+  readonly nodes = nodesOf(this.transport);
+  readonly shadows = shadowsOf(this.transport, NAMESPACE);
+  readonly leases = leasesOf(this.transport, NAMESPACE);
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   #controllers = 0;

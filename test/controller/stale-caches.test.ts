@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { leasePort } from '../../runtime/kube/leases.ts';
-import { NODES_PATH } from '../../runtime/kube/nodes.ts';
-import { podsPath } from '../../runtime/kube/pods.ts';
-import { type ShadowObject, shadowsPath } from '../../runtime/kube/shadows.ts';
+import type { ShadowObject } from '../../runtime/kube/objects.ts';
+import { NODES_PATH, leasesOf, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { SlotLedger, SlotsMovedError } from '../../runtime/controller/slots/ledger.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
@@ -148,8 +146,13 @@ test('a shadow that was left by a former node of the name keeps nobody from rele
 
 test('a change of the slots is made only on those that the plan was made on', async () => {
   stage = await Stage.with('a');
-  const leases = leasePort(stage.transport, NAMESPACE);
-  await leases.create({ metadata: { name: CONTROLLER_LEASE }, spec: { holderIdentity: 'me' } });
+  const leases = leasesOf(stage.transport, NAMESPACE);
+  await leases.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: CONTROLLER_LEASE },
+    spec: { holderIdentity: 'me' },
+  });
   const ledger = new SlotLedger({ leases, identity: 'me', clock: stage.clock });
   const { signal } = new AbortController();
   await ledger.load(signal);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { crdPort } from '../../runtime/kube/crds.ts';
+import { crdsOf } from '../../runtime/kube/resources.ts';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { CRD_NAME } from '../../runtime/shadow/names.ts';
 import { intercepted, Stage } from './stage.ts';
@@ -9,7 +9,7 @@ afterEach(() => stage.end());
 
 const CRD_PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
 const storedVersions = async (): Promise<readonly string[] | undefined> =>
-  (await crdPort(stage.transport).get(CRD_NAME))!.status?.storedVersions;
+  (await crdsOf(stage.transport).get(CRD_NAME))!.status?.storedVersions;
 
 /** As an installation is left that once stored v1. */
 async function storedAsV1(...names: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ownShadow } from '../../runtime/controller/actions/live.ts';
 import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/views.ts';
-import type { Condition, Node, Pod } from '../../runtime/kube/objects.ts';
-import type { ShadowObject, ShadowPort } from '../../runtime/kube/shadows.ts';
+import type { Collection } from '../../runtime/kube/collection.ts';
+import type { Condition, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
 
 const META = { name: 'a', uid: 'uid-a', resourceVersion: '1' };
@@ -65,7 +65,7 @@ test('a time that cannot be read is no time', () => {
 });
 
 test('the shadow of a former node of the name, or of nobody, is not the one of this node', async () => {
-  const owned = (...uids: readonly string[]): Pick<ShadowPort, 'get'> => ({
+  const owned = (...uids: readonly string[]): Pick<Collection<ShadowObject>, 'get'> => ({
     get: () =>
       Promise.resolve({
         metadata: {
@@ -75,9 +75,9 @@ test('the shadow of a former node of the name, or of nobody, is not the one of t
         spec: { state: 'Idle' as const },
       }),
   });
-  const found = (port: Pick<ShadowPort, 'get'>): Promise<boolean> =>
+  const found = (port: Pick<Collection<ShadowObject>, 'get'>): Promise<boolean> =>
     ownShadow(
-      { shadows: port as ShadowPort },
+      { shadows: port as Collection<ShadowObject> },
       { shadow: 'brs-a', nodeUid: 'uid-a' },
       new AbortController().signal,
     ).then((shadow) => shadow !== undefined);

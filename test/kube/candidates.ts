@@ -1,7 +1,7 @@
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { LeaderElection } from '../../runtime/kube/lease.ts';
-import { leasePort } from '../../runtime/kube/leases.ts';
 import type { Lease } from '../../runtime/kube/objects.ts';
+import { leasesOf } from '../../runtime/kube/resources.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { random, type Tapped, type World } from './world.ts';
@@ -32,7 +32,7 @@ export function candidate({ clock, tap }: World, identity: string, behaviour: Be
   const stop = new AbortController();
   let reason: unknown;
   const election = new LeaderElection({
-    leases: leasePort(transport, 'default'),
+    leases: leasesOf(transport, 'default'),
     name: NAME,
     identity,
     isPredecessor,
@@ -78,7 +78,7 @@ export async function bothLead({ clock }: World, a: Candidate, b: Candidate): Pr
   return both;
 }
 
-export const admin = (cluster: World) => leasePort(cluster.admin, 'default');
+export const admin = (cluster: World) => leasesOf(cluster.admin, 'default');
 
 export async function read(cluster: World): Promise<Lease> {
   const lease = await admin(cluster).get(NAME);

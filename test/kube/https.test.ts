@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { ConflictError, isDefinite, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
-import { nodePort } from '../../runtime/kube/nodes.ts';
+import { nodesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { collect, event, type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
 
@@ -143,7 +143,7 @@ describe('a refusal', () => {
   });
 
   test('of a proxy says nothing of an object: neither that it is gone nor that it has changed', async () => {
-    const nodes = nodePort(await answer(404, page));
+    const nodes = nodesOf(await answer(404, page));
     await expect(nodes.get('n1')).rejects.toThrow(UnexpectedAnswerError);
   });
 

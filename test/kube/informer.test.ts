@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { Informer } from '../../runtime/kube/informer.ts';
-import { PAGE_SIZE } from '../../runtime/kube/collection.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { NODES_PATH } from '../../runtime/kube/nodes.ts';
+import { PAGE_SIZE } from '../../runtime/kube/collection.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { createNode, deleteNode, patchNode, random, type Tapped, world } from './world.ts';
 

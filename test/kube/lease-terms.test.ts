@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Lease } from '../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { admin, candidate, NAME, read, unanswered } from './candidates.ts';
 import { world } from './world.ts';
@@ -45,7 +44,12 @@ describe('a term', () => {
   ])('the second waits for as long as the holder asked for: %p seconds', async (leaseDurationSeconds, waitMs) => {
     const cluster = world();
     const spec = { holderIdentity: 'x', leaseDurationSeconds };
-    await admin(cluster).create({ metadata: { name: NAME }, spec } as Lease);
+    await admin(cluster).create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: NAME },
+      spec,
+    });
     const b = candidate(cluster, 'b');
     await cluster.clock.advance(waitMs);
     expect(b.election.leading).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/lease.ts';
-import { leasePort } from '../../runtime/kube/leases.ts';
+import { leasesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { admin, bothLead, candidate, NAME, read, SLOTS, swapSlots, unanswered } from './candidates.ts';
 import { random, world } from './world.ts';
@@ -171,7 +171,7 @@ describe('a leader', () => {
   test('whose work fails gives the lease back and fails', async () => {
     const cluster = world();
     const failing = new LeaderElection({
-      leases: leasePort(cluster.tap(), 'default'),
+      leases: leasesOf(cluster.tap(), 'default'),
       name: NAME,
       identity: 'a',
       onLeading: () => Promise.reject(new Error('broken')),

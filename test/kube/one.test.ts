@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { NODES_PATH } from '../../runtime/kube/nodes.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { watchOne } from '../../runtime/kube/one.ts';
 import { createNode, deleteNode, patchNode, random, type Tapped, world } from './world.ts';
 

@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { crdPort } from '../../runtime/kube/crds.ts';
+import type { KubeList, KubeObject, Pod } from '../../runtime/kube/objects.ts';
+import { crdsOf, namespacesOf, nodesOf, onNode, podsOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import { apiStatusError, ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { eventRecorder } from '../../runtime/kube/events.ts';
 import { evictionPort } from '../../runtime/kube/evictions.ts';
-import { namespacePort } from '../../runtime/kube/namespaces.ts';
-import { nodePort } from '../../runtime/kube/nodes.ts';
-import type { KubeList, KubeObject, Pod } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
-import { onNode, podPort } from '../../runtime/kube/pods.ts';
 import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
 import { tokenReviewPort } from '../../runtime/kube/reviews.ts';
-import { shadowPort } from '../../runtime/kube/shadows.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
@@ -33,7 +29,7 @@ const identity = ({ metadata: { name, uid } }: Pod) => ({ namespace: 'default', 
 
 describe('nodes', () => {
   test('one that is not there is undefined, and a patch of it fails', async () => {
-    const nodes = nodePort(world().admin);
+    const nodes = nodesOf(world().admin);
     await expect(nodes.get('none')).resolves.toBeUndefined();
     const patch = nodes.patch('none', { metadata: { resourceVersion: '1' } });
     await expect(patch).rejects.toThrow(NotFoundError);
@@ -41,7 +37,7 @@ describe('nodes', () => {
 
   test('a patch on an older view is a conflict, and changes nothing', async () => {
     const { admin } = world();
-    const nodes = nodePort(admin);
+    const nodes = nodesOf(admin);
     const { metadata } = await createNode(admin, 'n1');
     const cordon = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { unschedulable: true } };
     await expect(nodes.patch('n1', cordon)).resolves.toMatchObject({ spec: { unschedulable: true } });
@@ -56,7 +52,7 @@ describe('evictions', () => {
     const { admin } = world();
     const pod = await createPod(admin, 'p1');
     await expect(evictionPort(admin).evict(identity(pod))).resolves.toEqual({ kind: 'accepted' });
-    const left = await podPort(admin).get({ namespace: 'default', name: 'p1' });
+    const left = await podsOf(admin, 'default').get('p1');
     expect(left === undefined || left.metadata.deletionTimestamp !== undefined).toBe(true);
   });
 
@@ -66,7 +62,7 @@ describe('evictions', () => {
     const evictions = evictionPort(admin);
     await expect(evictions.evict({ ...identity(other), uid: 'older' })).resolves.toEqual({ kind: 'gone' });
     await expect(evictions.evict({ ...identity(other), name: 'p2' })).resolves.toEqual({ kind: 'gone' });
-    const left = await podPort(admin).get({ namespace: 'default', name: 'p1' });
+    const left = await podsOf(admin, 'default').get('p1');
     expect(left?.metadata.deletionTimestamp).toBeUndefined();
   });
 
@@ -117,9 +113,9 @@ test('pods are listed by node and label, in all namespaces or one', async () => 
   await createPod(admin, 'b');
   await createPod(admin, 'c', 'n2');
   const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
-  expect(names(await podPort(admin).list({ fieldSelector: onNode('n1') }))).toEqual(['a', 'b']);
-  expect(names(await podPort(admin).list({ namespace: 'default', labelSelector: 'app=c' }))).toEqual(['c']);
-  expect(names(await podPort(admin).list({ namespace: 'other' }))).toEqual([]);
+  expect(names(await podsOf(admin).list({ fieldSelector: onNode('n1') }))).toEqual(['a', 'b']);
+  expect(names(await podsOf(admin, 'default').list({ labelSelector: 'app=c' }))).toEqual(['c']);
+  expect(names(await podsOf(admin, 'other').list())).toEqual([]);
 });
 
 describe('shadows', () => {
@@ -144,7 +140,7 @@ describe('shadows', () => {
         ],
       },
     });
-    const port = shadowPort(admin, 'default');
+    const port = shadowsOf(admin, 'default');
     const created = await port.create({
       apiVersion: 'brupop.bottlerocket.aws/v2',
       kind: 'BottlerocketShadow',
@@ -180,10 +176,10 @@ describe('shadows', () => {
 
   test('their CRD says in which versions they are stored', async () => {
     const { admin } = await shadows();
-    const crds = crdPort(admin);
+    const crds = crdsOf(admin);
     const crd = await crds.get('bottlerocketshadows.brupop.bottlerocket.aws');
     if (!crd) throw new Error('no CRD');
-    await crds.setStoredVersions(crd, ['v2']);
+    await crds.patchStatus(crd.metadata.name, { status: { storedVersions: ['v2'] } });
     await expect(crds.get(crd.metadata.name)).resolves.toMatchObject({ status: { storedVersions: ['v2'] } });
   });
 });
@@ -268,14 +264,14 @@ test('a namespace is read with its annotations', async () => {
   const { admin } = world();
   const metadata = { name: 'ours', annotations: { paused: 'yes' } };
   await post(admin, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
-  await expect(namespacePort(admin).get('ours')).resolves.toMatchObject({ metadata });
+  await expect(namespacesOf(admin).get('ours')).resolves.toMatchObject({ metadata });
 });
 
 test('a deleted node is gone', async () => {
   const { admin } = world();
   await createNode(admin, 'n1');
   await deleteNode(admin, 'n1');
-  await expect(nodePort(admin).get('n1')).resolves.toBeUndefined();
+  await expect(nodesOf(admin).get('n1')).resolves.toBeUndefined();
 });
 
 describe('paths', () => {

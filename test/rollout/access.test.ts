@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, Pod } from '../../runtime/kube/objects.ts';
-import { podsPath } from '../../runtime/kube/pods.ts';
-import { shadowsPath } from '../../runtime/kube/shadows.ts';
+import { podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import {
   COMPONENT_LABEL,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { NodePort } from '../../kube/nodes.ts';
-import type { PodPort } from '../../kube/pods.ts';
+import type { Collection } from '../../kube/collection.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
 import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
 import { MAX_REQUESTS } from '../../kube/transport.ts';
 import { BoundedSet } from '../../lib/bounded-set.ts';
@@ -42,8 +42,9 @@ type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
 
 export interface AuthenticatorPorts {
   readonly reviews: TokenReviewPort;
-  readonly pods: Pick<PodPort, 'get'>;
-  readonly nodes: Pick<NodePort, 'get'>;
+  /** Of the operator's own namespace. */
+  readonly pods: Pick<Collection<Pod>, 'get'>;
+  readonly nodes: Pick<Collection<Node>, 'get'>;
   readonly clock: Clock;
   readonly random: Random;
   /** The operator's own namespace. */
@@ -111,7 +112,7 @@ export class Authenticator {
   async #holderOf(review: TokenReviewStatus): Promise<Holder> {
     const { pods, nodes, namespace } = this.#ports;
     const claims = accepted(agentClaims(review, namespace));
-    const { nodeName } = accepted(agentNode(await pods.get({ namespace, name: claims.podName }), claims));
+    const { nodeName } = accepted(agentNode(await pods.get(claims.podName), claims));
     const node = await nodes.get(nodeName);
     if (!node || (claims.nodeUid !== undefined && claims.nodeUid !== node.metadata.uid))
       throw unauthorized('the node of the token is gone');

@@ -1,7 +1,6 @@
 import { listPages, queryOf } from '../../kube/collection.ts';
-import { NODES_PATH } from '../../kube/nodes.ts';
+import { NODES_PATH, onNode } from '../../kube/resources.ts';
 import { isPodTerminal, isReady, type Node, type Pod, type Toleration } from '../../kube/objects.ts';
-import { onNode } from '../../kube/pods.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { type Clock, instantOf } from '../../lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';

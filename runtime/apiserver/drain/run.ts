@@ -1,7 +1,6 @@
-import { NODES_PATH } from '../../kube/nodes.ts';
 import type { Node, Pod } from '../../kube/objects.ts';
+import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/one.ts';
-import { onNode, podsPath } from '../../kube/pods.ts';
 import { type Change, listAndWatch } from '../../kube/reflector.ts';
 import { aborted } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,6 +1,6 @@
 import { ConflictError } from '../../kube/errors.ts';
-import { NODES_PATH } from '../../kube/nodes.ts';
 import type { Node, Pod } from '../../kube/objects.ts';
+import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/one.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';

@@ -1,5 +1,5 @@
-import type { NodeMergePatch } from '../../kube/nodes.ts';
 import type { Node } from '../../kube/objects.ts';
+import type { NodePatch } from '../../marks/patches.ts';
 import { ADOPTED_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import type { ActionPorts, Outcome } from './ports.ts';
 
@@ -14,7 +14,7 @@ export async function adopt({ nodes }: ActionPorts, nodeName: string, signal: Ab
   return 'done';
 }
 
-function adoption({ metadata: { resourceVersion, labels } }: Node): NodeMergePatch {
+function adoption({ metadata: { resourceVersion, labels } }: Node): NodePatch {
   const isDecided = labels?.[MANAGED_LABEL] !== undefined;
   return {
     metadata: {

@@ -1,4 +1,4 @@
-import { onNode } from '../../kube/pods.ts';
+import { onNode } from '../../kube/resources.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { belongsTo } from '../../shadow/owner.ts';
 import { type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
@@ -8,12 +8,12 @@ import type { ActionPorts } from './ports.ts';
 
 /** Whether a container of the agent runs on the node, at this moment. */
 export async function agentRuns(
-  { pods, namespace }: Pick<ActionPorts, 'pods' | 'namespace'>,
+  { pods }: Pick<ActionPorts, 'pods'>,
   node: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
-  const found = await pods.list({ namespace, labelSelector, fieldSelector: onNode(node) }, signal);
+  const found = await pods.list({ labelSelector, fieldSelector: onNode(node) }, signal);
   return found.map(viewOfAgent).some(({ running }) => running);
 }
 

@@ -1,6 +1,5 @@
-import type { NodePort } from '../../kube/nodes.ts';
-import type { PodPort } from '../../kube/pods.ts';
-import type { ShadowObject, ShadowPort } from '../../kube/shadows.ts';
+import type { Collection, VersionedPatch } from '../../kube/collection.ts';
+import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
 import type { Spec } from '../../shadow/model.ts';
@@ -10,13 +9,12 @@ import type { SlotLedger } from '../slots/ledger.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
 export interface ActionPorts {
-  readonly shadows: ShadowPort;
-  readonly nodes: NodePort;
-  readonly pods: PodPort;
+  readonly shadows: Pick<Collection<ShadowObject>, 'get' | 'patch' | 'delete'>;
+  readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
+  /** Of the operator's own namespace. */
+  readonly pods: Pick<Collection<Pod>, 'list'>;
   readonly ledger: SlotLedger;
   readonly expectations: Expectations;
-  /** The operator's own. */
-  readonly namespace: string;
   readonly clock: Clock;
 }
 

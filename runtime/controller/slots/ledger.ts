@@ -1,4 +1,4 @@
-import type { LeasePort } from '../../kube/leases.ts';
+import type { Collection } from '../../kube/collection.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, instantOf, rfc3339 } from '../../lib/clock.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
@@ -21,7 +21,7 @@ export class UnreadableSlotsError extends Error {
 }
 
 export interface LedgerOptions {
-  readonly leases: LeasePort;
+  readonly leases: Pick<Collection<Lease>, 'get' | 'update'>;
   /** The holder that this process is on the Lease. */
   readonly identity: string;
   readonly clock: Clock;

@@ -1,11 +1,7 @@
-import { Collection } from '../../kube/collection.ts';
-import { leasePort } from '../../kube/leases.ts';
-import { namespacePort } from '../../kube/namespaces.ts';
-import { nodePort } from '../../kube/nodes.ts';
-import type { KubeObject, Pod } from '../../kube/objects.ts';
+import { Collection, type Selectors } from '../../kube/collection.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf, shadowsOf } from '../../kube/resources.ts';
 import { collectionPath } from '../../kube/paths.ts';
-import { podPort } from '../../kube/pods.ts';
-import { shadowPort } from '../../kube/shadows.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import {
   COMPONENT_LABEL,
@@ -58,14 +54,13 @@ export interface Cluster {
  */
 export async function look(cluster: Cluster, now: number): Promise<Look> {
   const { transport, namespace } = cluster;
-  const pods = podsOf(cluster);
   const [{ config, unread }, nodes, shadows, agents, lease, home] = await Promise.all([
     configOf(cluster),
-    nodePort(transport).list(),
-    shadowPort(transport, namespace).list(),
-    pods(COMPONENTS.agent),
-    leasePort(transport, namespace).get(CONTROLLER_LEASE),
-    namespacePort(transport).get(namespace),
+    nodesOf(transport).list(),
+    shadowsOf(transport, namespace).list(),
+    podsOf(transport, namespace).list(selecting(COMPONENTS.agent)),
+    leasesOf(transport, namespace).get(CONTROLLER_LEASE),
+    namespacesOf(transport).get(namespace),
   ]);
   const observations = new Observations();
   const facts = shadows.map(viewOfShadow);
@@ -89,10 +84,8 @@ export async function look(cluster: Cluster, now: number): Promise<Look> {
   return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
 }
 
-type PodsOf = (component: string) => Promise<readonly Pod[]>;
-
-function podsOf({ transport, namespace }: Cluster): PodsOf {
-  return (component) => podPort(transport).list({ namespace, labelSelector: `${COMPONENT_LABEL}=${component}` });
+function selecting(component: string): Selectors {
+  return { labelSelector: `${COMPONENT_LABEL}=${component}` };
 }
 
 /** How long an agent has been away is not written anywhere; that it is for too long, the controller has said. */
@@ -148,7 +141,7 @@ async function configOf(cluster: Cluster): Promise<Settings> {
   const deployments = new Collection<Deployment>(transport, path);
   const [deployment, [pod]] = await Promise.all([
     deployments.get(CONTROLLER_DEPLOYMENT),
-    podsOf(cluster)(COMPONENTS.controller),
+    podsOf(transport, namespace).list(selecting(COMPONENTS.controller)),
   ]);
   if (!deployment) throw new UnknownPolicyError(`namespace ${namespace} has no Deployment ${CONTROLLER_DEPLOYMENT}`);
   const [container = {}] = deployment.spec?.template?.spec?.containers ?? [];

@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Authenticator } from '../../../runtime/apiserver/auth/authenticator.ts';
 import type { Credentials } from '../../../runtime/apiserver/auth/credentials.ts';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
-import { nodePort } from '../../../runtime/kube/nodes.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
-import { podPort } from '../../../runtime/kube/pods.ts';
+import { nodesOf, podsOf } from '../../../runtime/kube/resources.ts';
 import type { TokenReviewStatus } from '../../../runtime/kube/reviews.ts';
 import {
   AGENT_SERVICE_ACCOUNT,
@@ -133,8 +132,8 @@ describe('refused is', () => {
     const { admin: transport, clock } = world;
     const ports = {
       reviews: { review },
-      pods: podPort(transport),
-      nodes: nodePort(transport),
+      pods: podsOf(transport, NAMESPACE),
+      nodes: nodesOf(transport),
       clock,
       random: Math.random,
     };

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../../runtime/apiserver/auth/authenticator.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
-import type { PodDisruptionBudget } from '../../../runtime/kube/budgets.ts';
+import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
-import type { Pod } from '../../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget, NO_SPARE, addSpare } from '../budgets.ts';

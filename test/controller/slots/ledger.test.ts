@@ -8,7 +8,7 @@ import {
 import { concurrency } from '../../../runtime/controller/plan/amount.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
 import { InvalidError } from '../../../runtime/kube/errors.ts';
-import { leasePort } from '../../../runtime/kube/leases.ts';
+import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 
@@ -17,8 +17,10 @@ const KEY = { shadow: 'brs-n1', nodeUid: 'u1' };
 
 async function ledgerOn(slots: string) {
   const clock = new VirtualClock();
-  const leases = leasePort(new EmbeddedCluster({ clock, random: () => 0.5 }).transport(ADMIN), 'default');
+  const leases = leasesOf(new EmbeddedCluster({ clock, random: () => 0.5 }).transport(ADMIN), 'default');
   await leases.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
     metadata: { name: 'brupop-controller', annotations: { [SLOTS_ANNOTATION]: slots } },
     spec: { holderIdentity: 'me' },
   });

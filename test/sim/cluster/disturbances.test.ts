@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ApiStatusError, UnreachableError } from '../../../runtime/kube/errors.ts';
-import { nodePort } from '../../../runtime/kube/nodes.ts';
+import { nodesOf } from '../../../runtime/kube/resources.ts';
 import { settle, VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 
@@ -13,7 +13,7 @@ async function twoNodes() {
   for (const name of ['a', 'b']) {
     await transport.request({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name } } });
   }
-  const nodes = nodePort(transport);
+  const nodes = nodesOf(transport);
   const label = async (name: string, signal?: AbortSignal): Promise<unknown> => {
     const { resourceVersion } = (await nodes.get(name))!.metadata;
     return nodes.patch(name, { metadata: { ...LABELLED, resourceVersion } }, signal);

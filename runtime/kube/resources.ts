@@ -1,0 +1,71 @@
+import { GROUP, PLURAL, STORAGE_VERSION } from '../shadow/names.ts';
+import { Collection, type VersionedPatch } from './collection.ts';
+import type {
+  CustomResourceDefinition,
+  KubeObject,
+  Lease,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+  ShadowObject,
+} from './objects.ts';
+import { collectionPath } from './paths.ts';
+import type { KubeTransport } from './transport.ts';
+
+/** The collections that this operator works with. A consumer takes the verbs that it needs: `Pick<Collection<Pod>, 'list'>`. */
+
+export const NODES_PATH = collectionPath({ version: 'v1', plural: 'nodes' });
+export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespaces' });
+
+/** @param namespace all of them where undefined */
+export function podsPath(namespace?: string): string {
+  return collectionPath({ version: 'v1', plural: 'pods', namespace });
+}
+
+/** @param namespace all of them where undefined */
+export function shadowsPath(namespace?: string): string {
+  return collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL, namespace });
+}
+
+/** A Node has many writers, so each patch of one carries the resourceVersion that it was decided on. */
+export function nodesOf(transport: KubeTransport): Collection<Node, VersionedPatch> {
+  return new Collection(transport, NODES_PATH);
+}
+
+export function namespacesOf(transport: KubeTransport): Collection<KubeObject> {
+  return new Collection(transport, NAMESPACES_PATH);
+}
+
+/** Of one namespace. Those of all can only be listed. */
+export function podsOf(transport: KubeTransport, namespace: string): Collection<Pod>;
+export function podsOf(transport: KubeTransport): Pick<Collection<Pod>, 'list'>;
+export function podsOf(transport: KubeTransport, namespace?: string): Collection<Pod> {
+  return new Collection(transport, podsPath(namespace));
+}
+
+/** Field selector of the pods that are bound to a node. */
+export function onNode(nodeName: string): string {
+  return `spec.nodeName=${nodeName}`;
+}
+
+/** Of one namespace. Those of all can only be listed. */
+export function shadowsOf(transport: KubeTransport, namespace: string): Collection<ShadowObject>;
+export function shadowsOf(transport: KubeTransport): Pick<Collection<ShadowObject>, 'list'>;
+export function shadowsOf(transport: KubeTransport, namespace?: string): Collection<ShadowObject> {
+  return new Collection(transport, shadowsPath(namespace));
+}
+
+export function leasesOf(transport: KubeTransport, namespace: string): Collection<Lease> {
+  const group = 'coordination.k8s.io';
+  return new Collection(transport, collectionPath({ group, version: 'v1', plural: 'leases', namespace }));
+}
+
+/** Of all namespaces. */
+export function budgetsOf(transport: KubeTransport): Pick<Collection<PodDisruptionBudget>, 'list'> {
+  return new Collection(transport, collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' }));
+}
+
+export function crdsOf(transport: KubeTransport): Collection<CustomResourceDefinition> {
+  const group = 'apiextensions.k8s.io';
+  return new Collection(transport, collectionPath({ group, version: 'v1', plural: 'customresourcedefinitions' }));
+}
