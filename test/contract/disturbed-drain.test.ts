@@ -2,10 +2,9 @@ import { expect } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { PLURAL } from '../../runtime/shadow/names.ts';
-import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
 import { asleep, cordons, evicts, proves, statesProgress } from './replica.ts';
-import { stage } from './stage.ts';
+import { play, stage } from './stage.ts';
 
 /** What others do, or the API server refuses, between a drain's own steps. */
 

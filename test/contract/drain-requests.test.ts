@@ -1,9 +1,8 @@
 import { expect } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
 import { evicts, proves, type Replica, statesProgress } from './replica.ts';
-import { stage } from './stage.ts';
+import { play, stage } from './stage.ts';
 
 const on = stage();
 

@@ -2,11 +2,10 @@ import { expect, test } from '@jest/globals';
 import { aborted } from '../../runtime/lib/abort.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
-import { play } from '../apiserver/scenarios.ts';
 import { TOLERATION } from './drain-world.ts';
 import { eventually } from './eventually.ts';
 import { alone, asleep, evicts } from './replica.ts';
-import { stage } from './stage.ts';
+import { play, stage } from './stage.ts';
 import { addClaim, useVolumes } from './volumes.ts';
 
 const on = stage();

@@ -1,8 +1,7 @@
 import { expect } from '@jest/globals';
-import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
 import { statesProgress } from './replica.ts';
-import { stage } from './stage.ts';
+import { play, stage } from './stage.ts';
 
 const on = stage();
 

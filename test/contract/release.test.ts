@@ -8,9 +8,8 @@ import {
   UPDATING_LABEL,
 } from '../../runtime/marks/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { play } from '../apiserver/scenarios.ts';
 import { asleep, type Replica } from './replica.ts';
-import { stage } from './stage.ts';
+import { play, stage } from './stage.ts';
 
 /** What the apiserver undoes of what it, or an administrator, has done to a node, against the cluster. */
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from '@jest/globals';
 import { type Contract, contract } from './cluster.ts';
 import { DrainWorld } from './drain-world.ts';
 
@@ -38,7 +38,19 @@ function present<T>(part: T | undefined): T {
   return part;
 }
 
+type Play = () => Promise<void>;
+
+/** Scenarios as tests; undefined is one that this cluster cannot be brought to. */
+export function play(group: string, plays: Readonly<Record<string, Play | undefined>>): void {
+  describe(group, () => {
+    for (const [name, one] of Object.entries(plays)) {
+      if (one) test(name, one);
+      else test.skip(name, () => undefined);
+    }
+  });
+}
+
 /** A play that needs what only a real API server has: webhooks and policies of admission. */
-export function onReal(play: () => Promise<void>): (() => Promise<void>) | undefined {
-  return process.env['CONTRACT_KUBECONFIG'] === undefined ? undefined : play;
+export function onReal(one: Play): Play | undefined {
+  return process.env['CONTRACT_KUBECONFIG'] === undefined ? undefined : one;
 }

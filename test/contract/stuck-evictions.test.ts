@@ -1,11 +1,10 @@
 import { expect } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { play } from '../apiserver/scenarios.ts';
 import { eventually } from './eventually.ts';
 import { deletionIsRefused, deniesEvictions, evictionIsRefused } from './policies.ts';
 import { evicts, type Replica } from './replica.ts';
-import { onReal, stage } from './stage.ts';
+import { onReal, play, stage } from './stage.ts';
 import { type Guard, guard, type Webhook } from './webhook.ts';
 
 const on = stage();

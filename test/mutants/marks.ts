@@ -101,7 +101,7 @@ export const markMutants: readonly Mutant[] = [
     find: "      this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
     replace:
       '    const { name, resourceVersion } = node.metadata;\n    void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });\n',
-    tests: ['test/apiserver/drain/drain.test.ts'],
+    tests: ['test/apiserver/refusals.test.ts'],
   },
   {
     rule: 'M5',

@@ -147,24 +147,6 @@ describe('a drain', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
-  test('never succeeds over a pod whose eviction is refused: past the deadline it says which and why', async () => {
-    await world.addPod('web-1');
-    const { service, tap } = world.replica({ timeoutSec: 60 });
-    const { admin } = world;
-    tap.before = async ({ path }) => {
-      if (path.endsWith('/eviction')) await admin.request({ method: 'POST', path: '/api/v1/namespaces/nope/pods' });
-    };
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(59_000);
-    expect(await outcome(drain)).toBe('pending');
-    await world.clock.advance(2_000);
-    await expect(drain).rejects.toMatchObject({ status: 504, reason: 'DrainTimeout' });
-    await expect(drain).rejects.toThrow('shop/web-1 (');
-    expect(await world.marks()).toMatchObject({ owns: ['cordon', 'cluster-autoscaler', 'karpenter'] });
-    expect((await world.node()).spec?.unschedulable).toBe(true);
-    expect(await world.events()).toEqual(['DrainStarted', 'DrainFailed']);
-  });
-
   test('past the deadline names every pod of a full node to the agent, and in its Event as many as fit', async () => {
     for (let index = 0; index < 110; index++) await world.addPod(`web-${index}`);
     const drain = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
@@ -259,6 +241,35 @@ describe('a drain', () => {
     expect(await metrics.registry.metrics()).toContain('brupop_apiserver_drains_total{result="timeout"} 1');
     const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; count: number }[] };
     expect(items.filter(({ reason }) => reason === 'DrainFailed').map(({ count }) => count)).toEqual([1]);
+  });
+
+  test('of one pod costs one eviction, two watches, and a look at its beginning and its end', async () => {
+    await world.addPod('web-1');
+    const { service, tap } = world.replica();
+    const drain = started(service.cordonAndDrain(await world.agent()));
+    await settle();
+    await world.endPod('web-1');
+    expect(await outcome(drain)).toBe('ok');
+    expect(tap.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)).toEqual([
+      'GET n1',
+      'GET brs-n1',
+      'GET pods',
+      'GET poddisruptionbudgets',
+      'PATCH status',
+      'PATCH n1',
+      'POST events',
+      'GET pods',
+      'GET nodes',
+      'GET pods',
+      'POST eviction',
+      'GET n1',
+      'GET brs-n1',
+      'GET pods',
+      'PATCH status',
+      'PATCH n1',
+      'POST events',
+    ]);
+    expect(tap.watches).toHaveLength(2);
   });
 
   test('again after it is done costs five requests', async () => {
