@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { convertBytes } from '../../runtime/apiserver/conversion.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { faultOf, mutated } from '../../test/apiserver/fuzz.ts';
-import { seeded } from '../../test/sim/hosts/rig.ts';
+import { seeded } from '../../test/random.ts';
 import type { Bench, BenchContext } from '../bench.ts';
 import type { Place } from './replica.ts';
 import { withStand } from './stand.ts';

@@ -2,7 +2,7 @@ import { MOST_AT_ONCE } from '../../runtime/controller/plan/amount.ts';
 import type { Plan } from '../../runtime/controller/plan/plan.ts';
 import { POLICY } from '../../test/controller/plan/fleet.ts';
 import { rollOut } from '../../test/controller/plan/rollout.ts';
-import { seeded } from '../../test/controller/stage.ts';
+import { seeded } from '../../test/random.ts';
 import type { Bench } from '../bench.ts';
 import { cpuMs, quantile } from './cpu.ts';
 

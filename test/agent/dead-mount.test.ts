@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
 import { runProcess } from '../../runtime/lib/process.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../sim/cluster/https.ts';
-import { seeded } from '../sim/hosts/rig.ts';
+import { seeded } from '../random.ts';
 
 /** A minute without a socket lasts two seconds. */
 const HURRY = 30;

@@ -16,7 +16,7 @@ import { createCa } from '../../sim/cluster/pki.ts';
 import { SimulatedHost } from '../../sim/hosts/host.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
-import { seeded } from '../sim/hosts/rig.ts';
+import { seeded } from '../random.ts';
 import { OLDER_CRD, OlderOperator } from './older.ts';
 
 const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc';

@@ -12,7 +12,7 @@ import { VirtualClock } from '../../sim/clock.ts';
 import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
-import { seeded } from '../sim/hosts/rig.ts';
+import { seeded } from '../random.ts';
 import { Operator, type OperatorOptions } from './operator.ts';
 
 export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {

@@ -9,6 +9,7 @@ import { settle, VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { Tapped } from '../kube/world.ts';
 import { Objects } from './objects.ts';
+import { seeded } from '../random.ts';
 
 export { SHADOWS } from './objects.ts';
 
@@ -38,7 +39,7 @@ export class World extends Objects {
 
   constructor() {
     const clock = new VirtualClock();
-    const random = repeatable();
+    const random = seeded();
     const cluster = new EmbeddedCluster({ clock, random });
     super(cluster.transport(ADMIN));
     this.clock = clock;
@@ -135,13 +136,5 @@ function ahead(clock: Clock, ms: number): Clock {
     now: () => clock.now() + ms,
     monotonic: () => clock.monotonic(),
     sleep: (duration, signal) => clock.sleep(duration, signal),
-  };
-}
-
-function repeatable(): Random {
-  let seed = 1;
-  return () => {
-    seed = (seed * 16807) % 2147483647;
-    return seed / 2147483647;
   };
 }

@@ -16,6 +16,7 @@ import { type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
 import { anyProps } from '../infra/any-props.ts';
 import { chartOf } from '../infra/manifests.ts';
 import { noKubectl, shell } from '../shell.ts';
+import { runs } from '../random.ts';
 
 /**
  * The manifests before an API server that checks every field: the embedded one or, where `CONTRACT_KUBECONFIG` names one, a real one,
@@ -83,7 +84,7 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
         fc.asyncProperty(anyProps, async (props) => {
           expect(await complaints(props)).toEqual([]);
         }),
-        { numRuns: 8, interruptAfterTimeLimit: MINUTE },
+        { ...runs(8), interruptAfterTimeLimit: MINUTE },
       ),
     2 * MINUTE,
   );

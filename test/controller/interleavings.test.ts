@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Random } from '../../runtime/lib/random.ts';
 import { Duel, type DuelOptions, PAST_THE_LEASE_MS, sequences } from './duel.ts';
-import { seeded } from './stage.ts';
+import { seeded } from '../random.ts';
 
 /** Sequences are this long from the moment at which the first controller is about to take a slot. */
 const DEPTH = Number(process.env['INTERLEAVING_DEPTH'] ?? 3);

@@ -3,7 +3,8 @@ import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { intercepted, seeded, Stage } from './stage.ts';
+import { intercepted, Stage } from './stage.ts';
+import { seeded } from '../random.ts';
 
 /** A drain that the preflight refuses leaves its node in service, and must not keep a place from others for as long as a budget stands. */
 

@@ -22,6 +22,7 @@ import {
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { seeded } from '../random.ts';
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
 export class Stage {
@@ -212,7 +213,8 @@ export class Stage {
     await this.report(node, { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
     await this.pass();
     await this.report(node, { current_state: 'MonitoringUpdate' });
-    await this.pass();
+    // An agent comes to rest when it is told to, which may take a second try.
+    for (let second = 0; second < 10 && (await this.spec(node)) !== 'Idle'; second++) await this.pass();
     await this.report(node, { current_state: 'Idle' });
     await this.pass();
   }
@@ -281,13 +283,5 @@ export function shadowCrd(openAPIV3Schema: object): object {
         { name: 'v2', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
       ],
     },
-  };
-}
-
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
   };
 }

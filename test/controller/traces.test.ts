@@ -5,7 +5,8 @@ import { silentLogger } from '../../runtime/lib/log.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
 import { MANAGED_LABEL, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import { settle } from '../../sim/clock.ts';
-import { intercepted, seeded, Stage } from './stage.ts';
+import { intercepted, Stage } from './stage.ts';
+import { seeded } from '../random.ts';
 
 /** Schedules that broke earlier versions of the protocol, with the real controller and the real apiserver, each step placed by hand. */
 

@@ -6,7 +6,7 @@ import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { eventually } from '../contract/eventually.ts';
 import { Tapped } from '../kube/world.ts';
-import { seeded } from '../sim/hosts/rig.ts';
+import { seeded } from '../random.ts';
 import { History } from './history.ts';
 
 const TWO = ['blue', 'green'];

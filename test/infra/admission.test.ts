@@ -14,6 +14,7 @@ import { applyAll, type Manifest } from '../../sim/world/manifests.ts';
 import { anyProps } from './any-props.ts';
 import { chartOf } from './manifests.ts';
 import { CA } from './pem.ts';
+import { runs } from '../random.ts';
 
 const CRDS = new URL('../../imports/crds/', import.meta.url);
 
@@ -75,6 +76,6 @@ test('a cluster takes whatever valid props lead to', async () => {
       await applyAll(transport, [...existing, ...FOREIGN_CRDS, ...(chart.toJson() as Manifest[])]);
       expect(refusals()).toEqual([]);
     }),
-    { numRuns: 20 },
+    runs(20),
   );
 });

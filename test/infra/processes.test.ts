@@ -7,6 +7,7 @@ import type { EnvVar } from '../../runtime/lib/env.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { anyProps } from './any-props.ts';
 import { container, find, literalEnv, workload, manifests, type Process, PROCESSES } from './manifests.ts';
+import { runs } from '../random.ts';
 
 const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
 const READERS = { agent: readAgentConfig, apiserver: readApiserverConfig, controller: readControllerConfig };
@@ -98,7 +99,7 @@ test('whatever valid props lead to is understood by every process', () => {
       const from = manifests(props);
       for (const process of PROCESSES) READERS[process](environmentOf(process, from));
     }),
-    { numRuns: 30 },
+    runs(30),
   );
 });
 

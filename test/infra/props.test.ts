@@ -5,6 +5,7 @@ import { faults } from './faults.ts';
 import { readControllerConfig, scheduleOf } from '../../runtime/controller/config.ts';
 import type { Resources } from '../../infra/props/resources.ts';
 import { chartOf, container, manifests } from './manifests.ts';
+import { runs } from '../random.ts';
 
 describe('faults of the props', () => {
   test('are reported all together, each with its path, what was expected and what came', () => {
@@ -210,6 +211,6 @@ test('all valid props give objects of unique names, without an empty value and w
       expect(new Set(names).size).toBe(names.length);
       expect(JSON.stringify(objects)).not.toMatch(/undefined|NaN|\[object|"value":""/);
     }),
-    { numRuns: 50 },
+    runs(50),
   );
 });

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { selects } from '../../runtime/kube/selector.ts';
 import { labelSelector } from '../../sim/cluster/selector.ts';
+import { runs } from '../random.ts';
 
 const word = fc.constantFrom('a', 'b', 'c');
 const values = fc.array(word, { minLength: 1, maxLength: 2 });
@@ -22,6 +23,6 @@ test('a selector selects what the API server would', () => {
     fc.property(selector, fc.dictionary(word, word), (wanted, labels) => {
       expect(selects(wanted, labels)).toBe(labelSelector(wanted)(labels));
     }),
-    { numRuns: 2000 },
+    runs(500),
   );
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
-import type { KubeList, Pod } from '../../runtime/kube/objects.ts';
+import type { KubeList, Node, Pod } from '../../runtime/kube/objects.ts';
 import { podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import {
@@ -11,8 +11,10 @@ import {
   MANAGED_LABEL_VALUE,
   NAMESPACE,
 } from '../../runtime/shadow/names.ts';
+import type { Shadow } from '../../runtime/shadow/model.ts';
 import type { AuditEntry } from '../../sim/cluster/cluster.ts';
 import type { Rollout } from '../../sim/rollout.ts';
+import type { Summary } from '../../sim/view/summary.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
 import { rightFor, rightsOf, unusedRights } from '../rights.ts';
 import { until, withRollout } from './support.ts';
@@ -26,6 +28,8 @@ const MINUTE = 60_000;
 type Process = keyof typeof COMPONENTS;
 const PROCESSES = Object.keys(COMPONENTS) as Process[];
 let audit: readonly AuditEntry[] = [];
+/** What there was to see when the rollout was over, and before the fleet lived on. */
+let over: { readonly summary: Summary; readonly shadow: Shadow | undefined; readonly node: Node | undefined };
 
 beforeAll(
   () =>
@@ -77,6 +81,11 @@ async function live(rollout: Rollout): Promise<void> {
   const done = (process: Process, call: string, namespace: string): boolean =>
     callsOf(process, cluster.audit).some((entry) => rightFor(entry) === call && entry.namespace === namespace);
   await rollout.over;
+  over = {
+    summary: rollout.summary(),
+    shadow: rollout.recorder.shadows.get('brs-node-2'),
+    node: rollout.recorder.nodes.get('node-2'),
+  };
   // In the end nothing is new, and an Event that there is already is counted up: by a process that has not moved meanwhile.
   const countedUp = (): boolean =>
     done('apiserver', 'patch events', 'default') && done('controller', 'patch events', NAMESPACE);
@@ -133,6 +142,17 @@ const REACHES_BEYOND: Readonly<Record<Process, readonly string[]>> = {
   apiserver: ['get pods'],
   controller: [],
 };
+
+test('a node whose new image does not boot comes back on the old one, is released, and is named', () => {
+  expect(over.summary.faults).toEqual([
+    expect.stringMatching(/^node-2 runs 1\.38\.0, not 1\.39\.0: BootFailed on 1\.39\.0, .*crash count 1/),
+  ]);
+  expect(over.shadow).toMatchObject({
+    spec: { state: 'Idle' },
+    status: { current_state: 'Idle', crash_count: 1, current_version: '1.38.0', failed_versions: ['1.39.0'] },
+  });
+  expect(over.node?.spec?.unschedulable).toBeUndefined();
+});
 
 describe.each(PROCESSES)('%s', (process) => {
   test('is refused nothing that it asks for', () => {

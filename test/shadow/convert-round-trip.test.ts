@@ -4,6 +4,7 @@ import { convertShadow } from '../../runtime/shadow/convert.ts';
 import { FAILURE_REASONS } from '../../runtime/shadow/model.ts';
 import { parseShadow } from '../../runtime/shadow/parse.ts';
 import { type State, STATES, STATES_V1, stateFromV1, stateToV1 } from '../../runtime/shadow/states.ts';
+import { runs } from '../random.ts';
 
 const V1 = 'brupop.bottlerocket.aws/v1';
 const V2 = 'brupop.bottlerocket.aws/v2';
@@ -77,7 +78,7 @@ const shadowV1 = fc
   .chain(([wanted, reached]) => shadow(V1, { spec: wanted, ...(reached !== undefined && { status: reached }) }));
 
 const always = <T>(arbitrary: fc.Arbitrary<T>, holds: (value: T) => void): void =>
-  fc.assert(fc.property(arbitrary, holds), { numRuns: 300 });
+  fc.assert(fc.property(arbitrary, holds), runs(300));
 
 /** v1's own fields as they stand on a v2 object. Null is absence. */
 const asV1 = ({ spec: wanted, status: reached }: Shadow): Json => {

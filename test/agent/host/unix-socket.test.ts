@@ -10,7 +10,7 @@ import { systemClock } from '../../../runtime/lib/clock.ts';
 import { SimulatedHost } from '../../../sim/hosts/host.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
 import { HostSocket } from '../../../sim/hosts/socket.ts';
-import { seeded } from '../../sim/hosts/rig.ts';
+import { seeded } from '../../random.ts';
 
 const TIMES = { refreshMs: 30, prepareMs: 60, activateMs: 10, deactivateMs: 10, rebootMs: 50, shutdownMs: 10 };
 

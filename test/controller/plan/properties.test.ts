@@ -7,8 +7,9 @@ import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { fleet, minutes, moment, NOW, type Parts, POLICY, rebooting, staging, updated } from './fleet.ts';
 import { after, amount, certainlyBusy, policy, seen, world } from './worlds.ts';
+import { runs } from '../../random.ts';
 
-const RUNS = { numRuns: 1500 };
+const RUNS = runs(400);
 
 test('the worlds of these properties are such that nodes start in many of them, and several in some', () => {
   const counts = fc
@@ -166,7 +167,7 @@ test('a release that fails everywhere reaches no more nodes than the failure bud
         expect(reached.size).toBeGreaterThan(0);
       },
     ),
-    { numRuns: 200 },
+    runs(100),
   );
 });
 

@@ -6,12 +6,13 @@ import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { fleet, MARKS, node, NOW, POLICY, slot, updated } from './fleet.ts';
 import { after, policy, world } from './worlds.ts';
+import { runs } from '../../random.ts';
 
 /**
  * A plan that was carried out has nothing left to say, but for what rules demand a second look for: each write is made on what the one before
  * it has left, and seen to have left.
  */
-const RUNS = { numRuns: 1000 };
+const RUNS = runs(300);
 
 /** Plans until nothing is left to do, each made on what the one before it has left. */
 function rounds(snapshot: Snapshot, rules: Policy): readonly Plan[] {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MOST_AT_ONCE } from '../../../runtime/controller/plan/amount.ts';
-import { seeded } from '../stage.ts';
+import { seeded } from '../../random.ts';
 import { POLICY } from './fleet.ts';
 import { rollOut } from './rollout.ts';
 

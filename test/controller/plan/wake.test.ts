@@ -5,6 +5,7 @@ import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
 import { DRAINED, fleet, minutes, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
 import { policy, world } from './worlds.ts';
+import { runs } from '../../random.ts';
 
 /** Far beyond everything that a world of the generator waits for. */
 const NEVER = minutes(100_000);
@@ -39,7 +40,7 @@ describe('wakeAt', () => {
         expect(said(snapshot, rules, between)).toBe(now);
         expect(said(snapshot, rules, wakeAt - 1)).toBe(now);
       }),
-      { numRuns: 3000 },
+      runs(600),
     );
   });
 
@@ -49,7 +50,7 @@ describe('wakeAt', () => {
         const { wakeAt } = plan(snapshot, rules, NOW);
         if (wakeAt !== undefined) expect(said(snapshot, rules, wakeAt)).not.toBe(said(snapshot, rules, NOW));
       }),
-      { numRuns: 3000 },
+      runs(600),
     );
   });
 });

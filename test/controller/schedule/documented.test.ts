@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { cronExpression } from '../../../runtime/controller/schedule/cron.ts';
 import { documented } from './documented.ts';
+import { runs } from '../../random.ts';
 
 const SECOND = 1000;
 /** How far is looked for a moment, one second after the other. */
@@ -66,7 +67,7 @@ test('every expression of the documented language is open, fires and changes whe
       if (last === undefined) expect(state.triggeredAt ?? 0).toBeLessThan(isWindow ? 1 : now - (HORIZON - 1) * SECOND);
       else expect(state.triggeredAt).toBe(last);
     }),
-    { numRuns: 120 },
+    runs(60),
   );
   expect(windows).toBeGreaterThan(10);
 });

@@ -18,6 +18,7 @@ import { literalEnv, type Manifest, PROCESSES } from '../manifests.ts';
 import { CA } from '../pem.ts';
 import { EVERYTHING, type Given, type Values } from './everything.ts';
 import { meaning } from './meaning.ts';
+import { runs } from '../../random.ts';
 
 const files = helmChart('infra');
 const MINUTE = 60_000;
@@ -97,7 +98,7 @@ function valuesOf(given: Given): Values {
         fc.property(anyProps, (props) => {
           expect(meaning(released(valuesOf(props)))).toEqual(meaning(synthesised(props)));
         }),
-        { numRuns: 20, interruptAfterTimeLimit: MINUTE },
+        { ...runs(10), interruptAfterTimeLimit: MINUTE },
       ),
     2 * MINUTE,
   );

@@ -3,15 +3,7 @@ import type { KubeTransport, PatchType, WatchEvent } from '../../../runtime/kube
 import { settle, VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../sim/cluster/cluster.ts';
 import type { KubeJson } from '../../../sim/cluster/object.ts';
-
-/** A seeded sequence, so that names and UIDs are the same in every run. */
-export function seeded(seed = 1): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 16807) % 2147483647;
-    return state / 2147483647;
-  };
-}
+import { seeded } from '../../random.ts';
 
 export interface ListOf {
   readonly metadata: {

@@ -4,7 +4,8 @@ import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../../sim/cluster/https.ts';
-import { Client, seeded } from './harness.ts';
+import { Client } from './harness.ts';
+import { seeded } from '../../random.ts';
 
 let served: ServedCluster | undefined;
 

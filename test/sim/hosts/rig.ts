@@ -4,15 +4,7 @@ import { type HostOptions, SimulatedHost } from '../../../sim/hosts/host.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
 import type { WireStatus } from '../../../sim/hosts/wire.ts';
-
-/** A generator of the linear congruential kind: the same numbers in each run. */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return state / 2147483648;
-  };
-}
+import { seeded } from '../../random.ts';
 
 export interface RigOptions extends Partial<HostOptions> {
   /** @see InProcessOptions */

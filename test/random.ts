@@ -1,0 +1,27 @@
+import type { Random } from '../runtime/lib/random.ts';
+
+/** How much further than usual tests go that draw their cases: `TEST_DEPTH=20` each night, 1 unless it is set. */
+const DEPTH = Number(process.env['TEST_DEPTH'] ?? 1);
+
+/** For fast-check. A property that fails says the seed and path that repeat it. */
+export function runs(usual: number): { readonly numRuns: number } {
+  return { numRuns: usual * DEPTH };
+}
+
+/** New seeds in each run, for tests whose names say theirs: `TEST_SEED=N` repeats that one alone. */
+export function seeds(usual: number): readonly number[] {
+  const { TEST_SEED: chosen } = process.env;
+  if (chosen !== undefined) return [Number(chosen)];
+  return Array.from({ length: usual * DEPTH }, () => 1 + Math.floor(Math.random() * 0x7fffffff));
+}
+
+/** The same numbers for the same seed, in every run (mulberry32). */
+export function seeded(seed = 1): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
