@@ -1,17 +1,16 @@
 import { connect } from '../kube/access.ts';
+import { userAgent } from '../kube/https.ts';
 import { serveHttp } from '../lib/http.ts';
 import { type ProcessContext, runProcess } from '../lib/process.ts';
 import { type ControllerConfig, controllerEnv, readControllerConfig } from './config.ts';
-import { createController } from './controller.ts';
-import { newIdentity } from './identity.ts';
+import { createManager, newIdentity } from './manager.ts';
 import { routesOf } from './routes.ts';
-import { userAgent } from '../kube/https.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));
-  const controller = createController({ transport, namespace, clock, random, logger, config, ...newIdentity(config) });
-  await serveHttp({ port: config.HTTP_PORT, routes: routesOf(controller), logger, signal });
-  await controller.run(signal);
+  const manager = createManager({ transport, namespace, clock, random, logger, config, ...newIdentity(config) });
+  await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });
+  await manager.run(signal);
 }
 
 await runProcess({

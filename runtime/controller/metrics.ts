@@ -3,8 +3,9 @@ import { instantOf } from '../lib/clock.ts';
 import { isCancelled } from './events.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
-import type { ShadowView, Snapshot } from './plan/snapshot.ts';
+import type { ShadowView } from './plan/snapshot.ts';
 import { REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
+import type { Planner } from './planner.ts';
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
@@ -12,7 +13,14 @@ const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as
 /** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
 export class ControllerMetrics {
   readonly registry = new Registry();
-  readonly #states = this.#gauge('brupop_hosts_state', 'Hosts by the state that they have reached', 'state');
+  /** As among prom-client's own metrics, one gauge collects for all, so that a scrape costs one plan. It comes first. */
+  readonly #states = new Gauge({
+    name: 'brupop_hosts_state',
+    help: 'Hosts by the state that they have reached',
+    labelNames: ['state'],
+    registers: [this.registry],
+    collect: () => this.#collect(),
+  });
   readonly #versions = this.#gauge(
     'brupop_hosts_version',
     'Hosts by the version that they run',
@@ -52,6 +60,7 @@ export class ControllerMetrics {
     buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200],
     registers: [this.registry],
   });
+  #planner: Pick<Planner, 'preview'> | undefined;
   readonly #seenStates = new Set<string>();
   readonly #seenVersions = new Set<string>();
 
@@ -60,41 +69,26 @@ export class ControllerMetrics {
     for (const reason of SETBACKS) this.#setbacks.inc({ reason }, 0);
   }
 
-  /** What stands now. */
-  show(
-    { shadows, slots }: Pick<Snapshot, 'shadows' | 'slots'>,
-    { verdicts, halted }: Pick<Plan, 'verdicts' | 'halted'>,
-    leading: boolean,
-  ): void {
+  /** From now on each scrape shows what stands then. */
+  collectFrom(planner: Pick<Planner, 'preview'>): void {
+    this.#planner = planner;
+  }
+
+  #collect(): void {
+    if (!this.#planner) return;
+    const { snapshot, verdicts, halted, leading } = this.#planner.preview();
+    const { shadows, slots } = snapshot;
     const statuses = shadows.flatMap(({ status }) => status ?? []);
-    fill(
-      this.#states,
-      'state',
-      tally(
-        statuses.map(({ current_state: state }) => state),
-        this.#seenStates,
-      ),
-    );
-    fill(
-      this.#versions,
-      'bottlerocket_version',
-      tally(
-        statuses.map(({ current_version: version }) => version),
-        this.#seenVersions,
-      ),
-    );
-    fill(
-      this.#verdicts,
-      'reason',
-      tally(
-        verdicts.map(({ reason }) => reason),
-        new Set(REASONS),
-      ),
-    );
+    const states = statuses.map(({ current_state: state }) => state);
+    const versions = statuses.map(({ current_version: version }) => version);
+    const reasons = verdicts.map(({ reason }) => reason);
+    fill(this.#states, 'state', tally(states, this.#seenStates));
+    fill(this.#versions, 'bottlerocket_version', tally(versions, this.#seenVersions));
+    fill(this.#verdicts, 'reason', tally(reasons, new Set(REASONS)));
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
-    this.#queue.set(verdicts.filter(({ reason }) => reason === 'WaitingForSlot').length);
+    this.#queue.set(reasons.filter((reason) => reason === 'WaitingForSlot').length);
   }
 
   /** A plan was made, in so many seconds. */

@@ -41,10 +41,11 @@ export class Refusals {
   /** The API server refused the command with `error`, or did not answer. */
   add(command: Command, error: unknown): void {
     const { kind } = command;
+    const now = this.#clock.monotonic();
     const alike = this.#entries.get(kind) ?? new Map<string, Entry>();
+    for (const [known, entry] of alike) if (isForgotten(entry, now)) alike.delete(known);
     const target = targetOf(command);
     const attempts = alike.get(target)?.attempts ?? 0;
-    const now = this.#clock.monotonic();
     const restedAt = now + Math.max(backoff(attempts, { ...PAUSE, random: this.#random }), askedPauseMs(error));
     const retryAt = Math.max(restedAt, now + alike.size * SPACING_MS);
     alike.set(target, { message: `${WANTED[kind]} ${answerOf(error)}`, attempts: attempts + 1, restedAt, retryAt });
@@ -64,14 +65,17 @@ export class Refusals {
     const sinceEpoch = this.#clock.now() - now;
     const view = new Map<string, Refusal[]>();
     for (const [kind, alike] of this.#entries) {
-      for (const [target, { message, retryAt }] of alike) {
-        if (now > retryAt + FORGOTTEN_MS) alike.delete(target);
-        else view.set(target, [...(view.get(target) ?? []), { kind, message, retryAt: retryAt + sinceEpoch }]);
+      for (const [target, entry] of alike) {
+        if (isForgotten(entry, now)) continue;
+        const refusal = { kind, message: entry.message, retryAt: entry.retryAt + sinceEpoch };
+        view.set(target, [...(view.get(target) ?? []), refusal]);
       }
     }
     return view;
   }
 }
+
+const isForgotten = ({ retryAt }: Entry, now: number): boolean => now > retryAt + FORGOTTEN_MS;
 
 /** What a person misses while a command is not carried out. */
 const WANTED: Readonly<Record<Command['kind'], string>> = {

@@ -1,22 +1,19 @@
 import { type HttpRoute, probeRoutes } from '../lib/http.ts';
-import type { Controller } from './controller.ts';
+import type { Manager } from './manager.ts';
 
 /** What the controller answers over plain HTTP. */
-export function routesOf(controller: Controller): Readonly<Record<string, HttpRoute>> {
+export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> {
+  const { registry } = manager.metrics;
   return {
-    ...probeRoutes(() => controller.ready),
-    '/metrics': async () => {
-      controller.outlook();
-      const { registry } = controller.metrics;
-      return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
-    },
-    '/plan': () => ({ status: 200, contentType: 'application/json', body: `${JSON.stringify(report(controller))}\n` }),
+    ...probeRoutes(() => manager.ready),
+    '/metrics': async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
+    '/plan': () => ({ status: 200, contentType: 'application/json', body: `${JSON.stringify(report(manager))}\n` }),
   };
 }
 
 /** The verdicts of this moment, for people and for tools. */
-function report(controller: Controller): object {
-  const { verdicts, halted, warnings, places, wakeAt, snapshot, leading, leader } = controller.outlook();
+function report(manager: Manager): object {
+  const { verdicts, halted, warnings, places, wakeAt, snapshot, leading, leader } = manager.preview();
   const { slots, window, paused } = snapshot;
   return { leading, leader, paused, window, slots, places, wakeAt, halted, warnings, verdicts };
 }

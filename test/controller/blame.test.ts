@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Controller } from '../../runtime/controller/controller.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
 import { Stage } from './stage.ts';
 
 /** What a release is blamed for, on a cluster: `a` is updated, and `b` may follow as long as the release is not to blame. */
@@ -7,10 +7,10 @@ import { Stage } from './stage.ts';
 const MINUTE = 60_000;
 const RULES = { MAX_FAILED_UPDATE: '1', MAX_CONCURRENT_UPDATE: '2' };
 let stage: Stage;
-let controller: Controller;
+let controller: Manager;
 afterEach(() => stage.end());
 
-const reasons = (): readonly string[] => controller.outlook().verdicts.map(({ reason }) => reason);
+const reasons = (): readonly string[] => controller.preview().verdicts.map(({ reason }) => reason);
 
 async function begin(signal?: AbortSignal): Promise<void> {
   controller = stage.start({ env: RULES, ...(signal && { signal }) });

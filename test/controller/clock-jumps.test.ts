@@ -80,7 +80,7 @@ test.each([-24, -1, 1, 24])(
     for (let step = 0; step < 20; step++) {
       errorMs = errorMs === 0 ? hours * HOUR : 0;
       await stage.pass(61_000);
-      expect(controller.outlook().leading).toBe(true);
+      expect(controller.preview().leading).toBe(true);
       expect((await stage.slots()).length).toBeLessThanOrEqual(1);
       await moveAgents();
     }

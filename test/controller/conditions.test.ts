@@ -40,7 +40,7 @@ test('the leader of a new term asks at once', async () => {
   expect(await reasonOf('brs-b')).toBeUndefined();
   await stage.takeLease();
   await stage.pass(60_000);
-  expect(controller.outlook().leading).toBe(true);
+  expect(controller.preview().leading).toBe(true);
   expect(await reasonOf('brs-b')).toBe('WaitingForSlot');
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Controller } from '../../runtime/controller/controller.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { Stage } from './stage.ts';
 
@@ -9,12 +9,12 @@ const MINUTE = 60_000;
 let stage: Stage;
 afterEach(() => stage.end());
 
-const reasonOf = (controller: Controller, node: string): string | undefined =>
-  controller.outlook().verdicts.find((verdict) => verdict.node === node)?.reason;
-const started = (env: Readonly<Record<string, string>> = {}): Controller => stage.start({ env });
+const reasonOf = (controller: Manager, node: string): string | undefined =>
+  controller.preview().verdicts.find((verdict) => verdict.node === node)?.reason;
+const started = (env: Readonly<Record<string, string>> = {}): Manager => stage.start({ env });
 
 /** A leader, and another that follows it. */
-async function changeLeader(first: AbortController): Promise<Controller> {
+async function changeLeader(first: AbortController): Promise<Manager> {
   first.abort();
   await stage.pass(5000);
   const next = stage.start({ env: { MAX_FAILED_UPDATE: '1' } });

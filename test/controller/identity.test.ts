@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { newIdentity } from '../../runtime/controller/identity.ts';
+import { newIdentity } from '../../runtime/controller/manager.ts';
 
 const POD = { MY_POD_NAME: 'controller-x', MY_NODE_NAME: 'n1' };
 

@@ -110,10 +110,10 @@ test('a process that leads again knows nothing of the slots that it finds, not e
   expect(await bumps()).toBeUndefined();
   isOut = true;
   await stage.pass(12_000);
-  expect(controller.outlook().leading).toBe(false);
+  expect(controller.preview().leading).toBe(false);
   isOut = false;
   await stage.pass(5000);
-  expect(controller.outlook().leading).toBe(true);
+  expect(controller.preview().leading).toBe(true);
   expect(await bumps()).toBe('1');
 });
 

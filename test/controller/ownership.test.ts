@@ -22,7 +22,7 @@ test('a shadow that names no Node as its owner is nobody’s: its agent would no
   await stage.pass();
   expect(await stage.specs('a', 'b')).toEqual(['Idle', STARTED]);
   expect(await stage.slots()).toEqual(['brs-b']);
-  expect(controller.outlook().verdicts[0]).toMatchObject({
+  expect(controller.preview().verdicts[0]).toMatchObject({
     node: 'a',
     reason: 'ShadowNotOwned',
     message: 'brs-a does not name the Node as its owner: delete it, and the agent registers the node anew',

@@ -49,6 +49,19 @@ test('a process that stands by shows the slots of the one that leads, and names 
   expect((await standby('/metrics')).body).toContain('brupop_controller_slots 1');
 });
 
+test('a process that stands by knows since when an agent is gone, whether anybody has asked it or not', async () => {
+  stage = await Stage.with('a', 'b');
+  serve();
+  await stage.pass();
+  const standby = serve();
+  await stage.pass();
+  await stage.loseAgent('a');
+  await stage.pass(16 * 60_000);
+  expect(JSON.parse((await standby('/plan')).body)).toMatchObject({
+    verdicts: [{ node: 'a', reason: 'AgentSilent' }, {}],
+  });
+});
+
 test('while nobody leads, no leader is named', async () => {
   stage = await Stage.with('a');
   const get = serve();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { routesOf } from '../../runtime/controller/routes.ts';
-import type { Controller } from '../../runtime/controller/controller.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;
@@ -8,7 +8,7 @@ afterEach(() => stage.end());
 
 const REASONS = new Set(['NotReturned', 'SoakFailed', 'ProgressDeadlineExceeded']);
 const told = async (): Promise<readonly string[]> => (await stage.events()).filter((reason) => REASONS.has(reason));
-const counted = async (controller: Controller, reason: string): Promise<string | undefined> => {
+const counted = async (controller: Manager, reason: string): Promise<string | undefined> => {
   const { body } = await routesOf(controller)['/metrics']!();
   return new RegExp(`^brupop_controller_setbacks_total{reason="${reason}"} (.*)$`, 'm').exec(body)?.[1];
 };
@@ -21,7 +21,7 @@ async function reboot(node: string): Promise<void> {
 }
 
 /** A process that leads until it is told to end. */
-function leader(): { controller: Controller; end: () => Promise<void> } {
+function leader(): { controller: Manager; end: () => Promise<void> } {
   const stop = new AbortController();
   const controller = stage.start({ signal: stop.signal });
   const end = async (): Promise<void> => {

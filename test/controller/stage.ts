@@ -1,5 +1,5 @@
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
-import { type Controller, createController } from '../../runtime/controller/controller.ts';
+import { createManager, type Manager } from '../../runtime/controller/manager.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
@@ -227,9 +227,9 @@ export class Stage {
       readonly identity?: string;
       readonly clock?: Clock;
     } = {},
-  ): Controller {
+  ): Manager {
     this.#controllers += 1;
-    const controller = createController({
+    const controller = createManager({
       transport: options.transport ?? this.transport,
       namespace: NAMESPACE,
       clock: options.clock ?? this.clock,

@@ -187,7 +187,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L5',
     does: 'keeps its identity over a restart',
-    file: 'runtime/controller/identity.ts',
+    file: 'runtime/controller/manager.ts',
     find: '_${randomUUID()}',
     replace: '',
     tests: ['test/controller/identity.test.ts'],

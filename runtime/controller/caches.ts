@@ -8,11 +8,11 @@ import type { Random } from '../lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
-import type { ShadowView, Snapshot } from './plan/snapshot.ts';
+import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { RefusedDrains } from './refused-drains.ts';
 import { type AgentView, type NodeFacts, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
 
-export interface WorldOptions {
+export interface CachesOptions {
   readonly transport: KubeTransport;
   readonly namespace: string;
   readonly clock: Clock;
@@ -22,10 +22,12 @@ export interface WorldOptions {
 }
 
 /** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
-export type WorldView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
+export type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
 
-/** The caches of everything that plans are made of. */
-export class World {
+/** Informers for everything that plans are made of, and since when it has been as it is. */
+export class Caches {
+  /** Resolves when every cache has been filled. */
+  readonly synced: Promise<void>;
   readonly #nodes: Informer<Node, NodeFacts>;
   readonly #shadows: Informer<ShadowObject, ShadowFacts>;
   readonly #agents: Informer<Pod, AgentView>;
@@ -34,9 +36,10 @@ export class World {
   readonly #refusedDrains: RefusedDrains;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
-  #synced = false;
+  #observed: Observed = { nodes: [], shadows: [], silentSince: new Map() };
+  #ready = false;
 
-  constructor({ namespace, expectations, ...access }: WorldOptions) {
+  constructor({ namespace, expectations, ...access }: CachesOptions) {
     this.#expectations = expectations;
     this.#clock = access.clock;
     this.#refusedDrains = new RefusedDrains(access.clock);
@@ -50,47 +53,34 @@ export class World {
       project: viewOfAgent,
     });
     const fieldSelector = `metadata.name=${namespace}`;
-    this.#namespaces = new Informer({
-      ...access,
-      path: NAMESPACES_PATH,
-      query: { fieldSelector },
-      project: isPaused,
-    });
+    this.#namespaces = new Informer({ ...access, path: NAMESPACES_PATH, query: { fieldSelector }, project: isPaused });
+    this.synced = Promise.all(this.#informers.map(({ synced }) => synced)).then(() => this.#begin());
   }
 
   /** Every cache has been filled once. */
-  get synced(): boolean {
-    return this.#synced;
+  get ready(): boolean {
+    return this.#ready;
   }
 
-  /** Resolves when every cache has been filled. */
-  async filled(): Promise<void> {
-    await Promise.all([this.#nodes.synced, this.#shadows.synced, this.#agents.synced, this.#namespaces.synced]);
-    this.#synced = true;
-  }
-
+  /** Calls `listener` after each change. Returns what ends that. */
   onChange(listener: () => void): () => void {
-    const ends = [this.#nodes, this.#shadows, this.#agents, this.#namespaces].map((cache) => cache.onChange(listener));
+    const ends = this.#informers.map((informer) => informer.onChange(listener));
     return () => ends.forEach((end) => end());
   }
 
+  /** Fills the caches and keeps them true until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#nodes, this.#shadows, this.#agents, this.#namespaces].map((cache) => cache.run(signal)));
+    await Promise.all(this.#informers.map((informer) => informer.run(signal)));
   }
 
   /** The cluster as it is known now. */
-  view(): WorldView {
-    const now = this.#clock.now();
-    const nodeFacts = [...this.#nodes.items().values()];
-    const facts = [...this.#shadows.items().values()];
-    this.#expectations.retain(facts);
-    const nodes = this.#observations.nodes(nodeFacts, now);
-    const shadows = this.#observations.shadows(facts, nodes, now).map((shadow) => this.#judged(shadow));
+  view(): ClusterView {
+    const { nodes, shadows, silentSince } = this.#observed;
     return {
       nodes,
-      shadows,
-      drainRefusals: this.#refusedDrains.view({ nodes, shadows }),
-      silentSince: this.#observations.silence(nodeFacts, this.#agents.items().values(), now),
+      shadows: shadows.map((shadow) => this.#judged(shadow)),
+      drainRefusals: this.#refusedDrains.view(),
+      silentSince,
       paused: [...this.#namespaces.items().values()].includes(true),
     };
   }
@@ -98,6 +88,34 @@ export class World {
   #judged(shadow: ObservedShadow): ShadowView {
     return { ...shadow, stale: this.#expectations.isStale(shadow) };
   }
+
+  get #informers() {
+    return [this.#nodes, this.#shadows, this.#agents, this.#namespaces] as const;
+  }
+
+  /** Not before: in a cluster that is known in part, agents would be missed that are there. */
+  #begin(): void {
+    this.#ready = true;
+    this.#observe();
+    this.onChange(() => this.#observe());
+  }
+
+  /** Remembers since when things are as they are. */
+  #observe(): void {
+    const now = this.#clock.now();
+    const facts = [...this.#nodes.items().values()];
+    const nodes = this.#observations.nodes(facts, now);
+    const shadows = this.#observations.shadows([...this.#shadows.items().values()], nodes, now);
+    const silentSince = this.#observations.silence(facts, this.#agents.items().values(), now);
+    this.#observed = { nodes, shadows, silentSince };
+    this.#refusedDrains.observe(this.#observed);
+  }
+}
+
+interface Observed {
+  readonly nodes: readonly NodeView[];
+  readonly shadows: readonly ObservedShadow[];
+  readonly silentSince: Snapshot['silentSince'];
 }
 
 function isPaused({ metadata }: KubeObject): boolean {

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { countingFailures } from '../kube/counted.ts';
+import { EventBroadcaster } from '../kube/event-broadcaster.ts';
+import { eventRecorder, type EventRecorder } from '../kube/events.ts';
+import { LeaderElection } from '../kube/lease.ts';
+import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { aborted } from '../lib/abort.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { Wakeup } from '../lib/wakeup.ts';
+import { CONTROLLER_LEASE } from '../shadow/names.ts';
+import { Caches } from './caches.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import type { ControllerConfig } from './config.ts';
+import { Controller } from './controller.ts';
+import { Executor } from './executor.ts';
+import { Expectations } from './expectations.ts';
+import { ControllerMetrics } from './metrics.ts';
+import { Planner, type Preview } from './planner.ts';
+import { Refusals } from './refusals.ts';
+import { Reporter } from './reporter.ts';
+import { SlotLedger } from './slots/ledger.ts';
+import { migrateStorage } from './storage-migration.ts';
+
+/** Who a process is on the Lease. */
+export interface Identity {
+  /** New for each start of the process: nobody may take its writes for those of the one before (rule L5). */
+  readonly identity: string;
+  /** Whether a holder of the Lease is an earlier process in this one's place, and so surely dead. @default nobody is */
+  readonly isPredecessor?: (holder: string) => boolean;
+}
+
+export function newIdentity({
+  MY_POD_NAME: pod,
+  MY_NODE_NAME: node,
+}: Pick<ControllerConfig, 'MY_POD_NAME' | 'MY_NODE_NAME'>): Required<Identity> {
+  return {
+    identity: `${pod || node}_${randomUUID()}`,
+    // A kubelet starts a pod's container anew only after the one before is gone, and no other pod bears this name.
+    isPredecessor: (holder) => pod !== '' && holder.startsWith(`${pod}_`),
+  };
+}
+
+export interface ManagerOptions extends Identity {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly config: ControllerConfig;
+}
+
+/** A whole controller process but for its sockets. */
+export interface Manager {
+  readonly metrics: ControllerMetrics;
+  /** Whether it knows the cluster. A process that does not lead is ready too. */
+  readonly ready: boolean;
+  /** What would be done now, and the verdict on each node. */
+  preview(): Preview;
+  /** Runs until the signal aborts. What is under way is then finished or given up, and the Lease given back. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Wires a controller together. Nothing happens before `run`. */
+export function createManager(options: ManagerOptions): Manager {
+  const { clock, config } = options;
+  const metrics = new ControllerMetrics();
+  const base = baseOf(options, metrics);
+  const caches = new Caches(base);
+  const ledger = new SlotLedger(base);
+  const conditions = new ConditionWriter(base);
+  const events = new EventBroadcaster(recorderOf(base), clock);
+  const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
+  const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
+  const onLeading = async (signal: AbortSignal): Promise<void> => {
+    const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
+    await Promise.all([controller.run(signal), conditions.run(signal), migrateStorage(migration, signal)]);
+  };
+  const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
+  const planner = new Planner({ ...base, caches, ledger, election, conditions });
+  const controller = new Controller({ ...base, caches, planner, ledger, executor, conditions, reporter });
+  metrics.collectFrom(planner);
+  return {
+    metrics,
+    get ready() {
+      return caches.ready;
+    },
+    preview: () => planner.preview(),
+    run: async (signal) => {
+      await Promise.all([caches.run(signal), events.run(signal), standOnceSynced({ caches, election }, signal)]);
+    },
+  };
+}
+
+/** What nearly every part is made with. */
+function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
+  const { namespace } = options;
+  const transport = countingFailures(options.transport, (code) => metrics.apiFailed(code));
+  return {
+    ...options,
+    transport,
+    metrics,
+    leases: leasesOf(transport, namespace),
+    shadows: shadowsOf(transport, namespace),
+    nodes: nodesOf(transport),
+    pods: podsOf(transport, namespace),
+    crds: crdsOf(transport),
+    expectations: new Expectations(),
+    refusals: new Refusals(options),
+    wakeup: new Wakeup(),
+  };
+}
+
+function recorderOf({ transport, config, identity, ...rest }: ManagerOptions): EventRecorder {
+  const instance = config.MY_POD_NAME || identity;
+  return eventRecorder(transport, { ...rest, component: 'brupop-controller', instance });
+}
+
+async function standOnceSynced(
+  { caches, election }: { readonly caches: Caches; readonly election: LeaderElection },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await Promise.race([caches.synced, aborted(signal)]);
+  } catch {
+    return;
+  }
+  await election.run(signal);
+}

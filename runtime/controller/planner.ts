@@ -1,0 +1,58 @@
+import type { LeaderElection } from '../kube/lease.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Caches } from './caches.ts';
+import type { ConditionWriter } from './condition-writer.ts';
+import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
+import { type Plan, plan } from './plan/plan.ts';
+import type { Policy } from './plan/policy.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+import type { Refusals } from './refusals.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import { slotsOn } from './slots/entries.ts';
+import type { SlotLedger } from './slots/ledger.ts';
+
+export interface PlannerOptions {
+  readonly config: ControllerConfig;
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, 'view'>;
+  readonly ledger: Pick<SlotLedger, 'slots'>;
+  readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
+  readonly refusals: Pick<Refusals, 'view'>;
+  readonly conditions: Pick<ConditionWriter, 'capacity'>;
+}
+
+/** A plan, what it was made of, and who would carry it out. */
+export interface Preview extends Plan {
+  readonly snapshot: Snapshot;
+  readonly leading: boolean;
+  /** Who leads, by the Lease; undefined while nobody does. */
+  readonly leader: string | undefined;
+}
+
+/** Plans on what this process knows. It changes nothing. */
+export class Planner {
+  readonly #options: PlannerOptions;
+  readonly #policy: Omit<Policy, 'conditionWrites'>;
+  readonly #schedule: Schedule;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.#policy = policyOf(options.config);
+    this.#schedule = scheduleOf(options.config);
+  }
+
+  /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
+  preview(): Preview {
+    const { clock, caches, ledger, election, refusals, conditions } = this.#options;
+    const now = clock.now();
+    const { leading, lease } = election;
+    const snapshot: Snapshot = {
+      ...caches.view(),
+      slots: leading ? ledger.slots : slotsOn(lease),
+      window: this.#schedule.at(now),
+      refusals: refusals.view(),
+    };
+    const planned = plan(snapshot, { ...this.#policy, conditionWrites: conditions.capacity }, now);
+    return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };
+  }
+}
