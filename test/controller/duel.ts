@@ -197,10 +197,3 @@ function isHeld({ annotations }: Node['metadata']): boolean {
 function isManaged({ metadata }: Node): boolean {
   return metadata.labels?.[MANAGED_LABEL] !== undefined;
 }
-
-/** Every sequence of `length` numbers below `base`. */
-export function sequences(base: number, length: number): readonly (readonly number[])[] {
-  if (length === 0) return [[]];
-  const shorter = sequences(base, length - 1);
-  return Array.from({ length: base }, (_, first) => shorter.map((rest) => [first].concat(rest))).flat();
-}
