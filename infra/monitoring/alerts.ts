@@ -37,7 +37,7 @@ export class Alerts extends Construct {
       'Rule',
       PrometheusRule.manifest({
         metadata: namespacedMeta(brupop.settings, { name: 'brupop', namespace, labels }),
-        spec: { groups: [{ name: 'brupop', rules: ALERTS.map(toRule) }] },
+        spec: { groups: alertGroups() },
       }),
     );
   }
@@ -149,6 +149,11 @@ const ALERTS: readonly Alert[] = [
     description: 'The log of the apiserver says why: "certificate files cannot be used". See docs/security.md.',
   },
 ];
+
+/** Groups of a file of rules, as every Prometheus loads them. */
+export function alertGroups() {
+  return [{ name: 'brupop', rules: ALERTS.map(toRule) }];
+}
 
 function toRule({ name, severity, expression, during, summary, description }: Alert) {
   return {

@@ -12,6 +12,7 @@ import type { Settings } from '../props/brupop.ts';
 import { retentionTime, scrapeInterval, someText } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
 import { ServiceAccount } from '../service-account.ts';
+import { alertGroups } from './alerts.ts';
 import { watchedOperator } from './operator.ts';
 
 export interface PrometheusSampleProps {
@@ -19,7 +20,7 @@ export interface PrometheusSampleProps {
   readonly brupop: Brupop;
   /** @default docker.io/prom/prometheus:v3.5.0 */
   readonly image?: string;
-  /** Time between two scrapes. @default 30s */
+  /** Time between two scrapes, and between two looks at the alerts. @default 30s */
   readonly interval?: string;
   /** How long samples are kept, e.g. `15d`; they are lost with the pod. @default 24h */
   readonly retention?: string;
@@ -46,11 +47,13 @@ const PORT = 9090;
 const SCRAPED = ['apiserver', 'controller'] as const;
 const SELECTOR = { 'app.kubernetes.io/name': NAME };
 const CONFIG_FILE = 'prometheus.yml';
+/** Beside the configuration. */
+const ALERTS_FILE = 'alerts.yml';
 const CONFIG_DIR = '/etc/prometheus';
 const DATA_DIR = '/prometheus';
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** A small Prometheus that scrapes controller and apiservers: to look at the metrics, not to keep them. */
+/** A small Prometheus that scrapes controller and apiservers and evaluates the alerts: to look at them, not to keep them or to call anybody. */
 export class PrometheusSample extends Construct {
   readonly serviceAccount: ServiceAccount;
   readonly role: ApiObject;
@@ -76,7 +79,10 @@ export class PrometheusSample extends Construct {
       k8s.KubeServiceAccount.manifest({ metadata, automountServiceAccountToken: false }),
     );
     [this.role, this.roleBinding] = this.#addAccess(settings);
-    const data = { [CONFIG_FILE]: Yaml.stringify(scrapeConfig(sample)) };
+    const data = {
+      [CONFIG_FILE]: Yaml.stringify(scrapeConfig(sample)),
+      [ALERTS_FILE]: Yaml.stringify({ groups: alertGroups() }),
+    };
     this.config = addObject(this, 'Config', k8s.KubeConfigMap.manifest({ metadata, data }));
     this.deployment = this.#addDeployment(sample);
     this.service = addObject(
@@ -202,7 +208,8 @@ function prometheus({ image, retention }: SampleSettings): k8s.Container {
 function scrapeConfig({ brupop, interval }: SampleSettings): object {
   const componentMeta = `__meta_kubernetes_pod_label_${COMPONENT_LABEL.replaceAll(/\W/g, '_')}`;
   return {
-    global: { scrape_interval: interval },
+    global: { scrape_interval: interval, evaluation_interval: interval },
+    rule_files: [ALERTS_FILE],
     scrape_configs: [
       {
         job_name: 'brupop',

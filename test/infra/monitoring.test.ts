@@ -47,6 +47,12 @@ describe('the sample Prometheus', () => {
     expect([kept('apiserver', 'api'), kept('agent', 'http')]).toEqual([false, false]);
   });
 
+  test('evaluates the alerts that the Prometheus operator would get', () => {
+    const [file] = parse(configText).rule_files;
+    const { groups } = parse(find(objects, 'ConfigMap', 'brupop-prometheus')['data'][file]);
+    expect(groups).toEqual(alerts.rule.toJson().spec.groups);
+  });
+
   test('may find pods of one namespace and nothing else', () => {
     expect(find(objects, 'Role', 'brupop-prometheus')).toMatchObject({
       metadata: { namespace: 'updates' },
