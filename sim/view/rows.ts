@@ -79,24 +79,28 @@ export function duration(ms: number): string {
 
 const HEAD = ['NODE', 'VERSION', 'STATE', 'WHY', 'PODS', 'TIME'] as const;
 
+/** Columns of text that each column of the table needs, and no fewer than before: then a table that is drawn again does not jump. */
+export function tableWidths(rows: readonly Row[], before: readonly number[] = []): readonly number[] {
+  const cells = rows.map(cellsOf);
+  return HEAD.map((head, column) =>
+    Math.max(head.length, before[column] ?? 0, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+}
+
 /** The table as lines of text, each cut to `width` columns. */
-export function table(rows: readonly Row[], width: number): string[] {
-  const cells = rows.map((row) => [
-    row.node,
-    row.version,
-    row.state,
-    row.why,
-    row.podsLeft === undefined ? '' : String(row.podsLeft),
-    row.elapsedMs === undefined ? '' : duration(row.elapsedMs),
-  ]);
-  const widths = HEAD.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
-  return [[...HEAD], ...cells].map((row) =>
+export function table(rows: readonly Row[], width: number, widths: readonly number[] = tableWidths(rows)): string[] {
+  return [[...HEAD], ...rows.map(cellsOf)].map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd()
       .slice(0, width),
   );
+}
+
+function cellsOf({ node, version, state, why, podsLeft, elapsedMs }: Row): string[] {
+  const pods = podsLeft === undefined ? '' : String(podsLeft);
+  return [node, version, state, why, pods, elapsedMs === undefined ? '' : duration(elapsedMs)];
 }
 
 /** One line for a node that changed, for output that is no terminal. */

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update';
-import { line, type Row, table } from './rows.ts';
+import { line, type Row, table, tableWidths } from './rows.ts';
 
 /** Shows rows as they change: a live table on a terminal, a line per change elsewhere. */
 export interface Screen {
@@ -17,12 +17,14 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
 function liveScreen(out: NodeJS.WriteStream): Screen {
   const live = createLogUpdate(out);
   let last: readonly Row[] = [];
+  let widths: readonly number[] = [];
   const draw = (): void => {
-    if (last.length > 0) live(table(last, out.columns).join('\n'));
+    if (last.length > 0) live(table(last, out.columns, widths).join('\n'));
   };
   return {
     show: (rows) => {
       last = rows;
+      widths = tableWidths(rows, widths);
       draw();
     },
     say: (text) => {

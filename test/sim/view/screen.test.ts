@@ -38,3 +38,10 @@ test('on a terminal the table is drawn anew, and once it has ended it is left al
   subject.say('the end');
   expect(shown()).not.toContain('node-1');
 });
+
+test('a table that is drawn again on a terminal does not jump to and fro', () => {
+  const { shown, subject } = screen(true);
+  subject.show([row({ state: 'Idle, cordoned' })]);
+  subject.show([row({ why: 'Updating' })]);
+  expect(shown()).toContain('Idle            Updating');
+});
