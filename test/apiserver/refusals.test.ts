@@ -3,7 +3,7 @@ import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import { settle } from '../../sim/clock.ts';
+import type { Disturbance } from '../../sim/cluster/cluster.ts';
 import { evictions, outcome, type Replica, started, World } from './world.ts';
 
 /** What becomes of what an agent asks for where the Kubernetes API refuses a part of it. */
@@ -181,9 +181,12 @@ describe.each(ACTS)('$name', ({ act, version, requests }) => {
   });
 });
 
-test('an Event that is refused costs nothing but itself', async () => {
-  world.cluster.disturb({ resource: 'events' }, { kind: 'refuse', code: 403 });
-  await world.replica().service.cordonAndDrain(await world.agent());
-  await settle();
-  expect([(await world.marks())?.drained, await world.events()]).toEqual([expect.any(String), []]);
-});
+test.each<Disturbance>([{ kind: 'refuse', code: 403 }, { kind: 'hang' }])(
+  'Events that cannot be written keep no drain waiting: %j',
+  async (disturbance) => {
+    world.cluster.disturb({ resource: 'events' }, disturbance);
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    expect(await outcome(drain)).toBe('ok');
+    expect([(await world.marks())?.drained, await world.events()]).toEqual([expect.any(String), []]);
+  },
+);

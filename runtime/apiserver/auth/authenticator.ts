@@ -8,11 +8,11 @@ import { BoundedSet } from '../../lib/bounded-set.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
+import { FairLimiter } from '../fair-limiter.ts';
 import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode, precheckToken } from './claims.ts';
 import type { Credentials } from './credentials.ts';
 import { ExpiringCache } from './expiring-cache.ts';
-import { FairLimiter } from './fair-limiter.ts';
 
 /** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;

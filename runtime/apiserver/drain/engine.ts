@@ -10,19 +10,11 @@ import type { Agent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
-import { type CordonedNode, cordonForDrain, superseded } from './cordon.ts';
+import { type CordonedNode, cordonForDrain, type CordonRequest, superseded } from './cordon.ts';
 import { EvictionQueue } from './evictor.ts';
 import { filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
 import { DrainRun, type RunEnd } from './run.ts';
-import {
-  type Blocked,
-  describeLeft,
-  drainFailed,
-  drainFinished,
-  drainStarted,
-  reportEmpty,
-  volumesInUse,
-} from './status.ts';
+import { describeLeft, drainFailed, drainFinished, drainStarted, reportEmpty, volumesInUse } from './status.ts';
 import { awaitVolumes } from './volumes.ts';
 
 export interface DrainSettings {
@@ -45,12 +37,7 @@ export interface DrainRequest {
 }
 
 /** What a request has learnt from the runs that it waited for. */
-interface Learnt {
-  /** Identity of the drain; undefined before the first look. */
-  readonly id: string | undefined;
-  /** Why pods could not be evicted so far; undefined where it has not waited for any run. */
-  readonly blocked: Blocked | undefined;
-}
+type Learnt = Pick<CordonRequest, 'id' | 'blocked'>;
 
 /** One look of a request at its node. */
 interface Look {
@@ -80,7 +67,7 @@ export class DrainEngine {
   constructor(ports: Ports, settings: DrainSettings) {
     this.#ports = ports;
     this.#settings = settings;
-    this.#queue = new EvictionQueue(ports.evictions);
+    this.#queue = new EvictionQueue(ports.evictions, { maxPerDrain: settings.maxInFlight });
   }
 
   /** Ends every run. Whoever waits is told to ask again, and finds another replica. */
@@ -99,7 +86,7 @@ export class DrainEngine {
    */
   async drain(agent: Agent, { gone, request }: DrainRequest = {}): Promise<void> {
     const ports = { ...this.#ports, logger: this.#ports.logger.with(request === undefined ? {} : { request }) };
-    let learnt: Learnt = { id: undefined, blocked: undefined };
+    let learnt: Learnt = {};
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
       const cordoned = await cordonForDrain(ports, { ...this.#settings, ...learnt, agent });
@@ -163,9 +150,7 @@ export class DrainEngine {
     const nodeName = cordoned.node.metadata.name;
     const before = this.#runs.get(nodeName);
     if (before?.id === cordoned.id) return before;
-    const { maxInFlight } = this.#settings;
-    const options = { cordoned, deadline, maxInFlight, queue: this.#queue, signal: this.#closing.signal };
-    const run = new DrainRun(ports, options);
+    const run = new DrainRun(ports, { cordoned, deadline, queue: this.#queue, signal: this.#closing.signal });
     this.#runs.set(nodeName, run);
     this.#start(run, cordoned);
     return run;

@@ -4,51 +4,38 @@ import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
+import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './status.ts';
 
-/** Lets at most `max` tasks run at once; the others wait in line. */
-class Limiter {
-  readonly #max: number;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Rejects as `task` does. */
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#max) this.#running++;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await task();
-    } finally {
-      // A place is handed over rather than freed, or a newcomer could take it first.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
-    }
-  }
+export interface EvictionQueueOptions {
+  /** Most requests of one drain in flight. How long pods take to end does not count. */
+  readonly maxPerDrain: number;
+  /** Most requests in flight. @default as many as the transport sends at once */
+  readonly max?: number;
 }
 
 /**
- * The eviction requests of all drains of a replica. It sends as many at once as the transport does, so that an eviction waits for its turn
- * here, where it can still be dropped, and never in the transport.
+ * The eviction requests of all drains of a replica. An eviction waits for its turn here, where it can still be dropped, and never in the
+ * transport.
  */
 export class EvictionQueue {
   readonly #evictions: EvictionPort;
-  readonly #limiter: Limiter;
+  readonly #limiter: FairLimiter;
   readonly #sent = new Set<Promise<EvictionResult>>();
 
-  constructor(evictions: EvictionPort, max = MAX_SLOW_REQUESTS) {
+  constructor(evictions: EvictionPort, { maxPerDrain, max = MAX_SLOW_REQUESTS }: EvictionQueueOptions) {
     this.#evictions = evictions;
-    this.#limiter = new Limiter(max);
+    this.#limiter = new FairLimiter({ max, maxPerParty: maxPerDrain });
   }
 
-  /** Undefined where `cancelled` aborted before the request was sent. @throws what the port throws */
-  evict(pod: PodIdentity, cancelled: AbortSignal): Promise<EvictionResult | undefined> {
-    return this.#limiter.run(async () => (cancelled.aborted ? undefined : this.#send(pod)));
+  /**
+   * Undefined where `cancelled` aborted before the request was sent.
+   * @param drain identity of the drain that wants it
+   * @throws what the port throws
+   */
+  evict(drain: string, pod: PodIdentity, cancelled: AbortSignal): Promise<EvictionResult | undefined> {
+    return this.#limiter.run(drain, async () => (cancelled.aborted ? undefined : this.#send(pod)));
   }
 
   /** Never cut off: the API server may have taken it from the budget already, which then counts the pod as gone for two minutes. */
@@ -68,11 +55,11 @@ export class EvictionQueue {
 
 export interface EvictorOptions {
   readonly queue: EvictionQueue;
+  /** Identity of the drain. */
+  readonly drain: string;
   readonly metrics: Pick<Metrics, 'evictions'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Most requests of this drain in flight. How long pods take to end does not count. */
-  readonly maxInFlight: number;
   /** Ends everything but the requests that are on their way. */
   readonly signal: AbortSignal;
   /** Called when `blocked` changes. */
@@ -94,13 +81,11 @@ const REFUSED_BACKOFF = { firstMs: 1_000, maxMs: 15_000 };
 /** Asks for the eviction of one drain's pods until each is accepted, whatever the answers in between. */
 export class Evictor {
   readonly #options: EvictorOptions;
-  readonly #limiter: Limiter;
   /** By UID of the pod. */
   readonly #tasks = new Map<string, Task>();
 
   constructor(options: EvictorOptions) {
     this.#options = options;
-    this.#limiter = new Limiter(options.maxInFlight);
   }
 
   /** Evicts exactly these pods from now on. Those that are ending already need no eviction. */
@@ -130,7 +115,7 @@ export class Evictor {
     const { clock, signal, onBlocked } = this.#options;
     const cancelled = AbortSignal.any([signal, task.cancel.signal]);
     for (let attempt = 0; !cancelled.aborted; attempt++) {
-      const failure = await this.#limiter.run(() => this.#ask(pod, cancelled));
+      const failure = await this.#ask(pod, cancelled);
       const why = failure && describe(failure);
       if (why !== task.blocked) {
         if (why === undefined) delete task.blocked;
@@ -144,9 +129,9 @@ export class Evictor {
 
   /** Undefined when nothing is left to ask for. */
   async #ask({ metadata: { namespace = '', name, uid } }: Pod, cancelled: AbortSignal): Promise<Failure | undefined> {
-    const { queue, metrics } = this.#options;
+    const { queue, drain, metrics } = this.#options;
     const result = await queue
-      .evict({ namespace, name, uid }, cancelled)
+      .evict(drain, { namespace, name, uid }, cancelled)
       .catch((error: unknown): Failure => ({ kind: 'refused', status: 0, message: messageOf(error) }));
     if (!result) return undefined;
     metrics.evictions.inc({ result: result.kind });

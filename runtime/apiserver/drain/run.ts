@@ -28,8 +28,6 @@ export interface RunOptions {
   readonly cordoned: CordonedNode;
   /** Milliseconds since the Unix epoch; undefined = no deadline. */
   readonly deadline: number | undefined;
-  /** Most eviction requests in flight. */
-  readonly maxInFlight: number;
   readonly queue: EvictionQueue;
   /** Ends the run as `closed`. */
   readonly signal: AbortSignal;
@@ -126,11 +124,11 @@ export class DrainRun {
   }
 
   async #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
-    const { cordoned, maxInFlight, queue } = this.#options;
+    const { cordoned, queue } = this.#options;
     const { namespace } = this.#ports;
     const status = new StatusWriter(this.#ports, cordoned, signal);
     const report = (): void => status.report(podsLeft(list), evictor.blocked());
-    const evictor = new Evictor({ ...this.#ports, maxInFlight, queue, signal, onBlocked: report });
+    const evictor = new Evictor({ ...this.#ports, queue, drain: this.id, signal, onBlocked: report });
     const terms = { lateAfter: cordoned.lateAfter, namespace };
     const reschedule = new Reschedule({ ...this.#ports, nodeName: this.#nodeName, signal });
     let list = filterPods([], terms);

@@ -22,11 +22,11 @@ function evictor(answers: readonly (EvictionResult | Error)[]) {
     return answer;
   };
   const subject = new Evictor({
-    queue: new EvictionQueue({ evict }),
+    queue: new EvictionQueue({ evict }, { maxPerDrain: 5 }),
+    drain: 'd1',
     metrics: new Metrics(),
     clock,
     random: () => 0.5,
-    maxInFlight: 5,
     signal: stop.signal,
     onBlocked: () => undefined,
   });
@@ -102,9 +102,21 @@ describe('an eviction, while an admission webhook keeps the answers back,', () =
         return { kind: 'accepted' };
       });
     };
-    const ports = { queue: new EvictionQueue({ evict }, 1), metrics: new Metrics(), clock, random: () => 0.5 };
-    const options = { ...ports, signal: stop.signal, maxInFlight: 5, onBlocked: () => undefined };
-    return { one: new Evictor(options), other: new Evictor(options), clock, stop, sent, answered };
+    const ports = {
+      queue: new EvictionQueue({ evict }, { maxPerDrain: 5, max: 1 }),
+      metrics: new Metrics(),
+      clock,
+      random: () => 0.5,
+    };
+    const options = { ...ports, signal: stop.signal, onBlocked: () => undefined };
+    return {
+      one: new Evictor({ ...options, drain: 'd1' }),
+      other: new Evictor({ ...options, drain: 'd2' }),
+      clock,
+      stop,
+      sent,
+      answered,
+    };
   }
 
   test('that is on its way when all ends is left to end: cut off, it would keep its budget for two minutes', async () => {

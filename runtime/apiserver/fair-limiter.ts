@@ -1,14 +1,14 @@
-import { RefusedError } from '../refusal.ts';
+import { RefusedError } from './refusal.ts';
 
 export interface FairLimiterOptions {
   /** Most tasks that run at once. */
   readonly max: number;
-  /** Most of them for one party: below `max`, so that one alone never takes every place. */
+  /** Most of them for one party: where it is below `max`, one alone never takes every place. */
   readonly maxPerParty: number;
-  /** Most tasks of one party that wait. */
-  readonly maxWaiting: number;
-  /** What who comes beyond that is told. */
-  readonly busy: string;
+  /** Most tasks of one party that wait. @default any number */
+  readonly maxWaiting?: number;
+  /** What a caller beyond that is told. */
+  readonly busy?: string;
 }
 
 interface Party {
@@ -16,7 +16,7 @@ interface Party {
   readonly waiting: (() => void)[];
 }
 
-/** Bounds how many tasks run at once, and lets those who want more take turns: whoever asks for a lot waits for himself. */
+/** Bounds how many tasks run at once, and lets parties that want more take turns: one that asks for a lot delays itself alone. */
 export class FairLimiter {
   readonly #options: FairLimiterOptions;
   #running = 0;
@@ -29,8 +29,9 @@ export class FairLimiter {
 
   /** Rejects as `task` does. @throws RefusedError 503 where too many of the party wait already */
   async run<T>(name: string, task: () => Promise<T>): Promise<T> {
+    const { maxWaiting = Infinity, busy = 'too many at once; ask again' } = this.#options;
     const party = this.#parties.get(name) ?? { running: 0, waiting: [] };
-    if (party.waiting.length >= this.#options.maxWaiting) throw new RefusedError(503, 'Busy', this.#options.busy);
+    if (party.waiting.length >= maxWaiting) throw new RefusedError(503, 'Busy', busy);
     this.#parties.set(name, party);
     await new Promise<void>((resolve) => {
       party.waiting.push(resolve);

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { FairLimiter } from '../../../runtime/apiserver/auth/fair-limiter.ts';
-import { settle } from '../../../sim/clock.ts';
-import { outcome, started } from '../world.ts';
+import { FairLimiter } from '../../runtime/apiserver/fair-limiter.ts';
+import { settle } from '../../sim/clock.ts';
+import { outcome, started } from './world.ts';
 
 let limiter: FairLimiter;
 /** Names of the tasks that run, in the order in which they began. */
