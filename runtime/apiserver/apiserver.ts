@@ -36,7 +36,7 @@ export interface ApiserverOptions {
   readonly instance: string;
 }
 
-/** A whole apiserver but for its sockets. */
+/** Everything of an apiserver but its sockets. */
 export interface Apiserver {
   /** What it does for agents; a simulation may call it in place of HTTP. */
   readonly service: Service;
@@ -44,7 +44,7 @@ export interface Apiserver {
   readonly metrics: Metrics;
   /** The HTTP API, for a server of node:http or node:https. */
   readonly handle: Handle;
-  /** For what comes to that server and is no request. */
+  /** Refuses what comes to that server and is no request, e.g. a TLS handshake that fails. */
   readonly guard: (server: Server) => void;
 }
 

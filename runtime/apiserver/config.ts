@@ -32,16 +32,16 @@ export const apiserverEnv = {
 } as const;
 
 /**
- * Arguments of Node itself. A small young generation: what a request leaves is garbage at once, and with the default size a busy hour's
- * garbage stays in memory for long. The old one has this share of the container's limit, of which Node's own program and the buffers of
- * as many connections as there may be take the rest: it would else grow beyond the limit before it is collected.
+ * Arguments of Node itself. The young generation is small, because what a request leaves is garbage at once: with the default size, the
+ * garbage of a busy hour stays in memory for long. The old generation gets this share of the container's limit, or it would grow beyond the
+ * limit before it is collected. The rest is for Node's own program and for the buffers of the most connections that there may be.
  */
 export const APISERVER_NODE_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size-percentage=40'] as const;
 
 /**
- * Variables that glibc reads, not this process (bytes; mallopt(3)). Buffers like the 64 KiB that Node sets aside for what comes in on a
- * connection get pages of their own, of which only those count that are used: a thousand agents' connections need 20 to 30 MB less. The
- * threshold is well below their size, and the heap grows by no more than what is asked for, or the buffers would be cut from its reserve.
+ * Variables that glibc reads, not this process (bytes; mallopt(3)). For each connection Node sets 64 KiB aside for what comes in. Above the
+ * threshold, such a buffer gets pages of its own, of which only the used ones count: a thousand agents' connections need 20 to 30 MB less.
+ * The heap grows by no more than what is asked for, or the buffers would be cut from its reserve instead.
  */
 export const APISERVER_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TOP_PAD_: '0' } as const;
 

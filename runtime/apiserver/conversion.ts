@@ -3,11 +3,12 @@ import { convertShadow } from '../shadow/convert.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
 /**
- * Brackets take a hundred times their size in memory: four megabytes of them are more than there is. What an object of two megabytes
- * holds besides texts is what the API server notes of its fields' owners, which takes four bytes for each of these.
+ * JSON of nothing but brackets takes a hundred times its size once it is parsed: four megabytes of it are more than there is memory. No real
+ * object holds more values than this: beside texts it has the notes of its fields' owners, with four bytes for each value, and two megabytes
+ * at most.
  */
 const MAX_VALUES = 500_000;
-/** Characters of a request in which the API server has named it, before its objects. */
+/** Within so many characters, before its objects, a request of the API server says its uid. */
 export const HEAD_LENGTH = 1024;
 
 export interface ConversionReview {
@@ -35,10 +36,10 @@ export function convert(body: unknown): ConversionReview {
   }
 }
 
-/** The same from the bytes of a request to those of its answer. What is no JSON in UTF-8, or cannot be written as such, fails the review too. */
+/** The same for a request as bytes. One that is not JSON in UTF-8 fails the review too, and so does one whose answer cannot be written. */
 export function convertBytes(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, HEAD_LENGTH);
-  // Decoded all the same, what nobody has written would be stored.
+  // Decoding it all the same would store characters that nobody has written.
   if (!isUtf8(bytes)) return unreadText(head, 'expected UTF-8');
   if (mayHoldMore(bytes, MAX_VALUES)) return unreadText(head, `expected at most ${MAX_VALUES} values`);
   const body = parsed(bytes.toString('utf8'));
@@ -52,7 +53,7 @@ export function convertBytes(bytes: Buffer): string {
 }
 
 /**
- * The answer to a request that is not parsed, for its size above all. The API server shows the message only under the uid that it has given.
+ * The answer to a request that is not parsed, mostly for its size. It repeats the request's uid, without which the API server shows no message.
  * @param start the request's text, or the beginning of it
  */
 export function unreadText(start: string, message: string): string {
@@ -63,7 +64,7 @@ export function unreadText(start: string, message: string): string {
 
 const [COMMA, BRACKET, BRACE] = Buffer.from(',[{');
 
-/** Whether the JSON may hold more values than that; before each, or before its name, stands one of these signs. Those within texts count too. */
+/** Whether the JSON may hold more values than that. One of these signs stands before each value, or before its name; those in texts count too. */
 function mayHoldMore(bytes: Buffer, values: number): boolean {
   let signs = 0;
   for (const byte of bytes) {

@@ -55,7 +55,7 @@ export class FairLimiter {
       if (!start) continue;
       this.#running++;
       party.running++;
-      // To the end of the line, where this loop meets it again if there is still room.
+      // Moved to the end of the line, where this loop comes to it again if there is still room.
       this.#parties.delete(name);
       this.#parties.set(name, party);
       start();

@@ -17,7 +17,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * A server that fails or is busy, or has our renewed token not yet, may do it later; a permission that lacks will not come by asking again.
+ * 503 where asking again may help: the API server fails, is busy, or does not know our renewed token yet. 502 where it will not help, as for a
+ * permission that is missing.
  * @param told what the caller hears; the log has the rest as the cause
  */
 export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): RefusedError {
@@ -33,7 +34,7 @@ export function kubernetesRefusal(cause: ApiStatusError, told = cause.message): 
 /** 409: the rules of an update do not allow it. */
 export const notAllowed = (message: string): RefusedError => new RefusedError(409, 'NotAllowed', message);
 
-/** The refusal that stands for any error. What nobody expected says nothing of its inside. */
+/** The refusal that an error is answered with. An unexpected error does not show what is inside this process. */
 export function toRefusal(error: unknown): RefusedError {
   if (error instanceof RefusedError) return error;
   if (error instanceof InvalidShadowError) return new RefusedError(400, 'InvalidStatus', error.message);

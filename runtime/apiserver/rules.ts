@@ -4,7 +4,7 @@ import type { RebootRecord } from '../shadow/model.ts';
 import type { State } from '../shadow/states.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
 
-/** A node and its shadow, the node read first and both live: only so do the answers below hold until something is written. */
+/** A node and its shadow, both live and the node read first: only then do the answers below hold until something is written. */
 export interface NodeSnapshot {
   readonly node: Node;
   readonly shadow: ShadowObject;

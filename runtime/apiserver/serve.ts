@@ -36,7 +36,7 @@ export const LIMITS = {
   connectionsCheckingInterval: 5_000,
   /** The Kubernetes API closes an idle connection after 90 s. Were it closed here just then, a conversion that it sends would be lost. */
   keepAliveTimeout: 100_000,
-  /** A client whose machine or network is gone sends no end. Unasked, it would wait for its drain, and keep that going, for ever. */
+  /** A client whose machine or network is gone never closes its connection. Unless it is probed, its drain would go on for ever. */
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
   maxHeaderSize: 16 * 1024,

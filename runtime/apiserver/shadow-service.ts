@@ -72,10 +72,10 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
   }
 }
 
-/** Codes of schemas and admission policies. A webhook that gives no code is answered for with 400. */
+/** Codes of schemas and admission policies. Where a webhook gives no code, the API server answers 400. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
-/** The agent must know what is refused of its status for good from what may pass, and from what is wrong with its own token. */
+/** Tells the agent that its status is refused for good, apart from what may pass and from what is wrong with its token. */
 async function written(write: Promise<ShadowObject>): Promise<ShadowObject> {
   try {
     return await write;

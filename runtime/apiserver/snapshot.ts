@@ -31,8 +31,8 @@ export async function ownShadow({ shadows }: Pick<Ports, 'shadows'>, agent: Agen
 const MAX_TRIES = 10;
 
 /**
- * Runs `attempt` from the beginning, reads included, as often as somebody else's write came first. Never resends what was decided on
- * an older look.
+ * Runs `attempt` again from the beginning, reads included, whenever somebody else's write came first. What was decided on an older snapshot
+ * is never sent again.
  * @throws RefusedError 503 when others keep writing
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {

@@ -22,8 +22,8 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
 }
 
 /**
- * What an older agent cannot say: that its failure is a new one, that the last one on record is not it, and that the version it runs has
- * not failed after all. As ever without a reason, every failure is put down to the release.
+ * Says what an older agent cannot: that its failure is a new one, that the failure on record is another one, and that the version it runs
+ * has not failed after all. It gives no reasons, so each of its failures is put down to the release.
  */
 function unsaid(sent: AgentStatus, { spec, status: before }: Stored): object {
   if (sent.last_failure !== undefined || sent.failed_versions !== undefined) return {};
@@ -40,9 +40,9 @@ function orNull(versions: readonly string[]): readonly string[] | null {
 }
 
 /**
- * What a state ends, said also for older agents that know neither field: the record of a reboot when it has led somewhere; progress of the
- * last drain when a new attempt begins, and then only: for the rest of the attempt it is the evidence that a drain of ours has run. What is
- * on record then of a reboot is of an attempt before, unless the agent names it.
+ * What a state ends, also for older agents, which know neither field. The record of a reboot ends when the reboot has led somewhere. The
+ * progress of the last drain ends when a new attempt begins, and only then: until that it is the evidence that a drain of ours has run. A
+ * record of a reboot that is there when an attempt begins is of an earlier one, unless the agent names it.
  */
 function ended({ current_state: reached, reboot }: AgentStatus, before: Status | null | undefined): object {
   if (reached === 'RebootedIntoUpdate' || reached === 'ErrorReset') return { reboot: null };

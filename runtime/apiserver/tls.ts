@@ -39,8 +39,8 @@ export interface CertificateOptions {
 }
 
 /**
- * The certificate in the folder, and again each time that its files change. Files that cannot be used are told and passed over, so that
- * the certificate before stays.
+ * Yields the certificate in the folder, and again after each change of its files. Files that cannot be used are logged and skipped, so the
+ * certificate before them stays.
  */
 export async function* servingCertificates(options: CertificateOptions): AsyncGenerator<ServingCertificate> {
   const { dir, clock, logger, metrics, signal } = options;
@@ -79,7 +79,7 @@ async function usable(
   // An old secret that somebody has restored must not take the place of what clients still accept.
   if (read.expires <= clock.now() && clock.now() < (served?.expires ?? 0))
     throw new CertificateError(`tls.crt has expired at ${new Date(read.expires).toISOString()}`);
-  // What TLS itself refuses, e.g. a broken certificate behind the first or a short key, would end the process where it is put to use.
+  // What TLS itself refuses, e.g. a broken certificate behind the first or a short key, would end the process when it is used.
   try {
     createSecureContext({ cert: read.cert, key: read.key, ca: read.clientCa });
   } catch (error) {

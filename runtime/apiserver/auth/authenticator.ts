@@ -18,8 +18,8 @@ import { ExpiringCache } from './expiring-cache.ts';
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 /**
- * A fleet behind one address gets through in seconds, and leaves half of the places to others; all addresses together leave half of the
- * connections to the Kubernetes API to other requests.
+ * One address may take half of the places, so that the others get through too; a fleet behind one address is done in seconds. All addresses
+ * together may take half of the connections to the Kubernetes API.
  */
 const REVIEWS = {
   max: MAX_REQUESTS / 2,
@@ -53,7 +53,7 @@ export interface AuthenticatorPorts {
 
 /**
  * Finds out which agent a request comes from. It asks the API server about a token at most once in some ten seconds, and about few at a
- * time: who has many made-up ones reviewed waits in a line of his own.
+ * time: a caller that sends many made-up tokens delays itself alone.
  */
 export class Authenticator {
   readonly #ports: AuthenticatorPorts;
@@ -88,7 +88,7 @@ export class Authenticator {
     return { ...holder, bootId };
   }
 
-  /** A token that was good before waits for nobody from its address, which a stranger may share. */
+  /** A token that was good before has places of its own, because a stranger may share its address. */
   async #verify(
     token: string,
     { hash, address }: { readonly hash: string; readonly address: string },
@@ -102,7 +102,7 @@ export class Authenticator {
       this.#known.add(hash);
       return holder;
     } catch (error) {
-      // Whoever asks is a stranger still: what the Kubernetes API says of itself is for the log.
+      // It is not known yet who asks, so what the Kubernetes API says of itself goes to the log alone.
       if (error instanceof ApiStatusError)
         throw kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');
       throw error;

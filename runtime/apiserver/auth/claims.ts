@@ -41,7 +41,7 @@ export function agentNode(pod: Pod | undefined, claims: Claims): { readonly node
   return (claims.nodeName ?? nodeName) === nodeName ? { nodeName } : 'the token is bound to another node';
 }
 
-/** What the kubelet's tokens say of themselves. */
+/** What the tokens that a kubelet projects say of themselves. */
 const said = z.object({
   aud: z.union([z.string(), z.array(z.string())]),
   sub: z.string(),
@@ -49,8 +49,8 @@ const said = z.object({
 });
 
 /**
- * Why no review could find `token` to be an agent's; undefined where one has to be asked for. Nothing that a token says of itself is
- * believed: this only spares the API server what it would refuse. Whether a token has ended is left to the API server's clock.
+ * Why a review of `token` could not find an agent; undefined where a review is needed. Nothing that a token says of itself is believed:
+ * this only spares the API server what it would refuse. Whether a token has expired is for the API server to say, by its own clock.
  * @param namespace the operator's own
  */
 export function precheckToken(token: string, namespace: string): string | undefined {

@@ -10,10 +10,10 @@ export interface ExpiringCacheOptions {
   readonly maxEntries: number;
 }
 
-/** Part of its time that a value may lose. Values that came together, as those of a whole fleet do, then do not go together for ever. */
+/** A value expires earlier by up to this part of its time: values that were loaded together, as a whole fleet's are, do not expire together. */
 const SPREAD = 1 / 4;
 
-/** Values that cost a request, kept for a short while. Who asks for a value that is on its way waits for the same request. */
+/** Values that cost a request, kept for a short while. A caller that asks for a value while it is loaded waits for the same load. */
 export class ExpiringCache<V> {
   readonly #options: ExpiringCacheOptions;
   /** In order of insertion, which is about the order of expiry. */
@@ -32,7 +32,7 @@ export class ExpiringCache<V> {
     if (known && known.expires > now) return known.value;
     const value = load();
     const entry = { value, expires: now + ttlMs * (1 - SPREAD * random()) };
-    // Taken out first: a key that is set again keeps its old place.
+    // Deleted first, because a Map keeps the old place of a key that is set again.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     value.catch(() => {

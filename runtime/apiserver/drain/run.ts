@@ -11,7 +11,7 @@ import { type EvictionQueue, Evictor } from './evictor.ts';
 import { filterPods, keepOwnUnless, podsLeft, Reschedule } from './filter.ts';
 import { type Blocked, StatusWriter } from './status.ts';
 
-/** How one run of a drain ended. Whoever waits for it looks for himself at what is true then. */
+/** How one run of a drain ended. Whoever waits for it then looks for itself at what is true. */
 export type RunEnd =
   /** No pod that the drain has to see gone is in sight any more. */
   | 'empty'

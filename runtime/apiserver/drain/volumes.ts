@@ -21,7 +21,7 @@ export interface VolumeWait {
 }
 
 type Step =
-  /** There is nothing to wait for, or no longer: these are in use all the same. */
+  /** Nothing is to be waited for, or the time is up and these are still in use. */
   | { readonly kind: 'go'; readonly inUse: readonly string[] }
   /** The time of the drain's wait begins with this patch. */
   | { readonly kind: 'begin'; readonly patch: NodePatch }
@@ -48,8 +48,8 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
 }
 
 /**
- * Every replica comes to the same, because it counts from what is written on the node. A time in the future is of a clock that is ahead: it is
- * written anew.
+ * Every replica comes to the same step, because it counts from what is written on the node. A time in the future comes from a clock that is
+ * ahead, and is written anew.
  */
 function nextStep(inUse: readonly string[], { cordoned: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
   if (inUse.length === 0) return { kind: 'go', inUse };
@@ -101,7 +101,7 @@ async function untilFree(
   }
 }
 
-/** What the kubelet has in use beyond the volumes of pods that stay. What cannot be told of theirs counts as others'. */
+/** The volumes that the kubelet has in use, without those of pods that stay. Where theirs cannot be told, all are waited for. */
 async function volumesToLeave(ports: Ports, { cordoned: { node }, staying }: VolumeWait): Promise<readonly string[]> {
   const inUse = volumesOf(node);
   if (inUse.length === 0) return [];

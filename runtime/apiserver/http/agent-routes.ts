@@ -33,7 +33,7 @@ export function addAgentRoutes(
       if (requireCertificate) expectCertificate(context.req.socket);
       const { headersDistinct, socket } = context.req;
       const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
-      // Nothing is done for who asked and has left, least of all what would wait for him.
+      // A caller that has left has nothing done: its drain would cordon the node with nobody waiting.
       gone.throwIfAborted();
       const body = await inFlight.run(agent.nodeName, () => act(agent, context, gone));
       context.status = 200;
@@ -69,7 +69,7 @@ function expectCertificate(socket: Socket): void {
     throw new RefusedError(401, 'Unauthorized', 'expected a certificate of an agent');
 }
 
-/** Aborts when the client goes away, or has been answered. A close is told once: this listens from before anything is awaited. */
+/** Aborts when the client goes away, or has been answered. The event comes once, so this listens before anything is awaited. */
 function goneSignal({ res }: Context): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => gone.abort(new RefusedError(499, 'ClientGone', 'the client went away')));

@@ -27,14 +27,14 @@ export interface AppOptions {
 }
 
 /**
- * The API server sends one object in a review, also of a list. It takes none of more than 3 MiB, and writes some signs with six. Anybody
- * who reaches the port can send one.
+ * The API server sends one object in a review, for a list too. It takes no object of more than 3 MiB, and escapes some characters with six
+ * bytes. Anybody who reaches the port can send a review.
  */
 const REVIEW_LIMIT = 4 * 1024 * 1024;
 /** All reviews together, and their answers. */
 const REVIEWS_LIMIT = 4 * REVIEW_LIMIT;
 
-/** The HTTP API: who asks is found out, the service acts, errors become answers. */
+/** The HTTP API: it finds out who asks, lets the service act, and turns errors into answers. */
 export function createApp(options: AppOptions): Koa {
   const { metrics, refusals } = options;
   const router = new Router();

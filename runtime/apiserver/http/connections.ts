@@ -13,7 +13,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** How long who reads nothing may take to be told why he is refused. */
+/** How long a client that reads nothing keeps its connection after it was refused, milliseconds. */
 const LINGER_MS = 5_000;
 
 /**
@@ -31,7 +31,7 @@ export class ConnectionGuard {
 
   /**
    * `handle` for one request of a connection at a time. Node reads on while an answer is awaited, and each request that it reads ahead
-   * takes memory until then: so a connection on which they are sent without waiting, as no client of ours does, is at its end.
+   * takes memory until then: so a connection is closed whose client sends without waiting, as none of ours does.
    */
   inTurn(handle: Handle): Handle {
     return async (request, response) => {
@@ -40,7 +40,7 @@ export class ConnectionGuard {
       if (last && !last.response.writableEnded) return this.#cutOff(socket);
       const exchange = { request, response };
       this.#exchanges.set(socket, exchange);
-      // A connection may be idle for long, and would keep all that its last request was made of.
+      // A connection may be idle for long, and would keep its last request and answer in memory.
       response.once('close', () => {
         if (request.complete && this.#exchanges.get(socket) === exchange) this.#exchanges.delete(socket);
       });
@@ -51,7 +51,7 @@ export class ConnectionGuard {
   /** Answers and counts what comes to the server and is no request. */
   watch(server: Server): void {
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {
-      // Who has gone waits for no answer, which is no refusal either.
+      // A client that has gone waits for no answer, so nothing is refused.
       if (code === 'ECONNRESET') socket.destroy();
       else this.#refuse(socket as Socket, connectionRefusal(code));
     });
@@ -63,7 +63,7 @@ export class ConnectionGuard {
     );
   }
 
-  /** At once: until somebody has read an answer, more would be read of him. */
+  /** At once: while an answer waits to be read, Node would go on to read requests. */
   #cutOff(socket: Socket): void {
     if (socket.destroyed) return;
     this.#refusals.note('connection refused', OUT_OF_TURN);
@@ -71,7 +71,7 @@ export class ConnectionGuard {
   }
 
   #refuse(socket: Socket, refusal: RefusedError): void {
-    // What else he has sent: he is being told.
+    // The client is being told already; this is what else it has sent.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
     this.#refusals.note('connection refused', refusal);

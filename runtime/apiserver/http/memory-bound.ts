@@ -6,7 +6,7 @@ const MESSAGE = 'too many large requests at once; ask again';
 export interface Holding {
   /** @throws RefusedError 503 where it has to make way itself */
   keep(bytes: number): void;
-  /** To be called at its end, whatever that is; again does no harm. */
+  /** To be called when the request ends, however it ends; a second call does nothing. */
   release(): void;
 }
 
@@ -16,8 +16,8 @@ interface Held {
 }
 
 /**
- * Bounds what all requests of a kind keep in memory together, answers included. Where there is no more room the oldest makes way: who
- * sends or reads as fast as the API server is never the oldest for long, and who stalls keeps nobody out.
+ * Bounds what all requests of a kind keep in memory together, answers included. Where there is no more room, the oldest makes way. A client
+ * as fast as the API server is never the oldest for long, and one that stalls keeps nobody out.
  */
 export class MemoryBound {
   readonly #maxBytes: number;

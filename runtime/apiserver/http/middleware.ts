@@ -55,7 +55,7 @@ export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): M
   };
 }
 
-/** Who asked for what, as a log bears it: nobody but the sender has said how long these are. */
+/** Who asked for what, shortened for the log, because the sender alone decides how long these are. */
 function asked(context: Context): Fields {
   const { method, path } = context;
   const node = context.get(HEADERS.nodeName);

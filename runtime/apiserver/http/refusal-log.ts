@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RefusedError } from '../refusal.ts';
 
-/** Of one reason: enough to see what a fleet is refused, and no more than a line a second for whoever wants the log full. */
+/** Of one reason: enough to see what a fleet is refused, and no more than a line a second for a client that wants to fill the log. */
 const BUDGET = { lines: 20, periodMs: 20_000 };
 
 export interface RefusalLogOptions {
