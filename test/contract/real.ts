@@ -1,11 +1,9 @@
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import { Client } from '../sim/cluster/harness.ts';
+import { OWN_ADDRESS } from '../e2e/controlplane/pki.ts';
 import type { ContractServer } from './cluster.ts';
 import { eventually } from './eventually.ts';
-
-/** The address that the script `isolated` adds. */
-export const WEBHOOK_HOST = '10.255.255.1';
 
 /** The control plane that `npm run controlplane -- exec` has started around this process. */
 export async function realCluster(env: Readonly<Record<string, string | undefined>>): Promise<ContractServer> {
@@ -13,7 +11,7 @@ export async function realCluster(env: Readonly<Record<string, string | undefine
   const client = new Client(httpsTransport(access, { userAgent: 'contract' }));
   return {
     access,
-    webhookHost: WEBHOOK_HOST,
+    webhookHost: OWN_ADDRESS,
     serve: ({ namespace, name }, port) => serve(client, { namespace, name }, port),
     settled: async (namespace) => {
       await eventually(() => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`));
@@ -38,7 +36,7 @@ async function serve(
     metadata: { name, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
     ports: [{ name: '', port }],
-    endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
+    endpoints: [{ addresses: [OWN_ADDRESS], conditions: { ready: true } }],
   });
 }
 

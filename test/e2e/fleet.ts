@@ -124,7 +124,7 @@ function hasProgram(pod: Pod): boolean {
 }
 
 /** A host that goes down by itself was not asked to, and notes nothing. */
-function noteReboots(name: string, { host }: SimulatedNode, reboots: Reboot[]): void {
+export function noteReboots(name: string, { host }: SimulatedNode, reboots: Reboot[]): void {
   let asked = false;
   host.observe({
     onCall: ({ method, path }) => {

@@ -2,7 +2,7 @@ import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { auditOf, isOperator, written } from './audit.ts';
 import { outagesIn } from './controlplane/outages.ts';
-import type { Reboot } from './fleet.ts';
+import type { Fleet, Reboot } from './fleet.ts';
 import { refusals } from './refusals.ts';
 import type { Scene } from './scene.ts';
 import type { Sighting } from './sighting.ts';
@@ -16,7 +16,7 @@ export interface Allowed {
 
 /** What must hold in every scenario, whatever goes wrong in it, told by the API server's audit log and its watches alone: a line per breach. */
 export async function invariants(
-  { cluster, fleet, history }: Scene,
+  { cluster, fleet, history }: Pick<Scene, 'cluster' | 'history'> & { readonly fleet: Pick<Fleet, 'reboots'> },
   allowed: Allowed = {},
 ): Promise<readonly string[]> {
   const events = await auditOf(cluster);

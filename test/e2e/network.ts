@@ -7,9 +7,9 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { APISERVER_SERVICE, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { serveService } from '../../sim/world/service.ts';
 import { operatorService, type Service, ServiceEndpoints } from '../../sim/world/service-endpoints.ts';
-import { WEBHOOK_HOST } from '../contract/real.ts';
 import type { RealCluster } from './cluster.ts';
 import type { ContainerOptions } from './container.ts';
+import { OWN_ADDRESS } from './controlplane/pki.ts';
 
 const SLICES = collectionPath({
   group: 'discovery.k8s.io',
@@ -87,7 +87,7 @@ async function publish(transport: KubeTransport, port: Port): Promise<void> {
       metadata: { name: SLICE, labels: { 'kubernetes.io/service-name': APISERVER_SERVICE } },
       addressType: 'IPv4',
       ports: [port],
-      endpoints: [{ addresses: [WEBHOOK_HOST], conditions: { ready: true } }],
+      endpoints: [{ addresses: [OWN_ADDRESS], conditions: { ready: true } }],
     },
   });
 }

@@ -11,8 +11,9 @@ export function operatorPods({ history }: Pick<Scene, 'history'>, component?: st
 }
 
 /** Resolves when every part of the operator is there and Ready. */
-export async function operatorRuns({ options, until }: Scene): Promise<void> {
-  await until((history) => {
+export async function operatorRuns(scene: Pick<Scene, 'options' | 'until'>): Promise<void> {
+  const { options } = scene;
+  await scene.until((history) => {
     const ready = (component: string): number => operatorPods({ history }, component).filter(isReady).length;
     return (
       ready(COMPONENTS.agent) === options.nodes &&

@@ -1,28 +1,46 @@
 import { parseArgs } from 'node:util';
 
-export const HELP = `Usage: npm run test:e2e -- [--jobs N] [PATTERN...]
+/** Files of scenarios that are run in the same way. */
+export interface Suite {
+  /** The script of npm's that runs it. */
+  readonly command: string;
+  /** Of the project: where the files are, and where what the programs of failed ones wrote is kept. */
+  readonly folder: string;
+  readonly logs: string;
+  /** End of the files' names. */
+  readonly ending: string;
+  /** Files that run at a time. */
+  readonly jobs: number;
+  /** What each file has for itself, e.g. `a control plane`. */
+  readonly own: string;
+}
 
-Runs every file of test/e2e/*.e2e.ts, or those whose names contain one of the patterns, each on a control plane of its own.
-What the programs of a failed file wrote is kept in build/e2e/, the API server's audit log among it.
+export function helpText({ command, folder, ending, logs, jobs, own }: Suite): string {
+  return `Usage: npm run ${command} -- [--jobs N] [PATTERN...]
 
-  --jobs N  files that run at a time (default 2)
+Runs every file of ${folder}/*${ending}, or those whose names contain one of the patterns, each on ${own} of its own.
+What the programs of a failed file wrote is kept in ${logs}/, the API server's audit log among it.
+
+  --jobs N  files that run at a time (default ${jobs})
   --help    prints this
 `;
-
-const JOBS = '2';
+}
 
 export type Run =
   | { readonly kind: 'run'; readonly jobs: number; readonly patterns: readonly string[] }
   | { readonly kind: 'help' }
   | { readonly kind: 'wrong'; readonly fault: string };
 
-/** What the arguments of `npm run test:e2e --` ask for. */
-export function parseRun(args: readonly string[]): Run {
+/** What the arguments of a suite's command ask for. */
+export function parseRun(args: readonly string[], { jobs }: Pick<Suite, 'jobs'>): Run {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { jobs: { type: 'string', default: JOBS }, help: { type: 'boolean', short: 'h', default: false } },
+      options: {
+        jobs: { type: 'string', default: String(jobs) },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
     });
     if (values.help) return { kind: 'help' };
     if (/^[1-9]$/.test(values.jobs)) return { kind: 'run', jobs: Number(values.jobs), patterns: positionals };

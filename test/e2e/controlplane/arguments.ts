@@ -80,6 +80,10 @@ export function apiserverArguments({ pki, ports, auditLogFile, auditPolicyFile }
     'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
     'proxy-client-cert-file': pki.frontProxy.cert,
     'proxy-client-key-file': pki.frontProxy.key,
+    'kubelet-client-certificate': pki.kubeletClient.cert,
+    'kubelet-client-key': pki.kubeletClient.key,
+    // Nobody resolves the nodes' names here.
+    'kubelet-preferred-address-types': 'InternalIP',
     'audit-policy-file': auditPolicyFile,
     'audit-log-path': auditLogFile,
     // Megabytes: one file for the whole run.

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { bridge } from './bridge.ts';
 import { programs } from './build.ts';
 import { type ControlPlane, startControlPlane } from './controlplane.ts';
+import { present } from './presented.ts';
 import type { Binaries } from '../../../tools/go/build.ts';
 
 /** For a program that is told to end. */
@@ -24,7 +24,8 @@ async function main([program, ...args]: readonly string[]): Promise<number> {
       if (code !== 0) await keepLogs(controlPlane, process.env['CONTROLPLANE_LOGS']);
       return code;
     }
-    await present(controlPlane, process.env);
+    const file = await present(controlPlane, process.env);
+    process.stdout.write(`The control plane is ready; Ctrl-C ends it.\n\n  export KUBECONFIG=${file}\n`);
     if (!stop.aborted) await once(stop, 'abort');
     return 0;
   } finally {
@@ -69,18 +70,6 @@ async function run(
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
-}
-
-/** Makes the API server reachable from outside of the namespaces and says how. */
-async function present({ url, kubeconfig }: ControlPlane, env: NodeJS.ProcessEnv): Promise<void> {
-  const { BRIDGE_SOCKET: path = '', BRIDGE_PORT: port = '' } = env;
-  const { port: apiPort } = new URL(url);
-  const server = await bridge({ path }, { host: '127.0.0.1', port: Number(apiPort) });
-  server.unref();
-  const file = join(dirname(path), 'kubeconfig');
-  const text = (await readFile(kubeconfig, 'utf8')).replace(url, `https://127.0.0.1:${port}`);
-  await writeFile(file, text, { mode: 0o600 });
-  process.stdout.write(`The control plane is ready; Ctrl-C ends it.\n\n  export KUBECONFIG=${file}\n`);
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,10 +1,7 @@
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { bridge } from './bridge.ts';
 import { prepared } from './build.ts';
-import { ownFolder } from './folder.ts';
 import { HELP, parseCommand } from './options.ts';
 import { runInside } from './outside.ts';
+import { withBridge } from './presented.ts';
 import { stopRequested } from './stopping.ts';
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -27,23 +24,8 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const stop = stopRequested(process.env);
-  if (command.kind === 'start') return startInside(stop);
+  if (command.kind === 'start') return withBridge((env) => runInside([], { env, stop }));
   return runInside([command.program, ...command.args], { env: process.env, stop });
-}
-
-/** Starts the control plane for people: its kubeconfig works from every shell of this machine. */
-async function startInside(stop: AbortSignal): Promise<number> {
-  const folder = await ownFolder('bridge');
-  const socket = join(folder.dir, 'api.sock');
-  const server = await bridge({ port: 0, host: '127.0.0.1' }, { path: socket });
-  const { port } = server.address() as AddressInfo;
-  const env = { ...process.env, BRIDGE_SOCKET: socket, BRIDGE_PORT: String(port) };
-  try {
-    return await runInside([], { env, stop });
-  } finally {
-    server.close();
-    await folder.remove();
-  }
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -19,12 +19,16 @@ export interface Pki {
   readonly serviceAccounts: KeyFiles;
   /** What the API server shows to aggregated APIs. */
   readonly frontProxy: KeyFiles;
+  /** What the API server shows to kubelets, for logs and the like. */
+  readonly kubeletClient: KeyFiles;
 }
 
 const SERVER_NAMES = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
 /** Addresses of Services; the first is the API's own. */
 export const SERVICES = '10.96.0.0/24';
 const API_SERVICE = '10.96.0.1';
+/** The address that the script `isolated` adds: everybody's way to this namespace who may not come by loopback. */
+export const OWN_ADDRESS = '10.255.255.1';
 export const FRONT_PROXY = 'front-proxy-client';
 
 const CA: KeyFiles = { cert: 'ca.crt', key: 'ca.key' };
@@ -55,10 +59,11 @@ export async function createPki(clock: Clock, dir: string): Promise<Pki> {
     apiserver: await issue('apiserver', {
       commonName: 'kube-apiserver',
       dnsNames: SERVER_NAMES,
-      ips: ['127.0.0.1', API_SERVICE],
+      ips: ['127.0.0.1', API_SERVICE, OWN_ADDRESS],
     }),
     serviceAccounts: await issue('service-accounts', { commonName: 'service-accounts' }),
     frontProxy: await issue('front-proxy', { commonName: FRONT_PROXY }),
+    kubeletClient: await issue('kubelet-client', { commonName: 'kube-apiserver', organization: 'system:masters' }),
   };
 }
 

@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BuildOptions } from '../../tools/go/build.ts';
+import { kubectl } from '../e2e/kubectl.ts';
+import { DNS_ADDRESS } from './network.ts';
+import { certManagerManifest, corednsManifest } from './parts/manifests.ts';
+
+/** As kubeadm has it: a node that is drained does not take the names with it. */
+const DNS_REPLICAS = 2;
+
+/** What users have in a cluster before they install the operator: the cluster's DNS, and cert-manager. Resolves when both work. */
+export async function installAddons(dir: string, options: BuildOptions): Promise<void> {
+  const dns = await corednsManifest({ address: DNS_ADDRESS, domain: 'cluster.local' }, options);
+  await apply(join(dir, 'coredns.yaml'), dns);
+  await kubectl('scale', '-n', 'kube-system', 'deployment/coredns', `--replicas=${DNS_REPLICAS}`);
+  await apply(join(dir, 'cert-manager.yaml'), await certManagerManifest(options));
+  const available = ['wait', '--for=condition=Available', 'deployment', '--all', '--timeout=180s'];
+  await kubectl(...available, '-n', 'kube-system');
+  await kubectl(...available, '-n', 'cert-manager');
+}
+
+async function apply(file: string, manifest: string): Promise<void> {
+  await writeFile(file, manifest);
+  await kubectl('apply', '-f', file);
+}

@@ -1,0 +1,24 @@
+import type { Suite } from '../e2e/runner.ts';
+import { runSuite } from '../e2e/suite.ts';
+import { removeAbandoned } from './node/cgroups.ts';
+import { preparedCluster } from './start.ts';
+
+/** `npm run test:cluster`. */
+const CLUSTER: Suite = {
+  command: 'test:cluster',
+  folder: 'test/cluster',
+  logs: 'build/cluster',
+  ending: '.cluster.ts',
+  // Three nodes are all that two cores have time for.
+  jobs: 1,
+  own: 'a cluster',
+};
+
+try {
+  process.exitCode = await runSuite(CLUSTER, {
+    args: process.argv.slice(2),
+    prepare: (progress) => preparedCluster({ env: process.env, progress }),
+  });
+} finally {
+  await removeAbandoned();
+}
