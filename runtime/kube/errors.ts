@@ -42,19 +42,9 @@ export class ConflictError extends ApiStatusError {
   override readonly name = 'ConflictError';
 }
 
-/** 403. */
-export class ForbiddenError extends ApiStatusError {
-  override readonly name = 'ForbiddenError';
-}
-
 /** 410: the resourceVersion or the continue token is too old; list again. */
 export class GoneError extends ApiStatusError {
   override readonly name = 'GoneError';
-}
-
-/** 422, and 413 for a body that is too large: the API server takes this in no case. */
-export class InvalidError extends ApiStatusError {
-  override readonly name = 'InvalidError';
 }
 
 /** No answer: refused, reset, timed out, aborted half-way. Whether a write took effect is unknown. */
@@ -63,12 +53,9 @@ export class UnreachableError extends Error {
 }
 
 const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) => ApiStatusError>> = {
-  403: ForbiddenError,
   404: NotFoundError,
   409: ConflictError,
   410: GoneError,
-  413: InvalidError,
-  422: InvalidError,
 };
 
 /** The error class for a refusal. */

@@ -21,7 +21,6 @@ export interface ReflectorOptions<T extends KubeObject, P> {
 export interface Projected<P> {
   /** `namespace/name`, or the name alone. */
   readonly key: string;
-  readonly version: string;
   readonly value: P;
 }
 
@@ -116,7 +115,7 @@ class Reflector<T extends KubeObject, P> {
   }
 
   #projected(object: T): Projected<P> {
-    return { key: keyOf(object), version: object.metadata.resourceVersion, value: this.#options.project(object) };
+    return { key: keyOf(object), value: this.#options.project(object) };
   }
 
   /** Milliseconds to wait. A version that is too old is no outage: the list that follows may come at once, if it is the first. */

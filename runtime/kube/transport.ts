@@ -19,7 +19,7 @@ export interface KubeRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Defaults to `application/json`; a PATCH names its patch type. */
-  readonly contentType?: PatchType;
+  readonly contentType?: string;
   readonly signal?: AbortSignal;
   /** Milliseconds until an answer must be complete; default 30,000. */
   readonly timeoutMs?: number;
@@ -38,12 +38,6 @@ export const MAX_REQUESTS = 64;
  * sent, and the time for its answer runs.
  */
 export const MAX_SLOW_REQUESTS = 128;
-
-export type PatchType =
-  | 'application/merge-patch+json'
-  | 'application/json-patch+json'
-  | 'application/strategic-merge-patch+json'
-  | 'application/json';
 
 export interface KubeWatch {
   readonly path: string;

@@ -128,7 +128,6 @@ export type Spec = z.infer<typeof specV2>;
 export type Status = z.infer<typeof statusV2>;
 export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
-export type LastFailure = z.infer<typeof lastFailure>;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;

@@ -1,7 +1,6 @@
-import type { z } from 'zod';
-import { type AgentStatus, type Shadow, shadowV2, statusV2 } from './model.ts';
+import { type AgentStatus, statusV2 } from './model.ts';
 
-/** A BottlerocketShadow, or a part of one, that does not fit the model; one fault per field, each with its path. */
+/** A part of a BottlerocketShadow that does not fit the model. It names each fault with the path of its field. */
 export class InvalidShadowError extends Error {
   override readonly name = 'InvalidShadowError';
   readonly faults: readonly string[];
@@ -13,25 +12,14 @@ export class InvalidShadowError extends Error {
 
 const agentStatus = statusV2.omit({ conditions: true, drain: true });
 
-/** @throws InvalidShadowError */
-export function parseShadow(value: unknown): Shadow {
-  return parse(shadowV2, value, 'BottlerocketShadow');
-}
-
 /** A status as an agent may send it. Fields that are not the agent's are dropped. @throws InvalidShadowError */
 export function parseAgentStatus(value: unknown): AgentStatus {
-  return parse(agentStatus, value, 'BottlerocketShadow status');
-}
-
-function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const result = schema.safeParse(value);
+  const result = agentStatus.safeParse(value);
   if (result.success) return result.data;
-  throw new InvalidShadowError(
-    what,
-    result.error.issues.map(
-      (issue) => `${issue.path.join('.') || '(whole)'}: ${issue.message}, got ${shown(at(value, issue.path))}`,
-    ),
+  const faults = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || '(whole)'}: ${message}, got ${shown(at(value, path))}`,
   );
+  throw new InvalidShadowError('BottlerocketShadow status', faults);
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

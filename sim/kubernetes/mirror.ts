@@ -48,7 +48,7 @@ export class Mirror<T extends KubeObject> {
         );
         return true;
       case 'changed':
-        this.#version = change.item.version;
+        this.#version = change.item.value.metadata.resourceVersion;
         this.#put(change.item.value);
         return true;
       case 'deleted':

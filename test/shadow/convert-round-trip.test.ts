@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { convertShadow } from '../../runtime/shadow/convert.ts';
-import { FAILURE_REASONS } from '../../runtime/shadow/model.ts';
-import { parseShadow } from '../../runtime/shadow/parse.ts';
+import { FAILURE_REASONS, shadowV2 as modelV2 } from '../../runtime/shadow/model.ts';
 import { type State, STATES, STATES_V1, stateFromV1, stateToV1 } from '../../runtime/shadow/states.ts';
 import { runs } from '../random.ts';
 
@@ -185,7 +184,7 @@ describe('a v1 object', () => {
     always(fc.tuple(shadowV1, data), ([object, text]) => {
       const before = object.metadata as { annotations?: object };
       const v2 = toV2({ ...object, metadata: { ...before, annotations: { ...before.annotations, [DATA]: text } } });
-      expect(() => parseShadow(v2)).not.toThrow();
+      expect(() => modelV2.parse(v2)).not.toThrow();
       expect(v2.metadata).toEqual(object.metadata);
       expect(asV1(v2)).toEqual(asV1(toV2(object)));
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nodeNameOf, shadowName } from '../../runtime/shadow/names.ts';
-import { InvalidShadowError, parseAgentStatus, parseShadow } from '../../runtime/shadow/parse.ts';
+import { InvalidShadowError, parseAgentStatus } from '../../runtime/shadow/parse.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { nextState, STATES, type State } from '../../runtime/shadow/states.ts';
 
@@ -48,11 +48,6 @@ describe('a status from an agent', () => {
     expect(parse).toThrow(/current_state: .*got "Asleep"/);
     expect(parse).toThrow(/reboot.version: .*got nothing/);
   });
-});
-
-test('a shadow keeps metadata that the model does not know', () => {
-  const metadata = { name: 'brs-n1', managedFields: [1] };
-  expect(parseShadow({ metadata, spec: { state: 'Idle' }, status: null }).metadata).toEqual(metadata);
 });
 
 describe('the CRD schema', () => {

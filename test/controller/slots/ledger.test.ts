@@ -7,7 +7,6 @@ import {
 } from '../../../runtime/controller/slots/ledger.ts';
 import { concurrency } from '../../../runtime/controller/plan/amount.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
-import { InvalidError } from '../../../runtime/kube/errors.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
@@ -110,7 +109,7 @@ test('a list that outgrows the Lease is refused as it is, and the slots stay as 
   const { ledger, text } = await ledgerOn('[]');
   const keys = Array.from({ length: 1000 }, (_, index) => ({ shadow: 'n'.repeat(253), nodeUid: `${index}` }));
   await ledger.load(signal);
-  await expect(ledger.take(keys, signal)).rejects.toThrow(InvalidError);
+  await expect(ledger.take(keys, signal)).rejects.toMatchObject({ status: { code: 422 } });
   expect(ledger.slots).toEqual([]);
   expect(await text()).toBe('[]');
 });

@@ -1,5 +1,5 @@
 import { apiStatusError, type ApiStatusError, type KubeStatus } from '../../../runtime/kube/errors.ts';
-import type { KubeTransport, PatchType, WatchEvent } from '../../../runtime/kube/transport.ts';
+import type { KubeTransport, WatchEvent } from '../../../runtime/kube/transport.ts';
 import { settle, VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../sim/cluster/cluster.ts';
 import type { KubeJson } from '../../../sim/cluster/object.ts';
@@ -40,7 +40,7 @@ export class Client {
     return this.transport.request({ method: 'PUT', path, body }) as Promise<KubeJson>;
   }
 
-  patch(path: string, body: unknown, contentType: PatchType = 'application/merge-patch+json'): Promise<KubeJson> {
+  patch(path: string, body: unknown, contentType = 'application/merge-patch+json'): Promise<KubeJson> {
     return this.transport.request({ method: 'PATCH', path, body, contentType }) as Promise<KubeJson>;
   }
 

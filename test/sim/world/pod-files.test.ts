@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ForbiddenError } from '../../../runtime/kube/errors.ts';
+import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
@@ -135,7 +135,7 @@ function refusing(times: number): {
   let [left, slept] = [times, 0];
   const transport = {
     request: async (request: KubeRequest) => {
-      if (left-- > 0) throw new ForbiddenError('GET', { code: 403 });
+      if (left-- > 0) throw apiStatusError('GET', { code: 403 });
       return options.transport.request(request);
     },
   } as unknown as KubeTransport;
