@@ -36,7 +36,9 @@ export class Caches {
   readonly #refusedDrains: RefusedDrains;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
-  #observed: Observed = { nodes: [], shadows: [], silentSince: new Map() };
+  #seenNodes: readonly NodeView[] = [];
+  #seenShadows: readonly ObservedShadow[] = [];
+  #silentSince: Snapshot['silentSince'] = new Map();
   #ready = false;
 
   constructor({ namespace, expectations, ...access }: CachesOptions) {
@@ -75,12 +77,11 @@ export class Caches {
 
   /** The cluster as it is known now. */
   view(): ClusterView {
-    const { nodes, shadows, silentSince } = this.#observed;
     return {
-      nodes,
-      shadows: shadows.map((shadow) => this.#judged(shadow)),
+      nodes: this.#seenNodes,
+      shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
       drainRefusals: this.#refusedDrains.view(),
-      silentSince,
+      silentSince: this.#silentSince,
       paused: [...this.#namespaces.items().values()].includes(true),
     };
   }
@@ -96,26 +97,28 @@ export class Caches {
   /** Not before: in a cluster that is known in part, agents would be missed that are there. */
   #begin(): void {
     this.#ready = true;
-    this.#observe();
-    this.onChange(() => this.#observe());
+    this.#nodesChanged();
+    this.#nodes.onChange(() => this.#nodesChanged());
+    this.#shadows.onChange(() => this.#shadowsChanged());
+    this.#agents.onChange(() => this.#agentsChanged());
   }
 
-  /** Remembers since when things are as they are. */
-  #observe(): void {
-    const now = this.#clock.now();
-    const facts = [...this.#nodes.items().values()];
-    const nodes = this.#observations.nodes(facts, now);
-    const shadows = this.#observations.shadows([...this.#shadows.items().values()], nodes, now);
-    const silentSince = this.#observations.silence(facts, this.#agents.items().values(), now);
-    this.#observed = { nodes, shadows, silentSince };
-    this.#refusedDrains.observe(this.#observed);
+  #nodesChanged(): void {
+    this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], this.#clock.now());
+    this.#shadowsChanged();
+    this.#agentsChanged();
   }
-}
 
-interface Observed {
-  readonly nodes: readonly NodeView[];
-  readonly shadows: readonly ObservedShadow[];
-  readonly silentSince: Snapshot['silentSince'];
+  #shadowsChanged(): void {
+    const facts = [...this.#shadows.items().values()];
+    this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, this.#clock.now());
+    this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows);
+  }
+
+  #agentsChanged(): void {
+    const agents = this.#agents.items().values();
+    this.#silentSince = this.#observations.silence(this.#seenNodes, agents, this.#clock.now());
+  }
 }
 
 function isPaused({ metadata }: KubeObject): boolean {

@@ -43,7 +43,11 @@ export class Observations {
   }
 
   /** By node name, since when no container of its agent runs. One that has ended in the meantime has run in the meantime. */
-  silence(nodes: readonly NodeFacts[], agents: Iterable<AgentView>, now: number): ReadonlyMap<string, number> {
+  silence(
+    nodes: readonly Pick<NodeView, 'name'>[],
+    agents: Iterable<AgentView>,
+    now: number,
+  ): ReadonlyMap<string, number> {
     const running = new Set<string>();
     const ends = new Map<string, number>();
     for (const { node, running: runs, stoppedAt = -Infinity } of agents) {

@@ -16,11 +16,6 @@ type Entry = {
 
 type Shadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
 
-interface Seen {
-  readonly nodes: readonly NodeView[];
-  readonly shadows: readonly Shadow[];
-}
-
 /**
  * Remembers since when nodes are refused their drain, and for how long those are left alone whose update was called off for that (rule L8). A
  * new process starts counting anew.
@@ -35,7 +30,7 @@ export class RefusedDrains {
   }
 
   /** To be called with each change of the cluster. */
-  observe({ nodes, shadows }: Seen): void {
+  observe(nodes: readonly NodeView[], shadows: readonly Shadow[]): void {
     const before = this.#entries;
     this.#entries = new Map();
     const concerned = shadows.filter(({ uid, spec }) => spec.state === 'RebootedIntoUpdate' || before.has(uid));
