@@ -10,11 +10,11 @@ import { upToDate } from './plan/condition.ts';
 import type { Refusals } from './refusals.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 
-/** At most 10 writes a second: whoever reads conditions has time, what moves updates on has not. */
+/** At most 10 writes a second: conditions can wait, and what moves updates on cannot. */
 const PACE_MS = 100;
-/** Writes without an answer yet: so many shadows may hang before those of the others wait. */
+/** Writes that may be under way at once. Where so many hang, the conditions of other shadows wait. */
 const AT_ONCE = 10;
-/** A CRD that had no conditions may have been brought up to date since: a single write finds out. */
+/** A CRD that dropped conditions may have been brought up to date after this time: a single write finds out. */
 const LOOK_AGAIN_MS = 3_600_000;
 /** A plan is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
@@ -27,7 +27,7 @@ export interface ConditionWriterOptions {
   readonly logger: Logger;
 }
 
-/** Writes conditions at its own pace beside everything else. Each plan replaces what is still to be written. */
+/** Writes conditions in the background, at its own pace. Each plan replaces what is still to be written. */
 export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
   readonly #wakeup = new Wakeup();
@@ -39,7 +39,7 @@ export class ConditionWriter {
     this.#options = options;
   }
 
-  /** How many writes one plan may ask for: what can be made before the next, and none where the served CRD drops the field without a word. */
+  /** How many writes a plan may ask for: those that can be made before the next plan, and none where the served CRD drops conditions silently. */
   get capacity(): number {
     const { clock } = this.#options;
     const isDropped = this.#droppedAt !== undefined && clock.monotonic() < this.#droppedAt + LOOK_AGAIN_MS;
@@ -72,7 +72,7 @@ export class ConditionWriter {
     await Promise.all(underWay.values());
   }
 
-  /** The next that nothing stands in the way of: of a shadow whose last write has no answer yet, nobody knows what to write. */
+  /** The next whose shadow has no write under way: before that is answered, nobody knows what to write. */
   #take(underWay: ReadonlyMap<string, unknown>): SetCondition | undefined {
     if (underWay.size >= AT_ONCE) return undefined;
     const next = this.#pending.find(({ shadow }) => !underWay.has(shadow));

@@ -6,15 +6,15 @@ import { callOff } from './actions/call-off.ts';
 import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './actions/ports.ts';
 import { disown, release, rescue } from './actions/recovery.ts';
 import { bump, mayFree } from './actions/slots.ts';
-import { Latecomers } from './latecomers.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reporter } from './reporter.ts';
+import { SlowCommands } from './slow-commands.ts';
 import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
 
-/** API requests that are under way at once. */
+/** Commands that are carried out at once. */
 const AT_ONCE = 10;
 
 export interface ExecutorOptions {
@@ -22,36 +22,38 @@ export interface ExecutorOptions {
   readonly refusals: Refusals;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly logger: Logger;
-  /** Told when something that was late is over. */
+  /** Called when a command that was slow is over. */
   readonly onOver: () => void;
 }
 
 export interface Results {
   /** Something changed that no cache shows: a slot, what is known of it, or what the API server does not take. */
   readonly changed: boolean;
-  /** Commands that met another world than the one they were decided on. */
+  /** How many commands found the cluster other than they were decided on. */
   readonly moved: number;
 }
 
-/** Unanswered = failed in a way that does not tell whether it was carried out; late = there is no answer yet, or to an earlier command for the node. */
-type Result = Step | 'refused' | 'unanswered' | 'late';
-/** Begun = the Lease is still to be swapped. */
+/**
+ * `unanswered`: it failed, and nobody knows whether it was carried out. `slow`: it, or an earlier command for the node, has no answer yet.
+ */
+type Result = Step | 'refused' | 'unanswered' | 'slow';
+/** `begun`: the Lease is still to be swapped. */
 type Step = Outcome | 'begun';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
-/** Carries out the commands of a plan, conditions apart. It decides nothing: what does not go as planned is planned again. */
+/** Carries out the commands of a plan but for conditions. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: Refusals;
-  readonly #latecomers: Latecomers;
+  readonly #slow: SlowCommands;
   readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly #logger: Logger;
 
   constructor({ ports, refusals, reporter, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
     this.#refusals = refusals;
-    this.#latecomers = new Latecomers({ clock: ports.clock, onOver });
+    this.#slow = new SlowCommands({ clock: ports.clock, onOver });
     this.#reporter = reporter;
     this.#logger = logger;
   }
@@ -66,9 +68,9 @@ export class Executor {
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
-    const [single, started, freed] = await Promise.all([
+    const [single, { started, freed }] = await Promise.all([
       this.#each(singles, run, (command) => this.#single(command, signal)),
-      ...this.#slots(starts, frees, run),
+      this.#slots(starts, frees, run),
     ]);
     const bumped = singles.some(({ kind }, index) => kind === 'bump' && single[index] === 'done');
     const all = [...single, ...started, ...freed];
@@ -76,15 +78,15 @@ export class Executor {
     return { changed, moved: all.filter((result) => result === 'moved').length };
   }
 
-  /** When nothing is late any more; a term's signal ends all of it. */
+  /** Resolves when no command is under way any more. The signal of a term ends all of them. */
   settled(): Promise<void> {
-    return this.#latecomers.settled();
+    return this.#slow.settled();
   }
 
-  /** One after the other: each swap is made on the slots that the one before it left. */
-  #slots(starts: readonly Start[], frees: readonly Free[], run: Run): [Outcomes, Outcomes] {
-    const started = this.#start(starts, run);
-    return [started, started.then(() => this.#free(frees, run))];
+  /** One after the other, because each swap is made on the slots that the one before it left. */
+  async #slots(starts: readonly Start[], frees: readonly Free[], run: Run): Promise<SlotResults> {
+    const started = await this.#start(starts, run);
+    return { started, freed: await this.#free(frees, run) };
   }
 
   /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
@@ -108,8 +110,8 @@ export class Executor {
   }
 
   /**
-   * A swap that fails is withheld from each of its nodes: they ask again one by one, so that where the API server takes no longer list, those
-   * that fit get their slots (rule L7). The Lease is read first each time, so a swap whose outcome is unknown is found out by the next.
+   * Where a swap fails, each of its nodes waits and asks again by itself. So those that fit get their slots where the API server takes no longer
+   * list (rule L7). The Lease is read before each swap, which shows what became of one whose outcome is unknown.
    */
   async #swap(change: 'take' | 'free', commands: readonly (Start | Free)[], { signal }: Run): Promise<Result> {
     if (commands.length === 0) return 'done';
@@ -126,15 +128,15 @@ export class Executor {
   #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Step>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
-      if (this.#latecomers.blocks(target)) return 'late';
-      const result = await this.#latecomers.await(target, this.#tell(command, run, work));
-      // It may still land: until a bump, nobody can say that the node's slot is not needed.
-      if (result === 'late') this.#ports.ledger.doubt(target);
+      if (this.#slow.blocks(target)) return 'slow';
+      const result = await this.#slow.waitFor(target, this.#told(command, run, work));
+      // It may still land, so the slot may be needed until the shadow was bumped.
+      if (result === 'slow') this.#ports.ledger.doubt(target);
       return result;
     });
   }
 
-  async #tell<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Step>): Promise<Result> {
+  async #told<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Step>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
     if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
@@ -159,7 +161,7 @@ export class Executor {
     return 'done';
   }
 
-  /** A write of unknown outcome may land later, so the slot of its shadow is in doubt until a bump. One that was refused never lands. */
+  /** A write of unknown outcome may land later, so the slot is in doubt until the shadow was bumped. A refused write never lands. */
   async #write(command: SpecWrite, signal: AbortSignal): Promise<'done'> {
     try {
       await writeSpec(this.#ports, command, signal);
@@ -199,7 +201,7 @@ export class Executor {
   }
 }
 
-/** By such an error the cluster says that a plan was made on what is no more. */
+/** Whether the plan was made on what is no more. */
 function isMoved(error: unknown): boolean {
   return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
 }
@@ -209,7 +211,12 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-/** Asked for again after a pause of its own. */
+interface SlotResults {
+  readonly started: readonly Result[];
+  readonly freed: readonly Result[];
+}
+
+/** Such a command is asked for again after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
 const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'set-condition']);

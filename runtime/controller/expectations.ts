@@ -6,15 +6,15 @@ interface Versioned {
 }
 
 /**
- * The resourceVersion of each shadow that the newest acknowledged write of this process made. A view from before it is out of date, whatever
- * it says: it is told by the version, never by the values.
+ * What this process has written and its cache may not show yet: of each shadow, the resourceVersion that the newest acknowledged write made.
+ * A view from before that is stale, whatever its values are.
  */
 export class Expectations {
   readonly #versions = new Map<string, string>();
   /** Shadows whose last write has been seen. */
   readonly #seen = new Set<string>();
 
-  /** Acknowledgements may come in any order: an older one says nothing new. */
+  /** Acknowledgements may come in any order, so an older one changes nothing. */
   written(shadow: string, resourceVersion: string): void {
     const known = this.#versions.get(shadow);
     if (known !== undefined && isAsNewAs(known, resourceVersion)) return;
@@ -27,7 +27,7 @@ export class Expectations {
     return wanted !== undefined && !isAsNewAs(resourceVersion, wanted);
   }
 
-  /** Forgets shadows that are no more. One that is not in view yet, because the view is from before its creation, is not forgotten. */
+  /** Forgets shadows that were seen and are gone. One that is not in view yet, because the view is from before its creation, is kept. */
   retain(shadows: readonly Versioned[]): void {
     const present = new Set(shadows.map(({ name }) => name));
     for (const shadow of shadows)

@@ -10,10 +10,10 @@ import type { Planner } from './planner.ts';
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
 
-/** The controller's metrics. The first two are those of every installation so far; a series once shown goes to 0 and never away. */
+/** The controller's metrics. The first two have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
 export class ControllerMetrics {
   readonly registry = new Registry();
-  /** As among prom-client's own metrics, one gauge collects for all, so that a scrape costs one plan. It comes first. */
+  /** Collects for all gauges, as one of prom-client's own does, so that a scrape costs one plan. So it is the first to be registered. */
   readonly #states = new Gauge({
     name: 'brupop_hosts_state',
     help: 'Hosts by the state that they have reached',

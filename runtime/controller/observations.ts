@@ -4,13 +4,13 @@ import { rebootRequest } from './plan/reboots.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
-/** A shadow with all that is known of it, but whether the view of it is up to date. */
+/** A shadow with all that is known of it, except whether the view of it is up to date. */
 export type ObservedShadow = Omit<ShadowView, 'stale'>;
 
 /**
- * Since when things have been as they are, by the clock of this process: what the cluster shows without a time, and what it shows with the time
- * of another clock. A new process starts counting anew, which delays what depends on it and never hastens it. What has not changed since the
- * last look is not made anew: of a large fleet, nearly all of it.
+ * Remembers since when things have been as they are, by the clock of this process. The cluster shows some of them without a time, and others
+ * with a time by another clock. A new process starts counting anew, which delays what depends on it and never hastens it. A view of what has
+ * not changed is used again, which in a large fleet is nearly all.
  */
 export class Observations {
   /** By UID, as they were at the last look. */
@@ -42,7 +42,7 @@ export class Observations {
     });
   }
 
-  /** By node name, since when no container of its agent runs. One that has ended in the meantime has run in the meantime. */
+  /** By node name, since when no container of its agent runs. An agent whose container has ended since the last look has run since then. */
   silence(
     nodes: readonly Pick<NodeView, 'name'>[],
     agents: Iterable<AgentView>,
@@ -125,7 +125,7 @@ function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Look
   return stated === undefined ? undefined : notLater(stated, now);
 }
 
-/** As the condition says, else since this process has known. */
+/** Since the condition has said so, or else since this process has known. */
 function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   if (!status || status.current_version === status.target_version) return undefined;
   const condition = upToDate(status);
@@ -133,7 +133,7 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
   return notLater(stated, last?.view.offeredAt ?? now);
 }
 
-/** A time to come, by another's clock, is when it was first seen. */
+/** A time that lies in the future, by another's clock, counts as when it was first seen. */
 const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);
 
 interface Silence {

@@ -7,11 +7,11 @@ import type { Command } from './plan/commands.ts';
 import type { Refusal, Snapshot } from './plan/snapshot.ts';
 import { targetOf } from './plan/withheld.ts';
 
-/** A webhook that is out for a moment costs a second; what is refused for good is asked for twelve times an hour. */
+/** A webhook that is out for a moment costs a second. What is refused for good is tried twelve times an hour. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
-/** Where a whole fleet is refused, as in a freeze of changes, its nodes take turns: no more than one of them is asked for in this time. */
+/** Where a whole fleet is refused, as in a freeze of changes, its nodes take turns: one at most is tried in this time. */
 const SPACING_MS = 1000;
-/** A command that was not asked for again in this time after its pause is no longer wanted: its next refusal is a first one. */
+/** A command that was not tried again in this time after its pause is no longer wanted. Its next refusal counts as the first. */
 const FORGOTTEN_MS = PAUSE.maxMs;
 /** Bytes of what the API server said. */
 const LONGEST_ANSWER = 256;
@@ -22,11 +22,11 @@ interface Entry {
   readonly attempts: number;
   /** When its own pause is over. */
   readonly restedAt: number;
-  /** When it is to be asked for again: later, where many are refused. */
+  /** When it may be tried again: later than that where many are refused. */
   readonly retryAt: number;
 }
 
-/** Remembers what the API server has not taken, by kind of command and by node, and until when to leave it at that. */
+/** Remembers which commands the API server has not taken, by kind and by node, and until when they are not tried again. */
 export class Refusals {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -52,14 +52,14 @@ export class Refusals {
     this.#entries.set(kind, alike);
   }
 
-  /** The API server took the command, or nothing was left to do of it: others of its kind need not wait for their turn. */
+  /** The API server took the command, or nothing was left to do. Others of its kind no longer wait for their turn. */
   delete(command: Command): void {
     const alike = this.#entries.get(command.kind);
     alike?.delete(targetOf(command));
     for (const [target, entry] of alike ?? []) alike?.set(target, { ...entry, retryAt: entry.restedAt });
   }
 
-  /** What is withheld, for a plan. */
+  /** What a plan has to know, by name of the shadow. */
   view(): Snapshot['refusals'] {
     const now = this.#clock.monotonic();
     const sinceEpoch = this.#clock.now() - now;
@@ -94,7 +94,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
 
 export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 
-/** The same text for as long as the answer is the same: it is written to the cluster. */
+/** The same text for the same answer, because it is written to the cluster. */
 function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';
   const { code, reason = '', message = '' } = error.status;

@@ -15,9 +15,9 @@ import { ownersOf } from '../shadow/owner.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
-/** Objects of the API server as `plan` sees them: everything else about them is let go at once. */
+/** Objects of the API server as `plan` sees them. The caches drop everything else about them at once. */
 
-/** A node as it was read. Its times are its own and the node controller's to say, so what they count as is decided where it is looked at. */
+/** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
 export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt'> & {
   /** Since when it is Ready, or not, as the cluster says; undefined where it does not. */
   readonly readinessStatedAt: number | undefined;
@@ -68,7 +68,7 @@ function familyOf({ metadata, status }: Node): string {
   return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;
 }
 
-/** A shadow as it was read; what the controller knows of it besides is added when a plan is made. */
+/** A shadow as it was read. `Observations` adds what the controller knows besides. */
 export type ShadowFacts = Omit<
   ShadowView,
   'stale' | 'offeredAt' | 'stateSeenAt' | 'rebootAskedAt' | 'failedAt' | 'finishedAt'
@@ -98,7 +98,7 @@ function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undef
 export interface AgentView {
   readonly node: string;
   readonly running: boolean;
-  /** When its container last ended, by the clock of its node and where the kubelet knows: good for comparison with another such time only. */
+  /** When its container last ended, where the kubelet knows. By the clock of its node, so it can only be compared with another such time. */
   readonly stoppedAt: number | undefined;
 }
 

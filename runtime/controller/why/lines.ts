@@ -5,35 +5,35 @@ import { isActive } from '../plan/subject.ts';
 import type { NodeView, ShadowView } from '../plan/snapshot.ts';
 import type { Holder } from '../plan/places.ts';
 import type { Verdict } from '../plan/verdict.ts';
-import type { Look } from './look.ts';
+import type { Inspection } from './inspect.ts';
 
 /** What concerns the fleet first, then a line for each managed node. */
-export function fleetLines(look: Look): readonly string[] {
-  const { snapshot, plan, now } = look;
+export function fleetLines(inspection: Inspection): readonly string[] {
+  const { snapshot, plan, now } = inspection;
   const { paused } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
-    ...unreadLines(look),
+    ...unreadLines(inspection),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
     ...plan.halted.map(({ version, family, failures }) => `halted: ${version} (${family}) failed on ${failures} nodes`),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
-    ...(isWaiting ? [placesText(look)] : []),
+    ...(isWaiting ? [placesText(inspection)] : []),
     ...table(plan.verdicts.map((verdict) => cells(verdict, now))),
   ];
 }
 
 /** The line of one node; undefined where the cluster has no such node. */
-export function nodeLine(look: Look, name: string): string | undefined {
-  const { snapshot, plan, now } = look;
+export function nodeLine(inspection: Inspection, name: string): string | undefined {
+  const { snapshot, plan, now } = inspection;
   const verdict = plan.verdicts.find(({ node }) => node === name);
-  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(look))])[0];
+  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))])[0];
   if (verdict) return table([cells(verdict, now)])[0];
   const isThere = snapshot.nodes.some((node) => node.name === name);
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
 /** What the answer is made on that the Deployment alone does not tell. */
-export function unreadLines({ unread }: Look): readonly string[] {
+export function unreadLines({ unread }: Inspection): readonly string[] {
   return unread.map(({ source, variable }) =>
     variable === undefined
       ? `not known: what ${source} sets besides: defaults are assumed`
@@ -45,7 +45,7 @@ export function unreadLines({ unread }: Look): readonly string[] {
 const NAMED = 5;
 
 /** Who takes the places that others wait for, and why. */
-function placesText({ plan: { places, verdicts }, now }: Look): string {
+function placesText({ plan: { places, verdicts }, now }: Inspection): string {
   const { capacity, holders } = places;
   const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
   const named = holders.slice(0, NAMED).map((holder) => {
@@ -93,7 +93,7 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
 }
 
 /** What is on nodes although no update runs there: ours by the marks, or a cordon of which nobody can tell whose it is. */
-export function leftoverLines({ snapshot }: Look): readonly string[] {
+export function leftoverLines({ snapshot }: Inspection): readonly string[] {
   const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
   const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
   const atRest = snapshot.nodes.filter(

@@ -10,7 +10,7 @@ import { processEnv } from '../../lib/process-env.ts';
 import { VERSION } from '../../lib/version.ts';
 import { NAMESPACE } from '../../shadow/names.ts';
 import { fleetLines, leftoverLines, nodeLine, unreadLines } from './lines.ts';
-import { look } from './look.ts';
+import { inspect } from './inspect.ts';
 
 /** What of the environment says where the cluster is. */
 const { TERMINATION_LOG: _, ...access } = processEnv;
@@ -47,7 +47,7 @@ async function answer(args: readonly string[]): Promise<Answer> {
   const [node, ...more] = positionals;
   if (more.length > 0) return { lines: ['expected one node at most, see --help'], exitCode: 2 };
   const { transport } = await connect(settings(values.kubeconfig), userAgent('why'));
-  const seen = await look({ transport, namespace: values.namespace }, systemClock.now());
+  const seen = await inspect({ transport, namespace: values.namespace }, systemClock.now());
   if (values.leftovers) return { lines: leftoverLines(seen), exitCode: 0 };
   if (node === undefined) return { lines: fleetLines(seen), exitCode: 0 };
   const line = nodeLine(seen, node);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runtime/controller/why/lines.ts';
-import { type Look, look, UnknownPolicyError } from '../../../runtime/controller/why/look.ts';
+import { type Inspection, inspect, UnknownPolicyError } from '../../../runtime/controller/why/inspect.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
@@ -28,7 +28,8 @@ async function deployContainer(container: object): Promise<void> {
   });
 }
 
-const seen = (): Promise<Look> => look({ transport: stage.transport, namespace: NAMESPACE }, stage.clock.now());
+const seen = (): Promise<Inspection> =>
+  inspect({ transport: stage.transport, namespace: NAMESPACE }, stage.clock.now());
 
 async function mark(name: string): Promise<void> {
   const attempt = { id: 'drain-1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };

@@ -20,7 +20,7 @@ import { COMMAND_KINDS } from '../refusals.ts';
 import { slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
-export interface Look {
+export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   /** Settings of the controller that are written elsewhere than in its Deployment. */
@@ -52,7 +52,7 @@ export interface Cluster {
  * Plans as the controller does, on the cluster as it is now and by the settings of the controller's Deployment. Nothing is written, and no
  * controller need run. @throws UnknownPolicyError, and as `KubeTransport.request`
  */
-export async function look(cluster: Cluster, now: number): Promise<Look> {
+export async function inspect(cluster: Cluster, now: number): Promise<Inspection> {
   const { transport, namespace } = cluster;
   const [{ config, unread }, nodes, shadows, agents, lease, home] = await Promise.all([
     configOf(cluster),
