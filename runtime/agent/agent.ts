@@ -4,13 +4,15 @@ import type { Clock } from '../lib/clock.ts';
 import { Latest } from '../lib/latest.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { backoff } from '../lib/retry.ts';
 import type { ShadowObject } from '../kube/objects.ts';
+import { retry } from '../lib/retry.ts';
+import { Conversation } from './conversation.ts';
 import type { View } from './decide.ts';
-import { isDeadMount } from './failure.ts';
+import { isDeadMount } from './host/errors.ts';
 import type { HostUpdater } from './host/port.ts';
 import { work } from './loop.ts';
-import { type AgentTimes, Session } from './session.ts';
+import type { AgentTimes } from './steps/context.ts';
+import { HostWork } from './steps/host-work.ts';
 
 export interface AgentOptions {
   readonly nodeName: string;
@@ -18,7 +20,7 @@ export interface AgentOptions {
   readonly nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the Node, live, bears the proof of a drain that has not been undone. */
   readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
-  /** The node's shadow as it changes; undefined while there is none. Waits outages of the API out. */
+  /** The node's shadow each time it changes; undefined while there is none. It goes on after outages of the API. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;
   readonly api: AgentApi;
@@ -29,16 +31,16 @@ export interface AgentOptions {
 }
 
 export interface Agent {
-  /** It knows its node, its host and its shadow, and acts. */
+  /** The agent knows its node, its host and its shadow, and acts on them. */
   readonly ready: boolean;
   /**
-   * Works until `signal` aborts, and rejects with its reason then. Resolves with a sentence for the termination log when only a new
-   * container can help. Rejects with anything else for a programmer's error alone.
+   * Works until `signal` aborts, and then rejects with its reason. Resolves with a sentence for the termination log when only a new
+   * container can help. It rejects with another error only for a mistake of ours.
    */
   run(signal: AbortSignal): Promise<string>;
 }
 
-/** One node's agent, without sockets or files of its own: a simulation runs many of them in one process. */
+/** One node's agent. It has no sockets or files of its own, so that a simulation can run many agents in one process. */
 export function createAgent(options: AgentOptions): Agent {
   let ready = false;
   return {
@@ -68,7 +70,7 @@ interface Life {
 
 async function live(options: AgentOptions, { signal, onReady }: Life): Promise<never> {
   const { host } = options;
-  const readUid = (): Promise<string> => nodeUidNow(options, signal);
+  const readUid = (): Promise<string> => liveUid(options, signal);
   const shadows = options.watchShadow(signal)[Symbol.asyncIterator]();
   const [nodeUid, os, bootId, first] = await Promise.all([
     persist(options, signal, readUid),
@@ -77,12 +79,12 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
     shadows.next(),
   ]);
   const view = new Latest<View>({ nodeUid, bootId, version: os.version, shadow: first.value ?? undefined });
-  const identify = async (): Promise<void> => {
-    const uid = await readUid().catch(() => view.value.nodeUid);
-    if (uid !== view.value.nodeUid) view.set({ ...view.value, nodeUid: uid });
-  };
+  const apiserver = new Conversation({ ...options, view, readUid });
   onReady();
-  return Promise.race([watch(shadows, view, signal), work(new Session({ ...options, view, identify }), signal)]);
+  return Promise.race([
+    watch(shadows, view, signal),
+    work({ ...options, view, apiserver, hostWork: new HostWork(options) }, signal),
+  ]);
 }
 
 async function watch(
@@ -96,25 +98,21 @@ async function watch(
   return aborted(signal);
 }
 
-async function nodeUidNow({ nodeUid, nodeName }: AgentOptions, signal: AbortSignal): Promise<string> {
+async function liveUid({ nodeUid, nodeName }: AgentOptions, signal: AbortSignal): Promise<string> {
   const uid = await nodeUid(signal);
   if (uid === undefined) throw new Error(`there is no Node ${nodeName}`);
   return uid;
 }
 
-/** What the agent cannot begin without is asked for until it is there: an outage of another part is no reason to exit. */
-async function persist<T>(
-  { clock, random, logger }: AgentOptions,
-  signal: AbortSignal,
-  ask: () => Promise<T>,
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (signal.aborted || isDeadMount(error)) throw error;
-      logger.warn('cannot begin yet', { error, attempt });
-      await clock.sleep(backoff(attempt, { firstMs: 200, maxMs: 30_000, random }), signal);
-    }
-  }
+/** The agent asks for what it needs to begin until it gets it: an outage of another part is no reason to exit. */
+function persist<T>({ clock, random, logger }: AgentOptions, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  return retry(ask, {
+    clock,
+    random,
+    signal,
+    firstMs: 200,
+    maxMs: 30_000,
+    isTransient: (error) => !isDeadMount(error),
+    onRetry: (error, failures) => logger.warn('cannot begin yet', { error, failures }),
+  });
 }

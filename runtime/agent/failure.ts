@@ -4,13 +4,13 @@ import {
   HostActionLostError,
   HostBusyError,
   HostError,
-  HostUnreachableError,
+  isDeadMount,
   OfferChangedError,
   UpdateGoneError,
   UpdatesUnsupportedError,
 } from './host/errors.ts';
 
-/** The attempt has failed; the controller and the people should know why. */
+/** The attempt has failed, for a reason that the status will state. */
 export class StepFailedError extends Error {
   override readonly name = 'StepFailedError';
   readonly reason: FailureReason;
@@ -20,17 +20,13 @@ export class StepFailedError extends Error {
   }
 }
 
-/** The socket of the host's API is a dead mount: only a new container gets a live one. */
-export function isDeadMount(error: unknown): error is HostUnreachableError {
-  return error instanceof HostUnreachableError && error.socketDead;
-}
-
 /** What a step's host calls may be blamed on. */
 export type Blame = 'PrepareFailed' | 'ActivateFailed' | 'RebootFailed' | 'HostFailed';
 
 /**
- * What a step's host calls fail with, blamed on `reason`; what is nobody's failure is thrown on as it is. A release is blamed only where
- * the host came to try it.
+ * Turns a host error of `work` into a failed attempt, with `reason` where the host did try the release. A busy host and a dead mount are
+ * nobody's failure: their errors pass unchanged.
+ * @throws StepFailedError
  */
 export async function blaming<T>(reason: Blame, work: () => Promise<T>): Promise<T> {
   try {
@@ -45,7 +41,7 @@ function reasonOf(error: HostError, reason: Blame): FailureReason {
   if (error instanceof UpdatesUnsupportedError) return 'Unsupported';
   if (reason === 'RebootFailed') return reason;
   if (error instanceof OfferChangedError) return 'TargetChanged';
-  // Once it has been prepared its loss is the doing of somebody on the host, and trying again at once would drain the node again.
+  // After its download an update is only lost when somebody on the host removes it. A new attempt at once would drain the node again.
   if (error instanceof UpdateGoneError && reason === 'PrepareFailed') return 'TargetChanged';
   return triedRelease(error) ? reason : 'HostFailed';
 }

@@ -1,78 +1,83 @@
 import { childAbort } from '../lib/abort.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { backoff } from '../lib/retry.ts';
+import { retry } from '../lib/retry.ts';
 import { decide, sameStep, type Step } from './decide.ts';
-import { isDeadMount, StepFailedError } from './failure.ts';
-import { HostError } from './host/errors.ts';
-import type { Session } from './session.ts';
+import { StepFailedError } from './failure.ts';
+import { HostError, isDeadMount } from './host/errors.ts';
 import { failing, present } from './status.ts';
-import { deactivate } from './steps/deactivate.ts';
-import { execute } from './steps/execute.ts';
+import type { StepContext } from './steps/context.ts';
+import { createSteps } from './steps/steps.ts';
 
-/** What is wanted changed: the step that runs has lost its reason. */
+/** Another step is wanted now. */
 class SupersededError extends Error {
   override readonly name = 'SupersededError';
 }
 
+/** Before a step begins anew, milliseconds. */
+const PAUSES = { firstMs: 500, maxMs: 10_000 };
+
 /** Decides and acts until the signal aborts. */
-export async function work(session: Session, signal: AbortSignal): Promise<never> {
-  const { clock, random } = session.ports;
-  let attempt = 0;
+export async function work(context: StepContext, signal: AbortSignal): Promise<never> {
+  const execute = createSteps(context);
   for (;;) {
     signal.throwIfAborted();
-    const ended = await whileWanted(session, decide(session.view), signal);
-    attempt = ended === 'again' ? attempt + 1 : 0;
-    if (ended === 'done') session.busySince = undefined;
-    if (ended === 'again') await clock.sleep(backoff(attempt, { firstMs: 500, maxMs: 10_000, random }), signal);
+    const step = decide(context.view.value);
+    await whileWanted({ context, step, signal }, (life) => execute(step, life));
+    context.hostWork.stepEnded();
   }
 }
 
-/** Does `step` until it is done, or until the view leads to another one: that is looked at with each change, and acted on at once. */
-async function whileWanted(session: Session, step: Step, signal: AbortSignal): Promise<'done' | 'again'> {
-  const { view, logger } = session.ports;
+interface Wanted {
+  readonly context: StepContext;
+  readonly step: Step;
+  readonly signal: AbortSignal;
+}
+
+/** Does the step until it is done, or until a change of the view makes another step the wanted one. */
+async function whileWanted(wanted: Wanted, execute: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { context, step, signal } = wanted;
+  const { view, logger } = context;
   const life = childAbort(signal);
   const stop = view.onChange(() => {
     if (!sameStep(decide(view.value), step)) life.abort(new SupersededError('another step is wanted'));
   });
   logger[step.kind === 'wait' ? 'debug' : 'info']('step begins', { ...step, step: step.kind });
   try {
-    await attemptOnce(session, step, life.signal);
-    return 'done';
+    await retry(() => orGiveUp({ ...wanted, signal: life.signal }, execute), {
+      ...context,
+      ...PAUSES,
+      signal: life.signal,
+      // The host is busy, above all. That is no failure of the update.
+      isTransient: (error) => error instanceof HostError && !isDeadMount(error),
+      onRetry: (error) => logger.info('the step is tried again', { step: step.kind, error }),
+    });
   } catch (error) {
-    if (signal.aborted) throw error;
-    if (life.signal.aborted) return 'done';
-    // A busy host, above all: never a failure of the update, and not one of the agent.
-    if (!(error instanceof HostError) || isDeadMount(error)) throw error;
-    logger.info('the step is tried again', { step: step.kind, error });
-    return 'again';
+    if (signal.aborted || !life.signal.aborted) throw error;
   } finally {
     stop();
     life.release();
   }
 }
 
-async function attemptOnce(session: Session, step: Step, signal: AbortSignal): Promise<void> {
+/** A failed attempt is reported once. What is on the node stays until the controller has answered with Idle. */
+async function orGiveUp(wanted: Wanted, execute: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { step, signal } = wanted;
   try {
-    await execute(session, step, signal);
+    await execute(signal);
   } catch (error) {
     if (!(error instanceof StepFailedError) || !('version' in step)) throw error;
-    await giveUp(session, { error, version: step.version }, signal);
+    await giveUp(wanted, step.version, error);
   }
 }
 
-/** One report for one failed attempt. What is on the node stays until the controller has answered with Idle. */
-async function giveUp(
-  session: Session,
-  { error, version }: { readonly error: StepFailedError; readonly version: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, logger } = session.ports;
-  const state = session.view.shadow?.spec.state ?? 'Idle';
+async function giveUp({ context, signal }: Wanted, version: string, error: StepFailedError): Promise<void> {
+  const { apiserver, clock, hostWork, logger, view } = context;
+  const state = view.value.shadow?.spec.state ?? 'Idle';
   const failure = { state, reason: error.reason, message: error.message, version };
   logger.warn('the attempt has failed', { version, state, reason: error.reason, error: error.message });
   const time = rfc3339(clock.now());
-  // Once the host is deactivated, an unplanned reboot boots the old version, which a record would make a rollback.
-  if (error.reason !== 'BootFailed') await session.report((view) => ({ ...present(view), reboot: null }), signal);
-  await deactivate(session, signal);
-  await session.report((view) => failing(view, failure, time), signal);
+  // Once the host is deactivated, an unplanned reboot boots the old version. With the record it would be taken for a rollback.
+  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...present(now), reboot: null }), signal);
+  await hostWork.tryToDeactivate(signal);
+  await apiserver.report((now) => failing(now, failure, time), signal);
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { agentApiClient } from '../agentapi/client.ts';
 import { userAgent } from '../kube/https.ts';
 import { connectInCluster } from '../kube/in-cluster.ts';
@@ -6,11 +7,11 @@ import type { ProcessContext } from '../lib/process.ts';
 import { createAgent } from './agent.ts';
 import { clusterView } from './cluster.ts';
 import { type AgentConfig, operatorAddress, operatorFiles } from './config.ts';
-import { readBootId } from './host/boot-id.ts';
 import { Bottlerocket } from './host/bottlerocket.ts';
+import { BootIdError } from './host/errors.ts';
 import { UnixSocketTransport } from './host/unix-socket.ts';
 
-/** The agent as its process runs it, from its settings on. Resolves with the reason for an end of its own. */
+/** Runs the agent of this process by its settings. Resolves with the reason when the agent ends by itself. */
 export async function runAgent(
   config: AgentConfig,
   { signal, logger: log, clock, random }: ProcessContext,
@@ -41,4 +42,18 @@ export async function runAgent(
   });
   await serveHttp({ port: config.HTTP_PORT, routes: probeRoutes(() => agent.ready), logger, signal });
   return agent.run(signal);
+}
+
+/**
+ * The kernel's random id of the present boot. It is read each time: in a simulation the host reboots and this process does not.
+ * @param path usually `/proc/sys/kernel/random/boot_id`, which is the host's in any container
+ * @throws BootIdError when it cannot be read or is empty
+ */
+export async function readBootId(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new BootIdError(`${path}: cannot be read (${cause.code ?? 'EIO'})`, { cause });
+  });
+  const id = text.trim();
+  if (id === '') throw new BootIdError(`${path}: empty`);
+  return id;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import { jitter, type Random } from './random.ts';
 
 export interface BackoffOptions {
@@ -12,4 +13,53 @@ export interface BackoffOptions {
 export function backoff(attempt: number, options: BackoffOptions): number {
   const plain = Math.min(options.firstMs * 2 ** attempt, options.maxMs);
   return jitter(plain, 0.2, options.random);
+}
+
+export interface RetryPolicy extends BackoffOptions {
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether the same attempt may succeed later. */
+  readonly isTransient: (error: unknown) => boolean;
+  /** No attempt begins later than this after the first one, milliseconds. Unlimited by default. */
+  readonly giveUpAfterMs?: number;
+  /** No attempt but the first begins later: milliseconds on the clock's monotonic scale. None by default. */
+  readonly deadline?: number;
+  /** Called with each error that is followed by another attempt, and with how many attempts have failed by then. */
+  readonly onRetry?: (error: unknown, failures: number) => void;
+}
+
+/**
+ * Repeats `attempt` until it succeeds, after growing pauses.
+ * @throws the error of the last attempt: one that is not transient, or one after which the policy's time is over
+ */
+export async function retry<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  const { clock, signal, isTransient, giveUpAfterMs = Infinity, deadline = Infinity, onRetry } = policy;
+  const end = Math.min(deadline, clock.monotonic() + giveUpAfterMs);
+  for (let failures = 0; ; failures++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const pause = backoff(failures, policy);
+      if (signal?.aborted || !isTransient(error) || clock.monotonic() + pause > end) throw error;
+      onRetry?.(error, failures + 1);
+      await clock.sleep(pause, signal);
+    }
+  }
+}
+
+/** Measures for how long something has been so without a break. */
+export class Streak {
+  readonly #clock: Clock;
+  #since: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes note of whether it is so now. @returns milliseconds since it was so first, 0 where it is not so */
+  note(isSo: boolean): number {
+    const now = this.#clock.monotonic();
+    this.#since = isSo ? (this.#since ?? now) : undefined;
+    return now - (this.#since ?? now);
+  }
 }

@@ -1,5 +1,5 @@
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
-import type { HostRequest, HostResponse, HostTransport } from '../../runtime/agent/host/transport.ts';
+import type { HostRequest, HostResponse, HostTransport } from '../../runtime/agent/host/calls.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { HostAnswer } from './answer.ts';
 import type { SimulatedHost } from './host.ts';

@@ -121,13 +121,13 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
     async (fault) => {
       build().operator.holding = true;
       await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+      world.host.inject(fault, { uses: Infinity, forMs: Infinity });
       if (fault === 'deactivate') {
         for (const path of ['/actions/prepare-update', '/actions/activate-update']) {
           await world.host.handle({ method: 'POST', path, body: undefined });
           await world.advance(MINUTE_MS);
         }
       }
-      world.host.inject(fault, { uses: Infinity, forMs: Infinity });
       world.operator.holding = false;
       world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
       await world.advance(18 * MINUTE_MS);

@@ -1,12 +1,12 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
-import type { HostTransport } from '../../runtime/agent/host/transport.ts';
+import type { HostTransport } from '../../runtime/agent/host/calls.ts';
 import type { AgentApi } from '../../runtime/agentapi/client.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
-import type { AgentTimes } from '../../runtime/agent/session.ts';
+import type { AgentTimes } from '../../runtime/agent/steps/context.ts';
 import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';

@@ -1,18 +1,19 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
-import { HostCalls } from './calls.ts';
+import { retry, type RetryPolicy } from '../../lib/retry.ts';
+import { HostCalls, type HostTransport } from './calls.ts';
 import {
   HostActionFailedError,
+  HostBusyError,
   HostUnreachableError,
+  isDeadMount,
+  isTrouble,
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
 } from './errors.ts';
-import { insist, type Insistence } from './insist.ts';
-import { Habit } from './pace.ts';
 import type { HostAction, HostStatus, HostUpdater, OsInfo } from './port.ts';
-import { awaitResult, type Finished, hasResult } from './result.ts';
-import type { HostTransport } from './transport.ts';
+import { awaitResult, type Finished, hasResult, UsualDuration } from './result.ts';
 
 export interface BottlerocketOptions {
   readonly transport: HostTransport;
@@ -31,11 +32,21 @@ const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
   other: 60_000,
 };
 
+/** How long a host may be in trouble before that is an error of its own, milliseconds. */
+const TROUBLE_MS = 60_000;
+
+/** Until when one call of the driver may ask the host. */
+interface Limits {
+  /** On the clock's monotonic scale, milliseconds. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A host whose updates are driven over Bottlerocket's own API. */
 export class Bottlerocket implements HostUpdater {
   readonly #options: BottlerocketOptions;
   readonly #calls: HostCalls;
-  readonly #refreshes = new Habit();
+  readonly #refreshes = new UsualDuration();
 
   constructor(options: BottlerocketOptions) {
     this.#options = options;
@@ -43,7 +54,7 @@ export class Bottlerocket implements HostUpdater {
   }
 
   os(signal?: AbortSignal): Promise<OsInfo> {
-    return insist(() => this.#calls.os(signal), this.#patience('other', signal));
+    return this.#ask(() => this.#calls.os(signal), this.#limits('other', signal));
   }
 
   bootId(): Promise<string> {
@@ -51,42 +62,42 @@ export class Bottlerocket implements HostUpdater {
   }
 
   status(signal?: AbortSignal): Promise<HostStatus | undefined> {
-    return this.#readable(this.#patience('other', signal));
+    return this.#readable(this.#limits('other', signal));
   }
 
   async refresh(signal?: AbortSignal): Promise<HostStatus> {
-    const patience = this.#patience('refresh', signal);
-    return this.#perform('refresh', await this.#readable(patience), patience);
+    const limits = this.#limits('refresh', signal);
+    return this.#perform('refresh', await this.#readable(limits), limits);
   }
 
   async prepare(version: string, signal?: AbortSignal): Promise<HostStatus> {
-    const patience = this.#patience('prepare', signal);
-    const before = await this.#readable(patience);
+    const limits = this.#limits('prepare', signal);
+    const before = await this.#readable(limits);
     if (before?.chosen?.version !== version) throw new OfferChangedError(version, before?.chosen?.version);
-    const after = await this.#work('prepare', before, patience);
+    const after = await this.#work('prepare', before, limits);
     const { chose } = after.lastCommand;
     if (chose !== undefined && chose !== version) throw new OtherImageError(version, chose);
     expectSuccess(after);
     // Somebody else may have refreshed between the look and the action.
-    if (!isStaged(after, version)) throw new OtherImageError(version, after.staging?.image.version);
+    if (!holds(after, version)) throw new OtherImageError(version, after.staging?.image.version);
     return after;
   }
 
   async activate(version: string, signal?: AbortSignal): Promise<HostStatus> {
-    const patience = this.#patience('activate', signal);
-    const before = await this.#readable(patience);
-    if (!before || !isStaged(before, version)) throw notStaged(before, version);
+    const limits = this.#limits('activate', signal);
+    const before = await this.#readable(limits);
+    if (!before || !holds(before, version)) throw notStaged(before, version);
     if (before.state === 'Ready') return before;
-    const after = await this.#perform('activate', before, patience);
+    const after = await this.#perform('activate', before, limits);
     // Somebody else may have prepared another one between the look and the action.
-    if (!isStaged(after, version)) throw notStaged(after, version);
+    if (!holds(after, version)) throw notStaged(after, version);
     return after;
   }
 
   async deactivate(signal?: AbortSignal): Promise<HostStatus | undefined> {
-    const patience = this.#patience('deactivate', signal);
-    const before = await this.#readable(patience);
-    return before?.state === 'Ready' ? this.#perform('deactivate', before, patience) : before;
+    const limits = this.#limits('deactivate', signal);
+    const before = await this.#readable(limits);
+    return before?.state === 'Ready' ? this.#perform('deactivate', before, limits) : before;
   }
 
   async reboot(signal?: AbortSignal): Promise<void> {
@@ -95,65 +106,89 @@ export class Bottlerocket implements HostUpdater {
       try {
         await this.#calls.start('reboot', signal);
       } catch (error) {
-        // It is on its way down: nobody listens any more.
-        if (unanswered && error instanceof HostUnreachableError && error.socketDead) return;
+        // The host is going down: nothing listens any more.
+        if (unanswered && isDeadMount(error)) return;
         unanswered ||= mayHaveArrived(error);
         throw error;
       }
     };
     try {
-      // Where no answer came it may not have been heard either; a second request changes nothing.
-      await insist(ask, this.#patience('other', signal));
+      // Without an answer the request may not have arrived. A second one does no harm.
+      await this.#ask(ask, this.#limits('other', signal));
     } catch (error) {
-      // A host that goes down takes the connection with it, often before the answer.
+      // A host that goes down often closes the connection before it answers.
       if (signal?.aborted || !unanswered) throw error;
     }
   }
 
-  #readable(patience: Insistence): Promise<HostStatus | undefined> {
-    return insist(() => this.#calls.status(patience.signal), patience);
+  #readable(limits: Limits): Promise<HostStatus | undefined> {
+    return this.#ask(() => this.#calls.status(limits.signal), limits);
   }
 
-  async #perform(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<HostStatus> {
-    const after = await this.#work(action, before, patience);
+  async #perform(action: HostAction, before: HostStatus | undefined, limits: Limits): Promise<HostStatus> {
+    const after = await this.#work(action, before, limits);
     expectSuccess(after);
     return after;
   }
 
   /** Starts an action and waits for its end, good or bad; `before` is the status that it starts from. */
-  async #work(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<Finished> {
+  async #work(action: HostAction, before: HostStatus | undefined, limits: Limits): Promise<Finished> {
     const { clock } = this.#options;
-    await insist(() => this.#start(action, before, patience), patience);
-    const habit = action === 'refresh' ? this.#refreshes : undefined;
+    await this.#ask(() => this.#start(action, before, limits), limits);
+    const usual = action === 'refresh' ? this.#refreshes : new UsualDuration();
     const startedAt = clock.now();
     const waitFrom = clock.monotonic();
-    const after = await awaitResult({
-      ...patience,
-      action,
-      before,
-      firstLookMs: (habit ?? new Habit()).firstLookMs(),
-      look: () => this.#calls.status(patience.signal),
-    });
-    // The host's own stamp says when the work ended; when it was seen to have ended would make each wait longer than the last.
+    const look = (): Promise<HostStatus | undefined | 'working'> => this.#look(limits);
+    const after = await awaitResult({ ...limits, clock, action, before, firstLookMs: usual.firstLookMs(), look });
+    // The host's own timestamp says when the work ended. It was seen later: that time would make each wait longer than the last.
     const stamped = Date.parse(after.lastCommand.timestamp) - startedAt;
     const seen = clock.monotonic() - waitFrom;
-    habit?.record(stamped >= 0 && stamped <= seen ? stamped : seen);
+    usual.record(stamped >= 0 && stamped <= seen ? stamped : seen);
     return after;
   }
 
-  async #start(action: HostAction, before: HostStatus | undefined, patience: Insistence): Promise<void> {
+  async #start(action: HostAction, before: HostStatus | undefined, limits: Limits): Promise<void> {
     try {
-      await this.#calls.start(action, patience.signal);
+      await this.#calls.start(action, limits.signal);
     } catch (error) {
-      if (patience.signal?.aborted || !mayHaveArrived(error)) throw error;
-      // The host may be at work. Readable again with the result means that it was; without, that it never began.
-      if (!hasResult(action, before, await this.#readable(patience))) throw error;
+      if (limits.signal?.aborted || !mayHaveArrived(error)) throw error;
+      // The host may be at work. Once its status can be read, a result in it shows that it was; without one it never began.
+      if (!hasResult(action, before, await this.#readable(limits))) throw error;
     }
   }
 
-  #patience(action: HostAction | 'other', signal: AbortSignal | undefined): Insistence {
+  /**
+   * Asks until the host answers. A busy host is asked until the deadline. A host in trouble has its minute, if need be beyond the
+   * deadline: its socket may only be away for a moment. A host that is busy has answered, which ends the trouble.
+   */
+  #ask<T>(request: () => Promise<T>, { deadline, signal }: Limits): Promise<T> {
+    return retry(() => this.#reach(request, signal), {
+      ...this.#policy(signal),
+      isTransient: (error) => error instanceof HostBusyError,
+      deadline,
+    });
+  }
+
+  #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return retry(request, { ...this.#policy(signal), isTransient: isTrouble, giveUpAfterMs: TROUBLE_MS });
+  }
+
+  async #look({ signal }: Limits): Promise<HostStatus | undefined | 'working'> {
+    try {
+      return await this.#reach(() => this.#calls.status(signal), signal);
+    } catch (error) {
+      if (error instanceof HostBusyError) return 'working';
+      throw error;
+    }
+  }
+
+  #policy(signal: AbortSignal | undefined): Omit<RetryPolicy, 'isTransient'> {
     const { clock, random } = this.#options;
-    return { clock, random, signal, deadline: clock.monotonic() + DEADLINES[action] };
+    return { clock, random, signal, firstMs: 50, maxMs: 1000 };
+  }
+
+  #limits(action: HostAction | 'other', signal: AbortSignal | undefined): Limits {
+    return { signal, deadline: this.#options.clock.monotonic() + DEADLINES[action] };
   }
 }
 
@@ -162,7 +197,7 @@ function expectSuccess({ lastCommand: { type, status, stderr, exit } }: Finished
   if (status !== 'Success') throw new HostActionFailedError(type, stderr ?? '', exit);
 }
 
-function isStaged(status: HostStatus, version: string): boolean {
+function holds(status: HostStatus, version: string): boolean {
   return status.staging?.image.version === version;
 }
 

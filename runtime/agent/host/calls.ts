@@ -9,9 +9,30 @@ import {
 } from './errors.ts';
 import { parseOs, parseStatus } from './parse.ts';
 import type { HostAction, HostStatus, OsInfo } from './port.ts';
-import type { HostResponse, HostTransport } from './transport.ts';
 
-/** Longer than any answer takes, unless the connection is half open. */
+/** The way to the host's API: a unix socket in production, the simulated host itself in tests on virtual time. */
+export interface HostTransport {
+  /** @throws HostUnreachableError when no whole answer came in time */
+  request(request: HostRequest): Promise<HostResponse>;
+}
+
+export interface HostRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** With the query, e.g. `/updates/status`. */
+  readonly path: string;
+  /** Text of a JSON body. Actions take none. */
+  readonly body?: string;
+  /** Milliseconds until the answer must be complete. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HostResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Every answer takes less, unless the connection is half open. */
 const ANSWER_MS = 15_000;
 
 const PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
@@ -22,7 +43,7 @@ const PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
   reboot: '/actions/reboot',
 };
 
-/** The host's API, one request each: what the host answers becomes a value or an error, and nothing is tried again. */
+/** The host's API, one request for each call. The host's answer becomes a value or an error. Nothing is tried again. */
 export class HostCalls {
   readonly #transport: HostTransport;
   constructor(transport: HostTransport) {
@@ -35,18 +56,18 @@ export class HostCalls {
     throw unexpected('GET /os', response);
   }
 
-  /** Undefined before the first action of a boot. @throws HostBusyError while an action runs */
+  /** Undefined before the first action after a boot. @throws HostBusyError while an action runs */
   async status(signal?: AbortSignal): Promise<HostStatus | undefined> {
     const path = '/updates/status';
     const response = await this.#send('GET', path, signal);
     if (response.status === 200) return parseStatus(response.body);
-    // An empty body is the API's way to say that it has no such path.
+    // With an empty body the API says that it has no such path.
     if (response.status === 404 && response.body !== '') return undefined;
     if (response.status === 423) throw new HostBusyError(response.body);
     throw unexpected(`GET ${path}`, response);
   }
 
-  /** Starts an action; it has not ended when this resolves. @throws HostBusyError while another action runs */
+  /** Starts an action, which goes on after this resolves. @throws HostBusyError while another action runs */
   async start(action: HostAction | 'reboot', signal?: AbortSignal): Promise<void> {
     const response = await this.#send('POST', PATHS[action], signal);
     if (response.status !== 204) throw refusal(action, response);

@@ -3,7 +3,7 @@ import type { HostAction } from './port.ts';
 /** Any failure of a host to do what it was asked. */
 export abstract class HostError extends Error {}
 
-/** No answer: refused, reset, timed out, no permission, cut off. */
+/** The host gave no whole answer: the connection was refused, reset, timed out, not permitted or cut off. */
 export class HostUnreachableError extends HostError {
   override readonly name = 'HostUnreachableError';
   /** The system's word for it, e.g. `ECONNREFUSED`, `ENOENT`, `EACCES`, `ECONNRESET`, `ETIMEDOUT`. */
@@ -13,59 +13,57 @@ export class HostUnreachableError extends HostError {
     this.code = code;
   }
 
-  /** Nothing listens behind the socket file: after a restart of the host's API server a mount of the old file stays like this. */
+  /** Nothing listens behind the socket file. A mount of the file stays like this once the host's API server has been restarted. */
   get socketDead(): boolean {
     return this.code === 'ECONNREFUSED' || this.code === 'ENOENT';
   }
 
-  /** The request cannot have reached the host; with any other code it may have, or not. */
+  /** The request cannot have reached the host. With any other code it may have. */
   get unsent(): boolean {
     return this.socketDead || this.code === 'EACCES';
   }
 }
 
-/** The kernel's boot id is not where it should be. Says nothing of the host's API. */
+/** The kernel's boot id cannot be read. This says nothing about the host's API. */
 export class BootIdError extends HostError {
   override readonly name = 'BootIdError';
 }
 
-/** Other work kept the update lock for as long as the call may take. Not a failure of the update. */
+/** Other work has kept the update lock for as long as the call may take. This is no failure of the update. */
 export class HostBusyError extends HostError {
   override readonly name = 'HostBusyError';
 }
 
-/** The update lock has been held for hours: whatever holds it hangs, and will until the host boots. */
+/** The update lock has been held for hours. Whatever holds it hangs, and will hang until the host boots. */
 export class HostHungError extends HostError {
   override readonly name = 'HostHungError';
 }
 
-/** The host answered something that its API does not know: a broken body, or a status that has no meaning for the call. */
+/** The host's answer does not fit its API: a broken body, or a status that the call does not have. */
 export class HostProtocolError extends HostError {
   override readonly name = 'HostProtocolError';
 }
 
-/** The host tried and failed, or said that it cannot try. */
+/** The host tried the action and failed, or said that it cannot begin. */
 export class HostActionFailedError extends HostError {
   override readonly name = 'HostActionFailedError';
   readonly action: HostAction | 'reboot';
   /** Exit status of the host's tool, where the host told it. */
   readonly exit: number | undefined;
-  /** What the host's tool wrote, or what the host answered. */
-  readonly stderr: string;
+  /** @param stderr what the host's tool wrote, or what the host answered */
   constructor(action: HostAction | 'reboot', stderr: string, exit?: number) {
     super(`${action} failed on the host${exit === undefined ? '' : ` with exit status ${exit}`}: ${stderr.trim()}`);
     this.action = action;
-    this.stderr = stderr;
     this.exit = exit;
   }
 
-  /** The host's tool did not come to do anything: it may the next time. */
+  /** The host's tool did not start. It may start the next time. */
   get notBegun(): boolean {
     return this.exit === undefined;
   }
 }
 
-/** The host began and left no result: its tool was killed, hangs beyond the deadline, or the host restarted in between. */
+/** The host began the action and left no result: its tool was killed or runs beyond the deadline, or the host restarted. */
 export class HostActionLostError extends HostError {
   override readonly name = 'HostActionLostError';
   readonly action: HostAction;
@@ -80,22 +78,20 @@ export class HostRefusedError extends HostError {
   override readonly name = 'HostRefusedError';
 }
 
-/** The update that was meant is no longer there: not among the host's updates, or not in its staging slot. */
+/** The wanted update is gone: it is not among the host's updates, or not in its staging slot. */
 export class UpdateGoneError extends HostError {
   override readonly name = 'UpdateGoneError';
 }
 
-/** The host offers another version than the one meant, or none. */
+/** The host offers another version than the wanted one, or none. */
 export class OfferChangedError extends HostError {
   override readonly name = 'OfferChangedError';
-  readonly offered: string | undefined;
   constructor(wanted: string, offered: string | undefined) {
     super(`${wanted} was to be prepared, but the host offers ${offered ?? 'no update'}`);
-    this.offered = offered;
   }
 }
 
-/** The host took another version than it offered, or none: what is in its slot is not what its status says. */
+/** The host downloaded another version than it offered, or none. What is in its slot is not what its status says. */
 export class OtherImageError extends HostError {
   override readonly name = 'OtherImageError';
   constructor(wanted: string, taken: string | null | undefined) {
@@ -103,7 +99,18 @@ export class OtherImageError extends HostError {
   }
 }
 
-/** The image has no tool for updates in place. Nothing that an agent does will change that. */
+/** The image has no tool for updates in place. An agent cannot change that. */
 export class UpdatesUnsupportedError extends HostError {
   override readonly name = 'UpdatesUnsupportedError';
+}
+
+/** The socket of the host's API is a dead mount: only a new container gets a live one. */
+export function isDeadMount(error: unknown): error is HostUnreachableError {
+  return error instanceof HostUnreachableError && error.socketDead;
+}
+
+/** The host gives no answer, an answer without a meaning, or cannot begin. Most often this passes by itself. */
+export function isTrouble(error: unknown): boolean {
+  if (error instanceof HostActionFailedError) return error.notBegun;
+  return error instanceof HostUnreachableError || error instanceof HostProtocolError;
 }

@@ -1,15 +1,15 @@
+import { HostProtocolError } from './errors.ts';
 import type { HostCommand, HostStatus, Image, OsInfo, Slot } from './port.ts';
-import { Wire } from './wire.ts';
 
-/** The body of `GET /os`. @throws HostProtocolError naming the field that is wrong */
+/** The body of `GET /os`. @throws HostProtocolError naming the wrong field */
 export function parseOs(body: string): OsInfo {
-  const os = Wire.parse(body, 'GET /os');
+  const os = Json.parse(body, 'GET /os');
   return { version: os.at('version_id').text(), variant: os.at('variant_id').text(), arch: os.at('arch').text() };
 }
 
-/** The body of `GET /updates/status`; fields that nothing here reads are ignored. @throws HostProtocolError naming the field that is wrong */
+/** The body of `GET /updates/status`. Other fields are ignored. @throws HostProtocolError naming the wrong field */
 export function parseStatus(body: string): HostStatus {
-  const status = Wire.parse(body, 'GET /updates/status');
+  const status = Json.parse(body, 'GET /updates/status');
   const staging = status.at('staging_partition').optional(slot);
   const lastCommand = status.at('most_recent_command').optional(command);
   return {
@@ -22,38 +22,101 @@ export function parseStatus(body: string): HostStatus {
 }
 
 /**
- * A download chooses again, by the settings and the repository of its own moment, and the status then repeats the choice of the last look;
- * one that failed leaves the status as it was before. Only the command's own words tell what was written.
+ * Whether the last command bears out what the status says is staged. A download chooses again, by the settings and the repository at its
+ * own time, but the status repeats the choice of the last refresh. A download that failed leaves the status as it was before. Only the
+ * command's own words tell what was written.
  */
 function bearsOut(last: HostCommand | undefined, staging: Slot | undefined): boolean {
   if (last?.type !== 'prepare') return true;
   return last.status === 'Success' && (last.chose === undefined || last.chose === staging?.image.version);
 }
 
-function image(wire: Wire): Image {
-  return { version: wire.at('version').text(), variant: wire.at('variant').text(), arch: wire.at('arch').text() };
+function image(json: Json): Image {
+  return { version: json.at('version').text(), variant: json.at('variant').text(), arch: json.at('arch').text() };
 }
 
-function slot(wire: Wire): Slot {
-  return { image: image(wire.at('image')), nextToBoot: wire.at('next_to_boot').flag() };
+function slot(json: Json): Slot {
+  return { image: image(json.at('image')), nextToBoot: json.at('next_to_boot').flag() };
 }
 
-function command(wire: Wire): HostCommand {
-  const type = wire.at('cmd_type').oneOf(['refresh', 'prepare', 'activate', 'deactivate']);
-  const stderr = wire.at('stderr').optional((text) => text.text());
+function command(json: Json): HostCommand {
+  const type = json.at('cmd_type').oneOf(['refresh', 'prepare', 'activate', 'deactivate']);
+  const stderr = json.at('stderr').optional((text) => text.text());
   return {
     type,
-    status: wire.at('cmd_status').oneOf(['Success', 'Failed', 'Unknown']),
-    timestamp: wire.at('timestamp').text(),
-    exit: wire.at('exit_status').optional((exit) => exit.integer()),
+    status: json.at('cmd_status').oneOf(['Success', 'Failed', 'Unknown']),
+    timestamp: json.at('timestamp').text(),
+    exit: json.at('exit_status').optional((exit) => exit.integer()),
     stderr,
     chose: type === 'prepare' ? choiceIn(stderr) : undefined,
   };
 }
 
-/** In the words of updog, which writes the images. */
+/** The version in the words of updog, the host's tool that writes the images; null where it found none. */
 function choiceIn(stderr = ''): string | null | undefined {
   const version = /^Starting update to (\S+)$/m.exec(stderr)?.[1];
   if (version !== undefined) return version;
   return /^No update required$/m.test(stderr) ? null : undefined;
+}
+
+/** A value of a JSON body, and its path for messages. A schema library would be most of an agent's code and memory. */
+class Json {
+  readonly #value: unknown;
+  readonly #call: string;
+  readonly #path: readonly string[];
+
+  private constructor(value: unknown, call: string, path: readonly string[]) {
+    this.#value = value;
+    this.#call = call;
+    this.#path = path;
+  }
+
+  /** @param call what the body answers, for messages @throws HostProtocolError when it is not JSON */
+  static parse(body: string, call: string): Json {
+    try {
+      return new Json(JSON.parse(body), call, []);
+    } catch (cause) {
+      throw new HostProtocolError(`${call}: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
+    }
+  }
+
+  /** @throws HostProtocolError when this is no object. All readers throw it, and name the wrong field. */
+  at(name: string): Json {
+    const value = this.#value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.#wrong('an object');
+    return new Json((value as Readonly<Record<string, unknown>>)[name], this.#call, [...this.#path, name]);
+  }
+
+  /** Undefined where the value is null or absent. */
+  optional<T>(read: (json: Json) => T): T | undefined {
+    return this.#value == null ? undefined : read(this);
+  }
+
+  text(): string {
+    if (typeof this.#value !== 'string') throw this.#wrong('a text');
+    return this.#value;
+  }
+
+  flag(): boolean {
+    if (typeof this.#value !== 'boolean') throw this.#wrong('true or false');
+    return this.#value;
+  }
+
+  integer(): number {
+    if (!Number.isInteger(this.#value)) throw this.#wrong('a whole number');
+    return this.#value as number;
+  }
+
+  oneOf<T extends string>(allowed: readonly T[]): T {
+    const found = allowed.find((one) => one === this.#value);
+    if (found === undefined) throw this.#wrong(allowed.join(', '));
+    return found;
+  }
+
+  #wrong(expected: string): HostProtocolError {
+    const got = JSON.stringify(this.#value)?.slice(0, 100) ?? 'nothing';
+    return new HostProtocolError(
+      `${this.#call}: ${this.#path.join('.') || '(whole)'}: expected ${expected}, got ${got}`,
+    );
+  }
 }

@@ -1,23 +1,26 @@
-import { HostActionLostError, HostBusyError } from './errors.ts';
-import { type Insistence, isTrouble, type Trouble, TROUBLE_MS } from './insist.ts';
-import { nextLookMs } from './pace.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { HostActionLostError } from './errors.ts';
 import type { HostAction, HostCommand, HostStatus } from './port.ts';
 
-export interface Awaited extends Insistence {
+export interface ActionUnderWay {
   readonly action: HostAction;
   /** The status that the action started from. */
   readonly before: HostStatus | undefined;
   readonly firstLookMs: number;
-  /** One look at the status. @throws HostBusyError while the host works */
-  look(): Promise<HostStatus | undefined>;
+  /** On the clock's monotonic scale, milliseconds. */
+  readonly deadline: number;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** One look at the status. */
+  look(): Promise<HostStatus | undefined | 'working'>;
 }
 
 export type Finished = HostStatus & { readonly lastCommand: HostCommand };
 
-/** The host holds its lock until the result is written. This long after a status that could be read, and had none, the work was killed. */
+/** The host holds its lock until the result is written. When the lock is free for this long without a result, the work was killed. */
 const LOST_MS = 5000;
 
-/** Whether `after` tells of an end of `action` that `before` does not. */
+/** Whether `after` shows an end of `action` that `before` does not show. */
 export function hasResult(
   action: HostAction,
   before: HostStatus | undefined,
@@ -29,65 +32,53 @@ export function hasResult(
 
 /**
  * Waits for the result of an action that has been started.
- * @throws HostActionLostError when there will be none, or none by the deadline
- * @throws HostUnreachableError, HostProtocolError after a minute without an answer
+ * @throws HostActionLostError when there will be none, or none by the deadline; what `look` throws
  */
-export async function awaitResult(awaited: Awaited): Promise<Finished> {
-  const { action, clock, deadline, signal, firstLookMs } = awaited;
+export async function awaitResult(underWay: ActionUnderWay): Promise<Finished> {
+  const { action, before, firstLookMs, deadline, clock, signal } = underWay;
   const start = clock.monotonic();
-  const outlook = new Outlook();
-  for (let pause = firstLookMs; ; pause = nextLookMs(clock.monotonic() - start)) {
-    if (!outlook.isTroubled && clock.monotonic() + pause > deadline) break;
+  let freeSince: number | undefined;
+  for (let pause = firstLookMs; clock.monotonic() + pause <= deadline; pause = nextLookMs(clock.monotonic() - start)) {
     await clock.sleep(pause, signal);
-    const seen = await lookOnce(awaited);
-    if (seen.kind === 'finished') return seen.status;
-    if (outlook.isHopeless(seen, clock.monotonic())) break;
+    const seen = await underWay.look();
+    if (seen !== 'working') {
+      if (hasResult(action, before, seen)) return seen;
+      // Never reset: whoever takes the lock after it was free is somebody else.
+      freeSince ??= clock.monotonic();
+    }
+    if (clock.monotonic() - (freeSince ?? Infinity) >= LOST_MS) break;
   }
-  throw outlook.failure(action);
+  throw new HostActionLostError(action, freeSince === undefined ? 'it still ran at the deadline' : 'it was killed');
 }
 
-/** What was seen of an action without a result, on the clock's monotonic scale. */
-class Outlook {
-  #freeSince: number | undefined;
-  #troubleSince: number | undefined;
-  #trouble: Trouble | undefined;
-
-  /** The last look failed. A host in trouble has its minute even at the deadline: its socket may only be away for a moment. */
-  get isTroubled(): boolean {
-    return this.#trouble !== undefined;
-  }
-
-  /** Takes note of what was seen `now`; true when it is of no use to look on. */
-  isHopeless(seen: Unfinished, now: number): boolean {
-    // Whoever has the lock after it was seen free is somebody else.
-    if (seen.kind === 'free') this.#freeSince ??= now;
-    this.#trouble = seen.kind === 'trouble' ? seen.error : undefined;
-    this.#troubleSince = this.#trouble && (this.#troubleSince ?? now);
-    return now - (this.#freeSince ?? now) >= LOST_MS || now - (this.#troubleSince ?? now) >= TROUBLE_MS;
-  }
-
-  failure(action: HostAction): Error {
-    if (this.#freeSince !== undefined) return new HostActionLostError(action, 'it was killed');
-    return this.#trouble ?? new HostActionLostError(action, 'it still ran at the deadline');
-  }
+/**
+ * The pause before the next look at an action that has run for `waitedMs`: 5 % of that time, between 20 and 250 ms. Each look costs the
+ * host a request, so long actions are looked at less often.
+ */
+function nextLookMs(waitedMs: number): number {
+  return Math.min(Math.max(waitedMs * 0.05, 20), 250);
 }
 
-type Unfinished =
-  | { readonly kind: 'working' }
-  /** The lock is free, and there is no result. */
-  | { readonly kind: 'free' }
-  | { readonly kind: 'trouble'; readonly error: Trouble };
+/** A longer wait would come from one slow time in the past, and costs more than a few early looks. */
+const LONGEST_FIRST_LOOK_MS = 10_000;
+const MARGIN_MS = 25;
 
-type Seen = Unfinished | { readonly kind: 'finished'; readonly status: Finished };
+/**
+ * How long an action usually takes. An idle host repeats its refreshes: a first look after the usual time finds them done, so that a
+ * check costs three requests. The estimate rises at once and falls slowly, because a look too early costs a request and a look too late
+ * costs nothing.
+ */
+export class UsualDuration {
+  #usualMs: number | undefined;
 
-async function lookOnce(awaited: Awaited): Promise<Seen> {
-  const { action, before, signal } = awaited;
-  try {
-    const status = await awaited.look();
-    return hasResult(action, before, status) ? { kind: 'finished', status } : { kind: 'free' };
-  } catch (error) {
-    if (!signal?.aborted && error instanceof HostBusyError) return { kind: 'working' };
-    if (!signal?.aborted && isTrouble(error)) return { kind: 'trouble', error };
-    throw error;
+  record(tookMs: number): void {
+    const usual = this.#usualMs ?? tookMs;
+    this.#usualMs = Math.max(tookMs, usual + (tookMs - usual) / 4);
+  }
+
+  /** Milliseconds from the start of the action to the first look at it. */
+  firstLookMs(): number {
+    if (this.#usualMs === undefined) return nextLookMs(0);
+    return Math.min(this.#usualMs + MARGIN_MS, LONGEST_FIRST_LOOK_MS);
   }
 }

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
 import { HostUnreachableError } from './errors.ts';
-import type { HostRequest, HostResponse, HostTransport } from './transport.ts';
+import type { HostRequest, HostResponse, HostTransport } from './calls.ts';
 
 /** Statuses are a few KiB; more than this is not the host's API. */
 const MAX_BODY_BYTES = 1024 * 1024;

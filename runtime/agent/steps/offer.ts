@@ -1,45 +1,53 @@
 import { jitter } from '../../lib/random.ts';
-import { isDeadMount } from '../failure.ts';
-import { HostError, UpdatesUnsupportedError } from '../host/errors.ts';
-import type { Session } from '../session.ts';
+import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
 import { offering } from '../status.ts';
-import { deactivate } from './deactivate.ts';
+import type { StepContext } from './context.ts';
 
-/** Part of the interval in which the first look falls: 3 seconds of two minutes, which nobody waits for in vain. */
+/** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
 const FIRST_WITHIN = 1 / 40;
 
-/** At rest: asks the host for updates at every interval, and says what it offers when that changed. Ends only with its signal. */
-export async function watchOffers(session: Session, signal: AbortSignal): Promise<never> {
-  const { clock, random, times } = session.ports;
-  // Not in step with other nodes, neither at first nor later: a fleet shares one update repository.
-  session.nextCheck ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
-  for (;;) {
-    await clock.sleep(Math.max(0, session.nextCheck - clock.monotonic()), signal);
-    const offered = await look(session, signal);
-    session.nextCheck = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
-    if (offered) await session.report((view) => offering(view, offered.version ?? view.version), signal);
-  }
+/**
+ * At rest: asks the host for updates at every interval, and reports what it offers when that has changed. The time of the next look
+ * outlives the step, which often ends for another one.
+ */
+export function offerWatch(context: StepContext): (signal: AbortSignal) => Promise<never> {
+  const { apiserver, clock, random, times, logger } = context;
+  /** On the clock's monotonic scale; undefined before the first look. */
+  let nextLook: number | undefined;
+  let isUnsupported = false;
+
+  /** Undefined where the host could not say. */
+  const look = async (signal: AbortSignal): Promise<{ version: string | undefined } | undefined> => {
+    try {
+      return { version: await offered(context, signal) };
+    } catch (error) {
+      if (!(error instanceof HostError) || isDeadMount(error)) throw error;
+      if (!(error instanceof UpdatesUnsupportedError)) {
+        logger.warn('the host could not look for updates', { error });
+        return undefined;
+      }
+      // Logged once: this cannot change before the next boot.
+      if (!isUnsupported) logger.warn('this image has no updates in place', { error });
+      isUnsupported = true;
+      return { version: undefined };
+    }
+  };
+
+  return async (signal) => {
+    // Nodes must not look in step, neither at first nor later: a fleet shares one update repository.
+    nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
+    for (;;) {
+      await clock.sleep(Math.max(0, nextLook - clock.monotonic()), signal);
+      const seen = await look(signal);
+      nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
+      if (seen) await apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
+    }
+  };
 }
 
-/** Undefined where the host could not say; it is asked again at the next interval. */
-async function look(session: Session, signal: AbortSignal): Promise<{ version: string | undefined } | undefined> {
-  const { host, logger } = session.ports;
-  try {
-    const { state, chosen } = await host.refresh(signal);
-    // What could not be deactivated when its attempt ended must not be booted by chance either.
-    if (state === 'Ready') await deactivate(session, signal);
-    return { version: chosen?.version };
-  } catch (error) {
-    if (!(error instanceof HostError) || isDeadMount(error)) throw error;
-    if (error instanceof UpdatesUnsupportedError) return noUpdates(session, error);
-    logger.warn('the host could not look for updates', { error });
-    return undefined;
-  }
-}
-
-/** Said once: nothing that an agent does will change it before the next boot. */
-function noUpdates(session: Session, error: UpdatesUnsupportedError): { version: undefined } {
-  if (!session.unsupported) session.ports.logger.warn('this image has no updates in place', { error });
-  session.unsupported = true;
-  return { version: undefined };
+async function offered({ host, hostWork }: StepContext, signal: AbortSignal): Promise<string | undefined> {
+  const { state, chosen } = await host.refresh(signal);
+  // The host could not be deactivated when its attempt ended. What is activated must not be booted by chance.
+  if (state === 'Ready') await hostWork.tryToDeactivate(signal);
+  return chosen?.version;
 }

@@ -3,33 +3,36 @@ import type { RebootRecord } from '../../shadow/model.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import type { Session } from '../session.ts';
 import { recording } from '../status.ts';
-import { persevere, persevering } from './persevere.ts';
-import { isProven, isStaged, stage } from './stage.ts';
+import type { StepContext } from './context.ts';
+import { isStaged, type Staging } from './stage.ts';
 
-/** An inhibitor may hold a reboot back for 300 seconds; the rest is the shutdown itself. */
+/** An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself. */
 const GOING_DOWN_MS = 360_000;
 /** How long a host may fail to activate before the attempt fails. The node is drained meanwhile. */
 const ACTIVATION_MS = 60_000;
-/** How long it may fail to say what is staged, while the node is in service. */
+/** How long a host may fail to say what is staged. The node is in service meanwhile. */
 const LOOKING_MS = 20 * 60_000;
 
+export interface RebootContext extends StepContext {
+  readonly staging: Staging;
+}
+
 /**
- * From a node in service to its reboot into `version`. Activation comes after the drain, so that an unplanned reboot while a drain
- * hangs boots the old system, and the drain is looked at once more after it.
- * @throws StepFailedError when the attempt has failed, which includes a host that does not go down
+ * Takes a node in service through its drain and its reboot into `version`. Activation comes after the drain, so that an unplanned reboot while a drain hangs boots the old system. After the activation the drain
+ * is looked at once more.
+ * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
-export async function rebootInto(session: Session, version: string, signal: AbortSignal): Promise<never> {
-  const { host, clock, logger } = session.ports;
-  await forgetOlderBoot(session, signal);
-  await ensureStaged(session, version, signal);
-  await leaveLoadBalancers(session, signal);
-  await session.act('cordonAndDrain', signal);
-  await blaming('ActivateFailed', () => activate(session, version, signal));
-  await session.act('cordonAndDrain', signal);
-  await record(session, version, signal);
-  // The last look before what cannot be undone: the step may have been called off while the record was on its way.
+export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
+  const { apiserver, host, clock, logger } = context;
+  await forgetOlderBoot(context, signal);
+  await ensureStaged(context, version, signal);
+  await leaveLoadBalancers(context, signal);
+  await apiserver.act('cordonAndDrain', signal);
+  await blaming('ActivateFailed', () => activate(context, version, signal));
+  await apiserver.act('cordonAndDrain', signal);
+  await record(context, version, signal);
+  // The last chance before what cannot be undone: the step may have been called off while the record was on its way.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
   await blaming('RebootFailed', () => host.reboot(signal));
@@ -40,95 +43,96 @@ export async function rebootInto(session: Session, version: string, signal: Abor
   );
 }
 
-/** A record of another boot is left from another update; the drain would be refused for its sake. */
-async function forgetOlderBoot(session: Session, signal: AbortSignal): Promise<void> {
-  const { shadow, bootId } = session.view;
-  const reboot = shadow?.status?.reboot;
-  if (reboot?.requested_at == null || reboot.boot_id === bootId) return;
-  await session.report((view) => recording(view, null), signal);
+/** A record of another boot is left from another update. The apiserver would refuse the drain because of it. */
+async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Promise<void> {
+  const reboot = recorded(context);
+  if (reboot?.requested_at == null || reboot.boot_id === context.view.value.bootId) return;
+  await context.apiserver.report((view) => recording(view, null), signal);
 }
 
 /**
- * What was prepared is forgotten by a reboot: where it is no longer staged, this is a boot that nobody asked for, and the update goes on
- * at the download. A cluster that keeps no records could not tell the next one from it, so a probe has to come back first, or a release
- * that does not boot would be booted for ever.
+ * A reboot loses what was prepared. When it is no longer staged, this is a boot that nobody asked for, and the update goes on with the
+ * download. A cluster that keeps no records could not tell the next such boot from this one. So a probe has to be seen in the shadow
+ * first, or a release that does not boot would be booted for ever.
  */
-async function ensureStaged(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  const { host, logger } = session.ports;
+async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  const { host, hostWork, logger } = context;
   const status = await blaming('HostFailed', () =>
-    persevere(persevering(session, LOOKING_MS, signal), () => host.status(signal)),
+    hostWork.retrying({ giveUpAfterMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
-  if (isProven(session, status, version) || (isStaged(status, version) && wasActivated(status))) return;
+  if (context.staging.isProven(status, version) || (isStaged(status, version) && wasActivated(status))) return;
   logger.warn('the update is not known to be staged: preparing it again', { version });
-  // A host that calls anything staged has not booted since.
-  if (status?.state !== 'Staged' && status?.state !== 'Ready') await probe(session, version, signal);
-  await stage(session, version, signal);
+  // A host that calls anything staged has not been booted since.
+  if (status?.state !== 'Staged' && status?.state !== 'Ready') await probe(context, version, signal);
+  await context.staging.stage(version, signal);
 }
 
-/** By an older agent, or by this one before it was killed: that is what is wanted here, and the slot was judged before. */
-function wasActivated(status: HostStatus | undefined): boolean {
-  const last = status?.lastCommand?.type;
-  return status?.state === 'Ready' || last === 'activate' || last === 'deactivate';
-}
-
-async function probe(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  if (session.view.shadow?.status?.reboot?.boot_id === session.view.bootId) return;
-  const { bootId } = session.view;
-  await session.report((view) => recording(view, { boot_id: bootId, version, requested_at: null }), signal);
-  if (session.view.shadow?.status?.reboot?.boot_id === bootId) return;
+async function probe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  const bootId = context.view.value.bootId;
+  if (recorded(context)?.boot_id === bootId) return;
+  await context.apiserver.report((view) => recording(view, { boot_id: bootId, version, requested_at: null }), signal);
+  if (recorded(context)?.boot_id === bootId) return;
   throw new StepFailedError(
     'BootFailed',
     `the host came up without ${version}, and the cluster keeps no record of reboots`,
   );
 }
 
-/** What somebody else has put into the slot while the node was drained is replaced by what is wanted. */
-async function activate(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  const { host } = session.ports;
-  const once = async (): Promise<unknown> => {
-    const persistent = persevering(session, ACTIVATION_MS, signal);
-    return persevere(persistent, () => host.activate(version, signal));
-  };
+/** While the node was drained somebody may have put another version into the slot: the wanted one replaces it. */
+async function activate(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  const { host, hostWork } = context;
+  const once = (): Promise<unknown> =>
+    hostWork.retrying({ giveUpAfterMs: ACTIVATION_MS, signal }, () => host.activate(version, signal));
   try {
     await once();
   } catch (error) {
-    session.prepared = undefined;
+    context.staging.forget();
     if (!(error instanceof UpdateGoneError)) throw error;
-    await stage(session, version, signal);
+    await context.staging.stage(version, signal);
     await once();
   }
 }
 
-async function leaveLoadBalancers(session: Session, signal: AbortSignal): Promise<void> {
-  const { clock, times } = session.ports;
+async function leaveLoadBalancers(context: RebootContext, signal: AbortSignal): Promise<void> {
+  const { apiserver, clock, times } = context;
   if (times.lbWaitMs === 0) return;
-  await session.act('excludeFromLb', signal);
-  if (!(await isDrained(session, signal))) await clock.sleep(times.lbWaitMs, signal);
+  await apiserver.act('excludeFromLb', signal);
+  if (!(await hasWaited(context, signal))) await clock.sleep(times.lbWaitMs, signal);
 }
 
-/** A step that begins anew on a drained node has waited before: nothing is left there that load balancers could send to. */
-async function isDrained({ view, ports }: Session, signal: AbortSignal): Promise<boolean> {
-  if (view.shadow?.status?.drain == null) return false;
+/** A step that begins anew on a drained node has waited before. Load balancers have no pod left to send to. */
+async function hasWaited(context: RebootContext, signal: AbortSignal): Promise<boolean> {
+  const { view, isDrained, logger } = context;
+  if (view.value.shadow?.status?.drain == null) return false;
   try {
-    return await ports.isDrained(signal);
+    return await isDrained(signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    ports.logger.info('cannot see whether the node is drained', { error });
+    logger.info('cannot see whether the node is drained', { error });
     return false;
   }
 }
 
-/** Without the record a rollback could not be told from an unplanned reboot; a cluster that drops it gets the reboot without. */
-async function record(session: Session, version: string, signal: AbortSignal): Promise<void> {
-  const { clock, logger } = session.ports;
-  const { bootId } = session.view;
-  if (isRecord(session, version)) return;
-  const reboot: RebootRecord = { boot_id: bootId, version, requested_at: rfc3339(clock.now()) };
-  await session.report((view) => recording(view, reboot), signal);
-  if (!isRecord(session, version)) logger.warn('the cluster keeps no record of the reboot', { version });
+/** Without the record a rollback could not be told from an unplanned reboot. A cluster that drops it gets the reboot without a record. */
+async function record(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  const { apiserver, clock, logger } = context;
+  if (isRecorded(context, version)) return;
+  const reboot: RebootRecord = { boot_id: context.view.value.bootId, version, requested_at: rfc3339(clock.now()) };
+  await apiserver.report((view) => recording(view, reboot), signal);
+  if (!isRecorded(context, version)) logger.warn('the cluster keeps no record of the reboot', { version });
 }
 
-function isRecord({ view }: Session, version: string): boolean {
-  const reboot = view.shadow?.status?.reboot;
-  return reboot?.requested_at != null && reboot.boot_id === view.bootId && reboot.version === version;
+function isRecorded(context: RebootContext, version: string): boolean {
+  const reboot = recorded(context);
+  return reboot?.requested_at != null && reboot.boot_id === context.view.value.bootId && reboot.version === version;
+}
+
+function recorded({ view }: RebootContext): RebootRecord | null | undefined {
+  return view.value.shadow?.status?.reboot;
+}
+
+/** An older agent has activated it, or this one before it was killed. That is what this step wants, and the slot was judged before. */
+function wasActivated(status: HostStatus | undefined): boolean {
+  const last = status?.lastCommand?.type;
+  return status?.state === 'Ready' || last === 'activate' || last === 'deactivate';
 }

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readBootId } from '../../../runtime/agent/host/boot-id.ts';
+import { readBootId } from '../../../runtime/agent/run.ts';
 import { Bottlerocket } from '../../../runtime/agent/host/bottlerocket.ts';
 import { UnixSocketTransport } from '../../../runtime/agent/host/unix-socket.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';

@@ -1,0 +1,162 @@
+import type { AgentApi, ApiAnswer, Caller, NodeAction } from '../agentapi/client.ts';
+import { DeadlineError, withDeadline } from '../lib/abort.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Latest } from '../lib/latest.ts';
+import type { Fields, Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { backoff, Streak } from '../lib/retry.ts';
+import type { AgentStatus } from '../shadow/model.ts';
+import type { View } from './decide.ts';
+import { StepFailedError } from './failure.ts';
+import { addsRecord, alreadySaid, inOlderContract } from './status.ts';
+
+export interface ConversationOptions {
+  readonly nodeName: string;
+  readonly api: AgentApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly view: Latest<View>;
+  /** The UID of this agent's Node, live. */
+  readonly readUid: () => Promise<string>;
+}
+
+/** For how long, without a break, the apiserver may fail to act for reasons of its own before the attempt has failed. */
+const DRAIN_REFUSED_MS = 120_000;
+/** For how long, without a break, the cluster may refuse a status before a reduced one is sent. */
+const REJECTED_MS = 120_000;
+/** When the watch shows nothing for this long, the write has changed nothing or the watch lags. */
+const SEEN_BACK_MS = 30_000;
+/** Actions that may fail the attempt. A release is never given up, because nobody else would uncordon the node. */
+const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
+/** Between two requests for the same. */
+const PAUSES = { firstMs: 100, maxMs: 30_000 };
+
+/** Asks the apiserver until it has granted what is asked. Only a newer decision, or an end of the agent, stops it. */
+export class Conversation {
+  readonly #options: ConversationOptions;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends the status that `make` makes of the newest view until it is accepted, and waits until the watch shows a newer shadow. Nothing
+   * is sent where the shadow has this status already. What the shadow lacks after this, the cluster does not keep or refuses: where it
+   * refuses the whole status for good, the fields of the older contract are sent instead.
+   * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot: without a record nothing may reboot
+   */
+  async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
+    const { api, clock, logger, view } = this.#options;
+    const rejected = new Streak(clock);
+    let isReduced = false;
+    let unseen: string | undefined;
+    await this.#insist({ signal, refused: 'status not accepted' }, async (shadowVersion) => {
+      const before = view.value;
+      const status = isReduced ? inOlderContract(make(before), before) : make(before);
+      if (alreadySaid(status, before)) return 'done';
+      const answer = await api.putStatus(this.#caller(), { status, shadowVersion }, signal);
+      const rejectedMs = rejected.note(answer.kind === 'rejected');
+      if (answer.kind === 'ok') {
+        // Accepted twice for the same shadow: the first write changed nothing. Where only the watch lags, the second is refused.
+        if (unseen === shadowVersion || (await this.#changed(shadowVersion, SEEN_BACK_MS, signal))) return 'done';
+        unseen = shadowVersion;
+        return 'again';
+      }
+      if (isReduced || rejectedMs < REJECTED_MS) return answer;
+      if (addsRecord(status, before))
+        throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
+      logger.warn('the cluster refuses the status: only what the older contract has is said', {
+        error: answer.message,
+      });
+      isReduced = true;
+      return 'again';
+    });
+  }
+
+  /** Asks the apiserver to act on the node until it has. @throws StepFailedError (DrainFailed) when a drain has failed for good */
+  async act(action: NodeAction, signal: AbortSignal): Promise<void> {
+    const { clock, api } = this.#options;
+    const failing = new Streak(clock);
+    await this.#insist({ signal, refused: 'request not granted', fields: { action } }, async () => {
+      const answer = await api.act(this.#caller(), action, signal);
+      if (answer.kind === 'ok') return 'done';
+      const isFinal = failing.note(answer.kind === 'failed') >= DRAIN_REFUSED_MS || answer.kind === 'deadline';
+      if (GATES.has(action) && isFinal) throw new StepFailedError('DrainFailed', answer.message);
+      return answer;
+    });
+  }
+
+  /** Asks for the shadow, and waits a while until the watch shows it. */
+  async createShadow(signal: AbortSignal): Promise<void> {
+    const { api, view } = this.#options;
+    await this.#insist({ signal, refused: 'shadow not created' }, async () => {
+      if (view.value.shadow) return 'done';
+      const answer = await api.createShadow(this.#caller(), signal);
+      // The shadow of an earlier node of this name is still there, or this node itself was replaced.
+      if (answer.kind === 'refused') await this.identify();
+      if (answer.kind !== 'ok') return answer;
+      await this.#changed('', SEEN_BACK_MS, signal);
+      return 'done';
+    });
+  }
+
+  /** Reads the Node again, because its UID may be another one by now. */
+  async identify(): Promise<void> {
+    const { view, readUid } = this.#options;
+    const nodeUid = await readUid().catch(() => view.value.nodeUid);
+    if (nodeUid !== view.value.nodeUid) view.set({ ...view.value, nodeUid });
+  }
+
+  /** Repeats `ask` until it is done. A pause ends early when the shadow changes, because the answer may then be another. */
+  async #insist(topic: Topic, ask: (shadowVersion: string) => Promise<Refused | 'done' | 'again'>): Promise<void> {
+    const { clock, random, logger } = this.#options;
+    const { refused, fields, signal } = topic;
+    for (let attempt = 0; ; attempt++) {
+      const shadowVersion = this.#shadowVersion();
+      const asked = clock.monotonic();
+      const answer = await ask(shadowVersion);
+      if (answer === 'done') return;
+      if (answer === 'again') continue;
+      // Such an answer was itself a wait, for a drain above all: nobody would wait for the drain in a pause.
+      if (clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
+      const { kind, message: error } = answer;
+      const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
+      logger[level](refused, { ...fields, answer: kind, attempt, error });
+      if (kind === 'unauthorized') await this.identify();
+      await this.#changed(shadowVersion, backoff(attempt, { ...PAUSES, random }), signal);
+    }
+  }
+
+  #caller(): Caller {
+    const { nodeUid, bootId } = this.#options.view.value;
+    return { nodeName: this.#options.nodeName, nodeUid, bootId };
+  }
+
+  #shadowVersion(): string {
+    return this.#options.view.value.shadow?.metadata.resourceVersion ?? '';
+  }
+
+  /** Resolves with true when the shadow's resourceVersion is no longer `shadowVersion`, or with false after `ms`. */
+  async #changed(shadowVersion: string, ms: number, signal: AbortSignal): Promise<boolean> {
+    const { clock, view } = this.#options;
+    try {
+      await withDeadline({ clock, ms, signal }, (limited) =>
+        view.until(() => this.#shadowVersion() !== shadowVersion, limited),
+      );
+      return true;
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+      return false;
+    }
+  }
+}
+
+type Refused = Exclude<ApiAnswer, { readonly kind: 'ok' }>;
+
+interface Topic {
+  /** What the log says when it is not granted. */
+  readonly refused: string;
+  readonly fields?: Fields;
+  readonly signal: AbortSignal;
+}

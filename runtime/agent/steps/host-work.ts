@@ -1,0 +1,93 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import { retry, Streak } from '../../lib/retry.ts';
+import {
+  HostActionFailedError,
+  HostActionLostError,
+  HostBusyError,
+  HostError,
+  HostHungError,
+  HostProtocolError,
+  HostUnreachableError,
+  isDeadMount,
+} from '../host/errors.ts';
+import type { HostUpdater } from '../host/port.ts';
+
+export interface HostWorkOptions {
+  readonly host: HostUpdater;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface WorkLimits {
+  /** How long the host may fail at it, milliseconds from the beginning of the work. */
+  readonly giveUpAfterMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A download that fails costs the update repository as much as one that succeeds. */
+const PAUSES = { firstMs: 5000, maxMs: 60_000 };
+
+/** No work of a host takes as long. Without this limit a host that hangs would keep its place in the rollout for ever. */
+const HUNG_MS = 2 * 3600_000;
+
+/** Work on the host that steps do, where it may fail for a while. */
+export class HostWork {
+  readonly #options: HostWorkOptions;
+  /** Whether the host is too busy for any work. */
+  readonly #busy: Streak;
+
+  constructor(options: HostWorkOptions) {
+    this.#options = options;
+    this.#busy = new Streak(options.clock);
+  }
+
+  /** Nobody waits for a busy host any more. */
+  stepEnded(): void {
+    this.#busy.note(false);
+  }
+
+  /**
+   * Repeats `work` until it succeeds, ever less often.
+   * @throws HostBusyError: the step has to begin anew, because whoever kept the host busy may have changed what it looked at
+   * @throws HostHungError when the host has been busy for two hours; other errors of `work` when time alone does not help
+   */
+  async retrying<T>({ giveUpAfterMs, signal }: WorkLimits, work: () => Promise<T>): Promise<T> {
+    const { logger } = this.#options;
+    const onRetry = (error: unknown, failures: number): void =>
+      logger.info('the host has failed, and is asked again', { error, failures });
+    return retry(() => this.#once(work), { ...this.#options, ...PAUSES, signal, isTransient, giveUpAfterMs, onRetry });
+  }
+
+  /** An update that was given up must not be booted by chance. Where the host cannot deactivate it, the node still goes back into service. */
+  async tryToDeactivate(signal: AbortSignal): Promise<void> {
+    const { host, logger } = this.#options;
+    try {
+      await host.deactivate(signal);
+    } catch (error) {
+      if (!(error instanceof HostError) || isDeadMount(error)) throw error;
+      logger.warn('the host could not be deactivated', { error });
+    }
+  }
+
+  async #once<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const done = await work();
+      this.#busy.note(false);
+      return done;
+    } catch (error) {
+      if (this.#busy.note(error instanceof HostBusyError) < HUNG_MS) throw error;
+      throw new HostHungError(`busy for ${HUNG_MS / 3600_000} hours: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+/** A dead mount does not pass: only a new container cures it. What the state of the host forbids does not pass either. */
+function isTransient(error: unknown): boolean {
+  if (error instanceof HostUnreachableError) return !isDeadMount(error);
+  return (
+    error instanceof HostActionFailedError || error instanceof HostActionLostError || error instanceof HostProtocolError
+  );
+}

@@ -1,0 +1,96 @@
+import { aborted } from '../../lib/abort.ts';
+import type { Step } from '../decide.ts';
+import { StepFailedError } from '../failure.ts';
+import type { HostStatus } from '../host/port.ts';
+import { present, reaching, resting } from '../status.ts';
+import type { StepContext } from './context.ts';
+import { offerWatch } from './offer.ts';
+import { rebootInto } from './reboot.ts';
+import { Staging } from './stage.ts';
+
+type Executor<S> = (step: S, signal: AbortSignal) => Promise<void>;
+type Executors = { readonly [K in Step['kind']]: Executor<Extract<Step, { readonly kind: K }>> };
+
+/** Until the node's UID, or the shadow, is another one. */
+const IDENTIFY_PAUSE_MS = 30_000;
+
+/**
+ * What does each step for one agent. It begins with a look at the world, because an agent that was killed may have begun the step before,
+ * and resolves when the step is done and seen in the shadow. It throws StepFailedError when the attempt has failed, HostBusyError when the
+ * step is to begin anew, and the signal's reason.
+ */
+export function createSteps(context: StepContext): Executor<Step> {
+  const { apiserver } = context;
+  const watchOffers = offerWatch(context);
+  const staging = new Staging(context);
+  const executors: Executors = {
+    wait: (_step, signal) => aborted(signal),
+    create: (_step, signal) => apiserver.createShadow(signal),
+    identify: (_step, signal) => identify(context, signal),
+    introduce: (_step, signal) => introduce(context, signal),
+    offer: (_step, signal) => watchOffers(signal),
+    settle: ({ succeeded }, signal) => settle(context, succeeded, signal),
+    prepare: async ({ version }, signal) => {
+      await staging.stage(version, signal);
+      await apiserver.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
+    },
+    reboot: ({ version }, signal) => rebootInto({ ...context, staging }, version, signal),
+    bootFailed: async ({ version }, signal) => {
+      throw new StepFailedError('BootFailed', await rollback(context, version, signal));
+    },
+    reached: async (step, signal) => {
+      if (step.release) await release(context, signal);
+      await apiserver.report((view) => reaching(view, step.state), signal);
+    },
+  };
+  return (step, signal) => (executors[step.kind] as Executor<Step>)(step, signal);
+}
+
+async function identify({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
+  await apiserver.identify();
+  await clock.sleep(IDENTIFY_PAUSE_MS, signal);
+}
+
+/** A new shadow knows of no update: what was activated for the shadow before it must not be booted by chance. */
+async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSignal): Promise<void> {
+  await hostWork.tryToDeactivate(signal);
+  await apiserver.report(present, signal);
+}
+
+/** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
+async function settle(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
+  const { apiserver, hostWork } = context;
+  if (!succeeded) {
+    await hostWork.tryToDeactivate(signal);
+    await release(context, signal);
+  }
+  await apiserver.report((view) => resting(view, succeeded), signal);
+}
+
+async function release({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {
+  // Our own apiserver does this with the uncordon; an older one has to be asked.
+  if (times.lbWaitMs > 0) await apiserver.act('removeExclusionFromLb', signal);
+  await apiserver.act('uncordon', signal);
+}
+
+/** Tells a person what is known of a boot that fell back. */
+async function rollback(context: StepContext, version: string, signal: AbortSignal): Promise<string> {
+  const { version: running } = context.view.value;
+  const status = await partitions(context, signal);
+  const slots = [status?.active, status?.staging]
+    .filter((slot) => slot !== undefined)
+    .map((slot) => `${slot.image.version}${slot.nextToBoot ? ' (next to boot)' : ''}`);
+  const seen = slots.length > 0 ? `; partitions: ${slots.join(', ')}` : '';
+  return `the host was rebooted into ${version} and came up with ${running}${seen}`;
+}
+
+/** A host that has just booted knows its partitions only after a look for updates. Where that fails, the failure is told without them. */
+async function partitions({ host, logger }: StepContext, signal: AbortSignal): Promise<HostStatus | undefined> {
+  try {
+    return (await host.status(signal)) ?? (await host.refresh(signal));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.info('the host does not tell its partitions', { error });
+    return undefined;
+  }
+}
