@@ -20,7 +20,7 @@ export interface ClusterViewOptions {
 
 type ClusterView = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'watchShadow'>;
 
-/** All that an agent reads of the Kubernetes API: one watch, and now and then its Node. */
+/** What an agent reads from the Kubernetes API: its shadow, by one watch, and now and then its Node. */
 export function clusterView(options: ClusterViewOptions): ClusterView {
   const { transport, namespace, nodeName, clock, random, logger } = options;
   const nodes = nodesOf(transport);
@@ -40,7 +40,7 @@ export function clusterView(options: ClusterViewOptions): ClusterView {
   };
 }
 
-/** Read by hand: the schema of all marks would be most of an agent's code. */
+/** Parses this one field alone, because the schema of all marks would be most of an agent's code. */
 function isDrained(node: Node | undefined): boolean {
   try {
     const marks = JSON.parse(node?.metadata.annotations?.[MARKS_ANNOTATION] ?? 'null') as { drained?: unknown } | null;

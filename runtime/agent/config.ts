@@ -6,8 +6,8 @@ import { APISERVER_SERVICE } from '../shadow/names.ts';
 const { KUBECONFIG: _, ...inCluster } = processEnv;
 
 /**
- * Arguments of Node in front of the agent's program. It runs on every node and does little: a small young generation, compact code and no
- * threads that help a busy process are memory saved, and cost it nothing that can be measured. The heap ends below the container's limit.
+ * Arguments of Node in front of the agent's program. An agent runs on every node and does little. So it saves memory by a small young
+ * generation, compact code and no helper threads, at no cost that can be measured. The heap ends below the container's limit.
  */
 export const AGENT_NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',
@@ -22,7 +22,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Null for the empty text, undefined for what is no address. */
+/** Null for the empty text, undefined for a text that is no address. */
 function parseAddress(value: string): Address | null | undefined {
   if (value === '') return null;
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
@@ -75,15 +75,15 @@ export function readAgentConfig(source: Readonly<Record<string, string | undefin
 }
 
 /**
- * Where the operator's apiserver is dialled, and the name that its certificate must bear. It ends in `svc`, because the pod's resolver adds
- * the cluster's domain, whatever that is, and because the certificates of every installation vouch for it.
+ * Where the agent dials the operator's apiserver, and the name that the certificate must bear. The name ends in `svc`: the pod's resolver
+ * adds the cluster's domain, and the certificates of every installation contain this name.
  */
 export function operatorAddress(config: AgentConfig, namespace: string): Address & { readonly servername: string } {
   const servername = `${APISERVER_SERVICE}.${namespace}.svc`;
   return { servername, ...(config.APISERVER_ADDRESS ?? { host: servername, port: config.APISERVER_SERVICE_PORT }) };
 }
 
-/** What the agent trusts of the apiserver, and by what it is known there. */
+/** Files by which the agent verifies the apiserver, and by which it proves its own identity there. */
 export function operatorFiles({ TLS_DIR, AGENT_TOKEN_PATH, PRESENT_CLIENT_CERTIFICATE }: AgentConfig) {
   const certificate = { certPath: `${TLS_DIR}/tls.crt`, keyPath: `${TLS_DIR}/tls.key` };
   return {

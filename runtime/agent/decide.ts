@@ -2,9 +2,9 @@ import { belongsTo } from '../shadow/owner.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 
-/** All that decides what the agent does next. What the host has staged is looked at within the steps. */
+/** What decides which step the agent does next. What the host has staged is looked at within the steps. */
 export interface View {
-  /** As watched; undefined where there is none. */
+  /** As the watch shows it; undefined where there is none. */
   readonly shadow: ShadowObject | undefined;
   readonly nodeUid: string;
   /** The version that the host runs. */
@@ -12,32 +12,32 @@ export interface View {
   readonly bootId: string;
 }
 
-/** What the agent does; it goes on for as long as the decision stays the same, and never longer. */
+/** What the agent does, for as long as the decision stays the same. */
 export type Step =
-  /** Nothing, until something changes. */
+  /** There is nothing to do until something changes. */
   | { readonly kind: 'wait' }
   /** There is no shadow. */
   | { readonly kind: 'create' }
-  /** The shadow is that of another node, which had this name before or has it now. */
+  /** The shadow belongs to another node, which had this name before or has it now. */
   | { readonly kind: 'identify' }
   /** The shadow has no status yet. */
   | { readonly kind: 'introduce' }
   /** At rest: look for updates from time to time. */
   | { readonly kind: 'offer' }
-  /** Back to rest from whatever was reached. */
+  /** Back to rest, from any state. */
   | { readonly kind: 'settle'; readonly succeeded: boolean }
   | { readonly kind: 'prepare'; readonly version: string }
   | { readonly kind: 'reboot'; readonly version: string }
   /** The reboot that we asked for did not lead to `version`. */
   | { readonly kind: 'bootFailed'; readonly version: string }
-  /** The wanted state holds already; `release` = the node goes back into service first. */
+  /** The wanted state is reached; with `release` the node goes back into service before this is reported. */
   | { readonly kind: 'reached'; readonly state: ReachableState; readonly release: boolean };
 
 export type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
 
 const WAIT: Step = { kind: 'wait' };
 
-/** What is to be done now. Looks at nothing but the view, so that an agent that was killed anywhere goes on where it was. */
+/** What is to be done now. The view alone decides, so that an agent that was killed at any moment goes on from there. */
 export function decide(view: View): Step {
   const { shadow } = view;
   if (!shadow) return { kind: 'create' };
@@ -52,7 +52,7 @@ export function sameStep(a: Step, b: Step): boolean {
 
 function towards(spec: Spec, status: Status, view: View): Step {
   if (spec.state === 'Idle') return atRest(status);
-  // A failure is answered with Idle, and a state that is reached with the next one: both are the controller's to write.
+  // The controller answers a failure with Idle, and a state that is reached with the next state.
   if (status.current_state === spec.state || status.current_state === 'ErrorReset') return WAIT;
   switch (spec.state) {
     case 'StagedAndPerformedUpdate':
@@ -82,7 +82,7 @@ function rebooting(version: Spec['version'], status: Status, view: View): Step {
   if (version == null) return WAIT;
   if (view.version === version) return { kind: 'reached', state: 'RebootedIntoUpdate', release: true };
   const { reboot } = status;
-  // A record without `requested_at` is a probe, and one of another version is left from another update.
+  // A record without `requested_at` is a probe. A record of another version is left from another update.
   const ours = reboot?.requested_at != null && reboot.version === version;
   if (ours && reboot.boot_id !== view.bootId) return { kind: 'bootFailed', version };
   return { kind: 'reboot', version };

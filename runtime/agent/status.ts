@@ -4,9 +4,9 @@ import { withFailed, without } from '../shadow/failed-versions.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
 
-/** Pure makers of the status that the agent sends, each from the newest one that it has seen. */
+/** Pure functions that make the status that the agent sends from the newest status that it has seen. */
 
-/** A failed attempt. Host and cluster failures become one of these where they end a step. */
+/** A failed attempt. A failure of the host or the cluster becomes one of these when it ends a step. */
 export interface Failure {
   /** The state that was wanted. */
   readonly state: State;
@@ -15,7 +15,7 @@ export interface Failure {
   readonly version: string;
 }
 
-/** These are the release's fault; the others are the cluster's, or nobody's. */
+/** The release is to blame for these; the cluster, or nobody, for the others. */
 const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
 const MAX_MESSAGE_BYTES = 1024;
 
@@ -30,14 +30,14 @@ const NEVER_SAID = {
   last_failure: null,
 } as const;
 
-/** The status as it is, with the version that runs. Fields that are the agent's are null rather than absent: absent ones would stay. */
+/** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function present({ shadow, version }: View): AgentStatus {
   const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? unsaid(version);
   const others = without(said.failed_versions ?? [], version);
   return {
     ...NEVER_SAID,
     ...said,
-    // What the host offered to another version is void: it could be taken for an update that leads back.
+    // An offer to another version is void: it could be taken for an update to an older version.
     target_version: said.current_version === version ? said.target_version : version,
     current_version: version,
     failed_versions: others.length > 0 ? others : null,
@@ -49,8 +49,8 @@ export const offering = (view: View, target: string): AgentStatus => ({ ...prese
 export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
 
 /**
- * No state that is reached leaves a reboot pending: a record that is still there is of the past. With what it has staged the agent says that it
- * keeps records, and that it has asked for no reboot yet: where the host then dies in its drain, no release is to blame (rule F1).
+ * When a state is reached no reboot is pending, so an old record goes. With the staged state the agent sends a probe: it says that this agent
+ * keeps records and has asked for no reboot yet. When the host then dies in its drain, no release is to blame (rule F1).
  */
 export function reaching(view: View, state: State): AgentStatus {
   return { ...present(view), current_state: state, reboot: state === 'StagedAndPerformedUpdate' ? probe(view) : null };
@@ -61,7 +61,7 @@ function probe({ shadow, bootId }: View): RebootRecord | null {
   return version == null ? null : { boot_id: bootId, version, requested_at: null };
 }
 
-/** Back at rest; a completed update makes up for the failures before it. */
+/** Back at rest. A completed update clears the failures before it. */
 export function resting(view: View, succeeded: boolean): AgentStatus {
   const rest: AgentStatus = { ...present(view), current_state: 'Idle', reboot: null };
   if (!succeeded) return rest;
@@ -71,7 +71,7 @@ export function resting(view: View, succeeded: boolean): AgentStatus {
 /** @param time RFC 3339 */
 export function failing(view: View, failure: Failure, time: string): AgentStatus {
   const before = present(view);
-  // A target that changed is not a crash: the next attempt should not have to wait for it.
+  // A target that changed is no crash: the next attempt should not have to wait.
   const crash = failure.reason !== 'TargetChanged';
   return {
     ...before,
@@ -89,16 +89,16 @@ function blame(failed: readonly string[], { reason, version }: Failure): string[
   return failed.length > 0 ? [...failed] : null;
 }
 
-/** Whether `status` is sent to put a reboot on record. The probe that comes with a new state can be left out of it. */
+/** Whether `status` puts a reboot on record. A probe that comes with a new state does not count: a reduced status may leave it out. */
 export function addsRecord({ reboot, current_state }: AgentStatus, { shadow }: View): boolean {
   const before = shadow?.status;
   return reboot != null && current_state === before?.current_state && !same(reboot, before.reboot);
 }
 
 /**
- * What is left of a status that the cluster refuses: the fields of the older contract. A reboot that is on record stays there. The record
- * of a failure is taken back rather than left to stand for another one. A version that cannot be added to those that failed has the list taken back as well, because a failure
- * without a record is put down to the release.
+ * A status that the cluster refuses, reduced to the fields of the older contract. A reboot that is on record stays on record. The record of
+ * a failure is cleared, or it would stand for another failure. Where a version would be added to the failed ones, the list is cleared as
+ * well: a failure without a record counts against the release.
  */
 export function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
   const { current_version, target_version, current_state, crash_count, state_transition_failure_timestamp } = status;
@@ -127,7 +127,7 @@ function same(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** JSON text with sorted keys, in which null and absent are the same. */
+/** JSON text with sorted keys, where null and absent are the same. */
 function canonical(value: unknown): string {
   if (value == null) return 'null';
   if (typeof value !== 'object' || Array.isArray(value)) return JSON.stringify(value);

@@ -7,7 +7,7 @@ import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import { HEADERS, PATHS, type Refusal, type RefusalReason } from './protocol.ts';
 
-/** Who asks: every request says it, and the apiserver compares it with the token. */
+/** Who asks. Every request states it, and the apiserver compares it with the token. */
 export interface Caller {
   readonly nodeName: string;
   readonly nodeUid: string;
@@ -20,34 +20,31 @@ export type NodeAction = 'cordonAndDrain' | 'uncordon' | 'excludeFromLb' | 'remo
 
 export type ApiAnswer =
   | { readonly kind: 'ok' }
-  /** 409: the rules, or a newer shadow or node, do not allow it now: look again. */
+  /** 409: the rules, or a newer shadow or node, do not allow it now. Look again. */
   | { readonly kind: 'refused'; readonly message: string }
   /** 401, 403: the token or the identity was not accepted. Either can be renewed. */
   | { readonly kind: 'unauthorized'; readonly message: string }
-  /** No answer, or none yet; whether it took effect is unknown: ask again. */
+  /** There is no answer yet, and it may have taken effect or not. Ask again. */
   | { readonly kind: 'again'; readonly message: string }
-  /** 504: the drain's deadline has passed; the message names every pod left, and why. */
+  /** 504: the drain's deadline has passed. The message names every pod that is left, and why. */
   | { readonly kind: 'deadline'; readonly message: string }
-  /** This status is taken in no case: a schema, or an admission policy, is against it. Nothing was written. */
+  /** A schema or an admission policy refuses this status, however often it is sent. Nothing was written. */
   | { readonly kind: 'rejected'; readonly message: string }
-  /** Any other refusal: it will not work soon. */
+  /** Any other refusal, which asking again does not soon change. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/**
- * The operator's apiserver as an agent sees it. Nothing is tried again here.
- * Every call rejects only with the signal's reason.
- */
+/** The operator's apiserver as an agent sees it. Nothing is tried again here. Calls reject only with the signal's reason. */
 export interface AgentApi {
-  /** Creates the caller's shadow; ok as well where it exists and is the caller's. */
+  /** Creates the caller's shadow. Also ok where the caller's shadow exists. */
   createShadow(caller: Caller, signal?: AbortSignal): Promise<ApiAnswer>;
-  /** Merges `put.status` into the shadow, if it still has the resourceVersion `put.shadowVersion`. */
+  /** Merges `put.status` into the shadow if that still has the resourceVersion `put.shadowVersion`. */
   putStatus(caller: Caller, put: StatusPut, signal?: AbortSignal): Promise<ApiAnswer>;
   act(caller: Caller, action: NodeAction, signal?: AbortSignal): Promise<ApiAnswer>;
 }
 
 export interface StatusPut {
   readonly status: AgentStatus;
-  /** resourceVersion of the shadow that the status was made from. */
+  /** The resourceVersion of the shadow that the status was made from. */
   readonly shadowVersion: string;
 }
 
@@ -80,13 +77,13 @@ interface Reply {
 }
 
 const TIMEOUT_MS = 60_000;
-/** A drain's refusal names every pod of its node: a thousand of them, with long names and reasons, have room. */
+/** A refused drain names every pod of its node. A thousand pods with long names and reasons fit. */
 const MAX_REPLY_BYTES = 1 << 20;
 const MAX_PLAIN_BYTES = 1_000;
 
 /**
- * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk: a renewed token, a
- * rotated CA and a replica that went away need no care.
+ * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk. So a renewed token, a
+ * rotated CA and a replica that is gone need no further code.
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
   const ask = (call: Ask): Promise<ApiAnswer> => answerOf(options, call);
@@ -134,7 +131,7 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
   });
 }
 
-/** What comes beyond the bound is not read: the status says what matters, and must not be lost with it. */
+/** Reads no more than the bound allows. A longer body is cut and not refused, because its HTTP status says what matters. */
 async function readReply(incoming: IncomingMessage): Promise<Reply> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -166,7 +163,7 @@ function headers({ caller, shadowVersion, body }: Ask, token: string): Record<st
   };
 }
 
-/** Reasons that speak of the status itself: the Kubernetes API's, and those of an apiserver that knows an older model. */
+/** Reasons that concern the status itself: of the Kubernetes API, or of an apiserver with an older model. */
 const REJECTIONS: ReadonlySet<string> = new Set<RefusalReason>(['StatusRefused', 'InvalidStatus']);
 
 const KINDS: Readonly<Record<number, Exclude<ApiAnswer['kind'], 'ok'>>> = {
@@ -178,7 +175,7 @@ const KINDS: Readonly<Record<number, Exclude<ApiAnswer['kind'], 'ok'>>> = {
   504: 'deadline',
 };
 
-/** What an answer means. The older implementation's apiserver answers in plain text and with a bare 500: both are read as well. */
+/** What an answer means. The older implementation's apiserver answers in plain text, or with a bare 500. */
 export function classify({ status, body }: Reply): ApiAnswer {
   if (status >= 200 && status < 300) return { kind: 'ok' };
   const { error, reason } = readRefusal(body);
@@ -193,12 +190,12 @@ function readRefusal(body: string): { readonly error: string; readonly reason?: 
     const { error, reason } = JSON.parse(body) as Partial<Record<keyof Refusal, unknown>>;
     return typeof error === 'string' ? { error, ...(typeof reason === 'string' && { reason }) } : text;
   } catch {
-    // Not JSON: the text itself is the reason.
+    // The body is not JSON: its text is the reason.
     return text;
   }
 }
 
-/** The system's word for a failed connection, e.g. `ECONNREFUSED`: its messages hold addresses and paths as well. */
+/** The system's code for a failed connection, e.g. `ECONNREFUSED`, because its message also holds addresses and paths. */
 function plainReason(error: unknown): string {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   return code ?? message ?? 'no answer';

@@ -1,4 +1,4 @@
-/** The HTTP API that the apiserver has for agents, in names alone. Both sides and the simulation read it from here. */
+/** The names of the HTTP API that the apiserver has for agents. Both sides and the simulation take them from here. */
 
 export const PATHS = {
   resource: '/bottlerocket-node-resource',
@@ -8,7 +8,7 @@ export const PATHS = {
   removeExclusionFromLb: '/bottlerocket-node-resource/remove-exclusion-from-lb',
 } as const;
 
-/** Header names as they are documented; HTTP compares them without case. */
+/** Header names as they are documented. HTTP compares them without case. */
 export const HEADERS = {
   nodeName: 'BrupopNodeName',
   nodeUid: 'BrupopNodeUid',
@@ -26,7 +26,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
 }
 
-/** One word for a program. A client has to expect others: the apiserver may be older or newer than it. */
+/** One word for a program. A client has to expect others, because the apiserver may be of another release. */
 export const REFUSAL_REASONS = [
   /** The request lacks a header, repeats one, or its body cannot be read. */
   'BadRequest',
@@ -36,33 +36,33 @@ export const REFUSAL_REASONS = [
   'Unauthorized',
   /** The token is an agent's, but of another node. */
   'Forbidden',
-  /** The rules of an update do not allow it now; the message says which. */
+  /** The rules of an update do not allow it now. The message says which rule. */
   'NotAllowed',
-  /** The object changed since it was read: look again. */
+  /** The object has changed since it was read. Look again. */
   'Conflict',
   /** Pods on the node cannot be evicted as things are; the message names them. */
   'Undrainable',
-  /** A drain was superseded by another attempt, or its marks were released. */
+  /** Another attempt superseded the drain, or its marks were released. */
   'Superseded',
-  /** This replica ends; another one will take over. */
+  /** This replica ends, and another one will take over. */
   'ShuttingDown',
-  /** The drain's deadline has passed; the message names the pods left and why. */
+  /** The drain's deadline has passed. The message names the pods that are left, and why. */
   'DrainTimeout',
   /** The Kubernetes API cannot be reached or fails. */
   'KubernetesUnavailable',
-  /** The Kubernetes API refuses what the apiserver wants, e.g. for a missing permission. */
+  /** The Kubernetes API refuses the apiserver, for example because a permission is missing. */
   'KubernetesRefused',
-  /** The Kubernetes API takes the status in no case: its schema, or an admission policy, is against it. */
+  /** The Kubernetes API's schema or an admission policy refuses the status, however often it is sent. */
   'StatusRefused',
-  /** The node, or the connection, has more requests under way than one agent has. */
+  /** The node, or the connection, has more requests under way than one agent sends. */
   'TooManyRequests',
-  /** Others have sent more than can be kept in memory, or reviewed, at once. */
+  /** Others have sent more than fits in memory, or can be reviewed, at once. */
   'Busy',
   /** TLS failed, or its handshake did not end in time. */
   'Handshake',
-  /** Headers or body did not come in time. */
+  /** Headers or body did not arrive in time. */
   'TooSlow',
-  /** Nobody waits for the answer any more. */
+  /** The client has gone, so nobody waits for the answer. */
   'ClientGone',
   'NotFound',
   'TooLarge',

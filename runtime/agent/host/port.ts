@@ -1,56 +1,56 @@
 /**
- * What the agent can ask of the host it runs on. Each call hides the host's own ways (answers before the work is done, a lock that is
- * taken now and then, an API server that restarts) and settles when the answer is final. All of them but `bootId`:
+ * What the agent can ask of the host it runs on. The host answers before its work is done, its lock is taken now and then, and its API
+ * server restarts: each call hides this, and settles when the answer is final. All calls but `bootId`:
  *
- * - reject with the signal's reason as soon as it aborts; the host's own work goes on regardless;
- * - retry a busy host, a host that does not answer or cannot begin and answers that make no sense, and reject with `HostBusyError`,
- *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` only when it was busy to the call's deadline, or when the other
- *   trouble has lasted for 60 seconds without a break, beyond the deadline if need be.
+ * - reject with the signal's reason as soon as it aborts, while the host's own work goes on;
+ * - ask a busy host again, and reject with `HostBusyError` when it was busy to the call's deadline;
+ * - ask a host in trouble again, that is one that does not answer, cannot begin, or answers what its API does not know. They reject with
+ *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` when the trouble has lasted for 60 seconds without a break,
+ *   beyond the deadline if need be.
  */
 export interface HostUpdater {
-  /** What the host runs. Changes only at a reboot. */
+  /** What the host runs. It changes only with a reboot. */
   os(signal?: AbortSignal): Promise<OsInfo>;
 
-  /** The identity of the present boot, from the kernel: another one after each reboot. @throws BootIdError */
+  /** The kernel's identity of the present boot: another one after each reboot. @throws BootIdError */
   bootId(): Promise<string>;
 
-  /** What the host knows of updates; undefined when nothing was asked of it since it booted (refresh first). */
+  /** What the host knows of updates; undefined before the first action after its boot (refresh first). */
   status(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
   /**
-   * Makes the host look for updates, and waits for the end of it (60 seconds at most). In states Staged and Ready, `chosen` may come
-   * to differ from what is staged.
+   * Makes the host look for updates, and waits for the end (60 seconds at most). In the states Staged and Ready, `chosen` may differ from
+   * what is staged afterwards.
    * @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError
    */
   refresh(signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Downloads `version` into the inactive slot, and waits for the end of it (20 minutes at most). The host is not asked for anything
-   * unless it offers just this version. Downloads again where it is staged already: look at `status` first.
-   * @throws OfferChangedError when the host offers something else or nothing
-   * @throws OtherImageError when the host took something else, or nothing, all the same: it chooses again when it downloads
+   * Downloads `version` into the inactive slot, and waits for the end (20 minutes at most). Nothing is asked of a host that does not offer
+   * this version. A version that is staged is downloaded again: look at `status` first.
+   * @throws OfferChangedError when the host offers another version or none
+   * @throws OtherImageError when the host downloaded another version or none, because it chooses again when it downloads
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */
   prepare(version: string, signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Makes the staged `version` the one to boot next, and waits for the end of it (60 seconds at most). Nothing is done where it is
-   * so already.
-   * @throws UpdateGoneError when another version or none is staged, before or after; another one may be activated then
+   * Makes the staged `version` the one to boot next, and waits for the end (60 seconds at most). Nothing is done where it is activated.
+   * @throws UpdateGoneError when another version or none is staged, before or after the activation, which may have activated that one
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdatesUnsupportedError
    */
   activate(version: string, signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Makes the running version the one to boot next, and waits for the end of it (60 seconds at most). Resolves at once where
-   * nothing is activated.
+   * Makes the running version the one to boot next, and waits for the end (60 seconds at most). Nothing is done where nothing is
+   * activated.
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */
   deactivate(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
   /**
-   * Asks for a reboot, again where no answer comes. Resolves when the host accepted it, or may have without an answer for a minute; the
-   * host goes down some time later, up to 300 seconds where an inhibitor delays it, or never.
+   * Asks for a reboot, again where no answer comes. Resolves when the host has accepted it, or may have without an answer for a minute.
+   * The host goes down some time later, after up to 300 seconds where an inhibitor delays it, or never.
    * @throws HostActionFailedError when the host answers that it cannot
    */
   reboot(signal?: AbortSignal): Promise<void>;
@@ -67,19 +67,19 @@ export interface OsInfo {
 
 export interface HostStatus {
   readonly state: UpdateState;
-  /** The update that the host offers; undefined when there is none for it, now or ever. */
+  /** The update that the host offers; undefined where it offers none. */
   readonly chosen: Image | undefined;
   /** The slot that runs. */
   readonly active: Slot | undefined;
   /**
-   * The other slot. Kept when a refresh chooses something else. Undefined as well where the host's last command was a prepare that does not
-   * bear out what the status says. After any other command nobody can tell: the status repeats what was chosen before the download.
+   * The other slot. A refresh that chooses another version does not change it. It is also undefined where the host's last command was a
+   * prepare that contradicts the status. After any other command the status repeats what was chosen before the download, true or not.
    */
   readonly staging: Slot | undefined;
   readonly lastCommand: HostCommand | undefined;
 }
 
-/** `Staged`: an image is in the inactive slot; `Ready`: it is activated as well and boots next. */
+/** `Staged`: an image is in the inactive slot. `Ready`: that image is activated and boots next. */
 export type UpdateState = 'Idle' | 'Available' | 'Staged' | 'Ready';
 
 export interface Image {
@@ -95,15 +95,15 @@ export interface Slot {
 
 export type HostAction = 'refresh' | 'prepare' | 'activate' | 'deactivate';
 
-/** The last action that the host ended, whoever asked for it. */
+/** The last action that ended on the host, whoever asked for it. */
 export interface HostCommand {
   readonly type: HostAction;
   readonly status: 'Success' | 'Failed' | 'Unknown';
-  /** RFC 3339 in UTC with nanoseconds: when it ended. Another one for each command. */
+  /** When it ended, as RFC 3339 in UTC with nanoseconds. No two commands have the same. */
   readonly timestamp: string;
   readonly exit: number | undefined;
-  /** May hold warnings of a success. */
+  /** After a success it may hold warnings. */
   readonly stderr: string | undefined;
-  /** Of a prepare, in its own words: the version that it went for; null where it found none; undefined where it does not say. */
+  /** The version that a prepare says it downloaded; null where it found none; undefined where it does not say. */
   readonly chose: string | null | undefined;
 }

@@ -3,12 +3,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { HostUnreachableError } from './errors.ts';
 import type { HostRequest, HostResponse, HostTransport } from './calls.ts';
 
-/** Statuses are a few KiB; more than this is not the host's API. */
+/** A status has a few KiB. A body of more than this does not come from the host's API. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * The host's API on its unix socket. A connection per request: the host closes idle ones after 5 s, and a request that meets the
- * closing half-way could not be told from one that was lost in a reboot.
+ * The host's API on its unix socket. Each request has a connection of its own: the host closes idle connections after 5 s, and a request
+ * on one that is being closed could not be told from a request that was lost in a reboot.
  */
 export class UnixSocketTransport implements HostTransport {
   readonly #path: string;

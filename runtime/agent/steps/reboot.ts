@@ -19,8 +19,8 @@ export interface RebootContext extends StepContext {
 }
 
 /**
- * Takes a node in service through its drain and its reboot into `version`. Activation comes after the drain, so that an unplanned reboot while a drain hangs boots the old system. After the activation the drain
- * is looked at once more.
+ * Takes a node in service through its drain and its reboot into `version`. Activation comes after the drain, so that an unplanned reboot
+ * while a drain hangs boots the old system. The drain is looked at once more after the activation.
  * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
