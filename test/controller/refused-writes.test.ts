@@ -209,7 +209,12 @@ describe('while nothing that is written to a is answered', () => {
 
   test('the other updates go on at their pace, and a keeps its slot', async () => {
     await begun();
-    for (const name of ['b', 'c', 'd']) await stage.update(name);
+    for (const name of ['b', 'c', 'd']) {
+      // A plan waits two seconds for an answer about a before it goes on without a.
+      await stage.pass(3000);
+      await stage.update(name);
+    }
+    await stage.pass(3000);
     expect(await stage.specs('b', 'c', 'd')).toEqual(['Idle', 'Idle', 'Idle']);
     expect(await stage.slots()).toEqual(['brs-a']);
     await stage.pass(minutes(10));
