@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import { budgetsOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
-import { type EventRecorder, eventRecorder } from '../kube/events.ts';
+import { type EventRecorder, eventRecorder } from '../kube/event-recorder.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
 import type { KubeTransport } from '../kube/transport.ts';

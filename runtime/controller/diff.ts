@@ -1,4 +1,4 @@
-import type { EventRecord } from '../kube/events.ts';
+import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
 import type { Spec } from '../shadow/model.ts';
 import {

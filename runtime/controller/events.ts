@@ -1,4 +1,4 @@
-import type { EventRecord } from '../kube/events.ts';
+import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
 import { durationText } from '../lib/duration.ts';
 import type { Spec, Status } from '../shadow/model.ts';

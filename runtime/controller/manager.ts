@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
-import { eventRecorder, type EventRecorder } from '../kube/events.ts';
+import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
 import { LeaderElection } from '../kube/lease.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';

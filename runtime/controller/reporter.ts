@@ -1,5 +1,5 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
-import type { EventRecord } from '../kube/events.ts';
+import type { EventRecord } from '../kube/event-recorder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { diff, hasLanded, keyOf, type Planned, type Statement, statementsOf } from './diff.ts';

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Wakeup } from '../lib/wakeup.ts';
-import type { EventRecord, EventRecorder } from './events.ts';
+import type { EventRecord, EventRecorder } from './event-recorder.ts';
 
 /** Ten Events a second at most, however large the fleet: updates need the API server more. */
 const PACE_MS = 100;

@@ -4,7 +4,7 @@ import { plan } from '../../runtime/controller/plan/plan.ts';
 import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
 import { Reporter } from '../../runtime/controller/reporter.ts';
 import { EventBroadcaster } from '../../runtime/kube/event-broadcaster.ts';
-import type { EventRecord } from '../../runtime/kube/events.ts';
+import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
