@@ -15,6 +15,14 @@ export function seeds(usual: number): readonly number[] {
   return Array.from({ length: usual * DEPTH }, () => 1 + Math.floor(Math.random() * 0x7fffffff));
 }
 
+/** As many of the cases as usual, by depth, in their order; others for another seed. */
+export function some<T>(cases: readonly T[], usual: number, seed: number): readonly T[] {
+  const random = seeded(seed);
+  const order = cases.map((_, index) => ({ index, by: random() })).toSorted((a, b) => a.by - b.by);
+  const chosen = new Set(order.slice(0, usual * DEPTH).map(({ index }) => index));
+  return cases.filter((_, index) => chosen.has(index));
+}
+
 /** The same numbers for the same seed, in every run (mulberry32). */
 export function seeded(seed = 1): Random {
   let state = seed;

@@ -1,23 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { randomInt } from 'node:crypto';
 import type { Random } from '../../runtime/lib/random.ts';
 import { Duel, type DuelOptions, PAST_THE_LEASE_MS } from './duel.ts';
-import { seeded } from '../random.ts';
+import { seeded, seeds } from '../random.ts';
 
-/** Duels of each kind, each from a fresh seed; more for a long run: INTERLEAVINGS=1000. */
-const RUNS = Number(process.env['INTERLEAVINGS'] ?? 30);
-/** What a failure has printed: plays that duel alone. */
-const SEED = process.env['INTERLEAVING_SEED'];
+/** Duels of each kind, each from a seed of its own. */
+const SEEDS = seeds(30);
 
 type Play = (duel: Duel, random: Random) => Promise<unknown>;
 
 async function played(options: DuelOptions, play: Play): Promise<void> {
-  for (let run = 0; run < (SEED === undefined ? RUNS : 1); run++) {
-    const seed = Number(SEED ?? randomInt(2 ** 31));
+  for (const seed of SEEDS) {
     try {
       await once(options, play, seeded(seed));
     } catch (error) {
-      throw new Error(`INTERLEAVING_SEED=${seed} plays this again`, { cause: error });
+      throw new Error(`TEST_SEED=${seed} plays this again`, { cause: error });
     }
   }
 }
@@ -77,6 +73,6 @@ describe.each<[string, DuelOptions]>([
       await played(options, play);
       expect.hasAssertions();
     },
-    Math.max(60_000, RUNS * 20_000),
+    Math.max(60_000, SEEDS.length * 20_000),
   );
 });
