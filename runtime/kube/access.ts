@@ -5,6 +5,8 @@ import { kubeconfigAccess } from './kubeconfig.ts';
 export interface AccessConfig extends InClusterConfig {
   /** Path of a kubeconfig; empty = the service account. */
   readonly KUBECONFIG: string;
+  /** Name of a context of the kubeconfig. @default its current one */
+  readonly context?: string | undefined;
 }
 
 /**
@@ -14,6 +16,6 @@ export interface AccessConfig extends InClusterConfig {
  */
 export async function connect(config: AccessConfig, userAgent: string): Promise<ClusterConnection> {
   if (config.KUBECONFIG === '') return connectInCluster(config, userAgent);
-  const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG);
+  const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG, config);
   return { transport: httpsTransport(access, { userAgent }), namespace };
 }

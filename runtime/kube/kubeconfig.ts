@@ -2,29 +2,40 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
 import { AccessError, type ClusterAccess, type Credentials, refreshed } from './credentials.ts';
 
+export interface KubeconfigOptions {
+  /** Name of a context. @default the kubeconfig's current one */
+  readonly context?: string | undefined;
+  readonly clock?: Pick<Clock, 'monotonic'>;
+}
+
 /**
- * Access by a kubeconfig, with everything that its users may bring (client certificates, tokens, exec and OIDC plug-ins, an HTTP proxy), and
- * the namespace of its context.
- * @param paths one path, or several as in KUBECONFIG: of a name that several define the first counts, and files that do not exist are passed over
+ * Access by a kubeconfig and the namespace of its context. Its users may bring client certificates, tokens, exec and OIDC plug-ins, and an
+ * HTTP proxy.
+ * @param paths one path, or several as in KUBECONFIG. Like kubectl, it takes what the first file says of a name, and passes over files that do
+ *   not exist.
  * @throws AccessError
  */
 export async function kubeconfigAccess(
   paths: string,
-  clock: { monotonic(): number } = systemClock,
+  { context, clock = systemClock }: KubeconfigOptions = {},
 ): Promise<{ access: ClusterAccess; namespace: string }> {
-  // Loaded where it is needed only: client-node costs memory and half a second, and a pod has no kubeconfig.
+  // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config } = await import('./client-node.ts');
-  const load = (files: readonly KubeconfigFile[]) => ({ files, config: merged(files, () => new Config()) });
+  const load = (files: readonly KubeconfigFile[]) => {
+    const config = merged(files, () => new Config());
+    if (context !== undefined) config.setCurrentContext(context);
+    return { files, config };
+  };
   let current = load(readFiles(paths));
   const { server, proxy } = clusterOf(current.config, paths);
   const credentials = refreshed(
     (fresh) => {
-      // A plug-in keeps what it was given until that ends or is refused: running it takes seconds, or asks a person.
+      // A plug-in that runs again takes seconds, or asks a person. What it gave is kept until that ends, is refused, or the files change.
       const files = readFiles(paths);
       if (fresh || !isDeepStrictEqual(files, current.files)) current = load(files);
       return credentialsOf(current.config);
@@ -79,7 +90,8 @@ function firstOfEach<T extends { readonly name: string }>(entries: readonly T[])
 
 function clusterOf(config: KubeConfig, paths: string): Pick<ClusterAccess, 'server' | 'proxy'> {
   const { server, proxyUrl } = config.getCurrentCluster() ?? {};
-  if (server === undefined) throw new AccessError(`${paths}: its current context names no cluster`);
+  if (server === undefined)
+    throw new AccessError(`${paths}: context ${JSON.stringify(config.getCurrentContext())} names no cluster`);
   if (!server.startsWith('https://')) throw new AccessError(`${paths}: expected an https:// server, got ${server}`);
   // Its value may hold a password.
   if (proxyUrl && !/^https?:\/\//.test(proxyUrl)) {

@@ -1,3 +1,4 @@
+import type { KubeConfig } from '@kubernetes/client-node';
 import type { ClusterAccess } from '../../runtime/kube/credentials.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
@@ -9,6 +10,8 @@ import { realCluster } from './real.ts';
 export interface ContractServer {
   /** As cluster administrator. */
   readonly access: ClusterAccess;
+  /** The same for client-node. */
+  readonly config: KubeConfig;
   /** An address of this machine at which the server may reach a webhook. */
   readonly webhookHost: string;
   /** Brings a Service into being whose one endpoint is this port of `webhookHost`. */

@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
@@ -12,10 +13,14 @@ export async function embeddedCluster(): Promise<ContractServer> {
   const ending = new AbortController();
   const transport = cluster.transport(ADMIN);
   const kubernetes = startKubernetes({ transport, clock: systemClock, random: Math.random, signal: ending.signal });
-  const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
+  const kubeconfig = served.kubeconfig(ADMIN);
+  const config = new KubeConfig();
+  config.loadFromString(kubeconfig);
+  const { users } = JSON.parse(kubeconfig) as { users: [{ user: { token: string } }] };
   const headers = { authorization: `Bearer ${users[0].user.token}` };
   return {
     access: { server: served.url, credentials: async () => ({ tls: { ca: served.caPem }, headers }) },
+    config,
     webhookHost: '127.0.0.1',
     serve: async (_, port) => cluster.setWebhooks(webhookDialer(() => port)),
     // Here pods need no account.

@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import { Client } from '../sim/cluster/harness.ts';
@@ -7,10 +8,14 @@ import { eventually } from './eventually.ts';
 
 /** The control plane that `npm run controlplane -- exec` has started around this process. */
 export async function realCluster(env: Readonly<Record<string, string | undefined>>): Promise<ContractServer> {
-  const { access } = await kubeconfigAccess(env['CONTRACT_KUBECONFIG'] ?? '');
+  const kubeconfig = env['CONTRACT_KUBECONFIG'] ?? '';
+  const { access } = await kubeconfigAccess(kubeconfig);
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
   const client = new Client(httpsTransport(access, { userAgent: 'contract' }));
   return {
     access,
+    config,
     webhookHost: OWN_ADDRESS,
     serve: ({ namespace, name }, port) => serve(client, { namespace, name }, port),
     settled: async (namespace) => {

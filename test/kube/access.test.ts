@@ -142,6 +142,25 @@ describe('a kubeconfig', () => {
     await expect(none).rejects.toThrow(/none of these kubeconfigs exists/);
   });
 
+  test('in several files is of the first that names a current context, unless one is asked for', async () => {
+    const context = (name: string): string =>
+      write(
+        name,
+        JSON.stringify({
+          'current-context': name,
+          contexts: [{ name, context: { cluster: name, user: 'u', namespace: `ns-${name}` } }],
+          clusters: [{ name, cluster: { server: `https://${name}:1` } }],
+          users: [{ name: 'u', user: { token: 't' } }],
+        }),
+      );
+    const paths = [context('staging'), context('production')].join(delimiter);
+    const { access, namespace } = await kubeconfigAccess(paths);
+    expect([access.server, namespace]).toEqual(['https://staging:1', 'ns-staging']);
+    const other = await kubeconfigAccess(paths, { context: 'production' });
+    expect([other.access.server, other.namespace]).toEqual(['https://production:1', 'ns-production']);
+    await expect(kubeconfigAccess(paths, { context: 'none' })).rejects.toThrow(/context "none" names no cluster/);
+  });
+
   test('has its plug-in run again where its token is refused or the file changes, and not each minute', async () => {
     write('ca.crt', 'the CA');
     const clock = new VirtualClock();
@@ -149,7 +168,7 @@ describe('a kubeconfig', () => {
     const script = `echo ran >> ${join(folder, 'runs')}; echo '${status}'`;
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] };
     const runs = (): number => readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n').length;
-    const { access } = await kubeconfigAccess(kubeconfig('https://kube:1', { exec }), clock);
+    const { access } = await kubeconfigAccess(kubeconfig('https://kube:1', { exec }), { clock });
     await clock.advance(3_600_000);
     await expect(access.credentials()).resolves.toMatchObject({
       headers: { Authorization: 'Bearer from the plug-in' },

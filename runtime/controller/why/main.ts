@@ -17,12 +17,13 @@ const { TERMINATION_LOG: _, ...access } = processEnv;
 
 const HELP = `Says why each node is, or is not, being updated: from the cluster alone, no controller need run.
 
-Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE] | --help | --version
+Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE] [--context NAME] | --help | --version
 
   NODE               only this node
   --leftovers        what the operator has left on nodes where no update runs
   --namespace NAME   the operator's namespace; by default ${NAMESPACE}
   --kubeconfig FILE  by default $KUBECONFIG, else ~/.kube/config, else the pod's service account
+  --context NAME     of the kubeconfig; by default its current one
 
 Environment:
 ${describeEnv(access)}
@@ -39,14 +40,20 @@ async function answer(args: readonly string[]): Promise<Answer> {
   const options = { help: flag, version: flag };
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { leftovers: flag, namespace: { type: 'string', default: NAMESPACE }, kubeconfig: text, ...options },
+    options: {
+      leftovers: flag,
+      namespace: { type: 'string', default: NAMESPACE },
+      kubeconfig: text,
+      context: { type: 'string' },
+      ...options,
+    },
     allowPositionals: true,
   });
   if (values.help) return { lines: [HELP.trimEnd()], exitCode: 0 };
   if (values.version) return { lines: [`brupop-why ${VERSION}`], exitCode: 0 };
   const [node, ...more] = positionals;
   if (more.length > 0) return { lines: ['expected one node at most, see --help'], exitCode: 2 };
-  const { transport } = await connect(settings(values.kubeconfig), userAgent('why'));
+  const { transport } = await connect({ ...settings(values.kubeconfig), context: values.context }, userAgent('why'));
   const seen = await inspect({ transport, namespace: values.namespace }, systemClock.now());
   if (values.leftovers) return { lines: leftoverLines(seen), exitCode: 0 };
   if (node === undefined) return { lines: fleetLines(seen), exitCode: 0 };

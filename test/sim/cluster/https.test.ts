@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Agent, request as httpsRequest } from 'node:https';
-import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../../sim/cluster/https.ts';
@@ -51,45 +50,6 @@ function token(front: ServedCluster): string {
 }
 
 describe('over HTTPS', () => {
-  test('client-node creates, lists and watches with the kubeconfig', async () => {
-    const { front, admin } = await serve();
-    const config = new KubeConfig();
-    config.loadFromString(front.kubeconfig(ADMIN));
-    const core = config.makeApiClient(CoreV1Api);
-    await core.createNode({ body: { metadata: { name: 'n1' } } });
-    const { items } = await core.listNode();
-    expect(items.map((item) => item.metadata?.name)).toEqual(['n1']);
-
-    const seen: string[] = [];
-    const ended = Promise.withResolvers<void>();
-    const both = Promise.withResolvers<void>();
-    const watching = await new Watch(config).watch(
-      '/api/v1/nodes',
-      {},
-      (phase, object: { metadata: { name: string } }) => {
-        seen.push(`${phase} ${object.metadata.name}`);
-        if (seen.length === 1) void admin.patch('/api/v1/nodes/n1', { spec: { unschedulable: true } });
-        else both.resolve();
-      },
-      () => ended.resolve(),
-    );
-    await both.promise;
-    watching.abort();
-    await ended.promise;
-    expect(seen).toEqual(['ADDED n1', 'MODIFIED n1']);
-  });
-
-  test('refusals are the same as in process', async () => {
-    const { front } = await serve();
-    const config = new KubeConfig();
-    config.loadFromString(front.kubeconfig({ username: 'joe', groups: ['system:authenticated'] }));
-    const refused = config.makeApiClient(CoreV1Api).readNode({ name: 'n1' });
-    await expect(refused).rejects.toMatchObject({
-      code: 403,
-      body: expect.stringContaining('User \\"joe\\" cannot get'),
-    });
-  });
-
   test('who bears no token is anonymous, who bears a wrong one is nobody', async () => {
     const { front } = await serve();
     expect(await ask(front, 'GET', '/healthz')).toEqual({ status: 200, body: 'ok' });
