@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { settle } from '../../../sim/clock.ts';
-import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { outcome, started, World } from '../world.ts';
+
+/** What of a drain needs a clock that can be moved, or a count of requests; what it does to a cluster is in test/contract/drain.test.ts. */
 
 let world: World;
 
@@ -21,24 +22,6 @@ const terminating = async (): Promise<string[]> =>
   (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);
 
 describe('a drain', () => {
-  test('of an empty node cordons it, marks it and proves it empty', async () => {
-    const { service } = world.replica();
-    await service.cordonAndDrain(await world.agent());
-    const node = await world.node();
-    expect(node.spec?.unschedulable).toBe(true);
-    expect(await world.marks()).toMatchObject({
-      boot: 'boot-1',
-      since: '2026-01-01T00:00:00Z',
-      drained: '2026-01-01T00:00:00Z',
-      owns: ['cordon', 'cluster-autoscaler', 'karpenter'],
-    });
-    expect((await world.shadow()).status?.drain).toEqual({
-      started_at: '2026-01-01T00:00:00Z',
-      pods_left: 0,
-      blocked_by: [],
-    });
-  });
-
   test('ends within no time of its last pod’s going, and not before', async () => {
     await world.addPod('web-1');
     await world.addPod('web-2');
@@ -52,26 +35,6 @@ describe('a drain', () => {
     await settle();
     expect(await outcome(drain)).toBe('ok');
     expect(world.clock.monotonic()).toBe(0);
-  });
-
-  test('leaves DaemonSet pods, mirror pods and finished pods alone', async () => {
-    await world.addPod('ds', { owner: 'logs' });
-    await world.addPod('mirror', { annotations: { 'kubernetes.io/config.mirror': 'x' } });
-    await world.addPod('done', { phase: 'Succeeded' });
-    await world.addPod('elsewhere', { node: 'n2' });
-    await world.replica().service.cordonAndDrain(await world.agent());
-    expect(await terminating()).toEqual([]);
-  });
-
-  test('waits for a pod that was ending before, without evicting it again', async () => {
-    await world.addPod('web-1');
-    await world.admin.request({ method: 'DELETE', path: '/api/v1/namespaces/shop/pods/web-1' });
-    const { service, tap } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    expect(await outcome(drain)).toBe('pending');
-    await endTerminating();
-    expect(await outcome(drain)).toBe('ok');
-    expect(tap.requests.filter(({ path }) => path.endsWith('/eviction'))).toEqual([]);
   });
 
   test('waits for a pod that lands later, but not for one that tolerates the cordon', async () => {
@@ -93,16 +56,6 @@ describe('a drain', () => {
     );
   });
 
-  test('evicts a pod that tolerates the cordon but was there before it', async () => {
-    await world.addPod('tolerates', { tolerations: [{ operator: 'Exists' }] });
-    await world.clock.advance(1_000);
-    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(await terminating()).toEqual(['tolerates']);
-    await endTerminating();
-    expect(await outcome(drain)).toBe('ok');
-  });
-
   test('keeps at most the set number of eviction requests in flight, and never waits for terminations in turn', async () => {
     for (let index = 0; index < 12; index++) await world.addPod(`web-${index}`);
     const { service, tap } = world.replica({ maxEvictions: 3 });
@@ -118,31 +71,6 @@ describe('a drain', () => {
     await world.clock.advance(400);
     expect(most).toBe(3);
     expect(await terminating()).toHaveLength(12);
-    await endTerminating();
-    expect(await outcome(drain)).toBe('ok');
-  });
-
-  test('asks again for a blocked pod and names its budget', async () => {
-    await world.addPod('web-1', { labels: { app: 'web' } });
-    await world.post('/apis/policy/v1/namespaces/shop/poddisruptionbudgets', {
-      metadata: { name: 'web' },
-      spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 },
-    });
-    const budget = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets/web/status';
-    const allow = (disruptionsAllowed: number): Promise<unknown> =>
-      world.patch(budget, {
-        status: { disruptionsAllowed, observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
-      });
-    await allow(0);
-    const { service } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(3_000);
-    expect((await world.shadow()).status?.drain).toMatchObject({
-      pods_left: 1,
-      blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'],
-    });
-    await allow(1);
-    await world.clock.advance(6_000);
     await endTerminating();
     expect(await outcome(drain)).toBe('ok');
   });
@@ -167,48 +95,6 @@ describe('a drain', () => {
     expect(await outcome(drain)).toBe('pending');
     await endTerminating();
     expect(await outcome(drain)).toBe('ok');
-  });
-
-  test('evicts the operator’s own pods last', async () => {
-    await world.addNode('n2');
-    await world.addPod('web-1');
-    await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
-    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(await terminating()).toEqual(['web-1']);
-    await endTerminating();
-    expect(await terminating()).toEqual(['controller']);
-    expect(await outcome(drain)).toBe('pending');
-    await endTerminating();
-    expect(await outcome(drain)).toBe('ok');
-  });
-
-  test('leaves the operator’s own pods where no other node could take them', async () => {
-    await world.addNode('n2', { ready: false });
-    await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
-    await world.replica().service.cordonAndDrain(await world.agent());
-    expect(await terminating()).toEqual([]);
-  });
-
-  test('outlives a Kubernetes API that drops its watches', async () => {
-    await world.addPod('web-1');
-    const { service, tap } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    tap.cut(new Error('cut'));
-    await endTerminating();
-    await world.clock.advance(2_000);
-    expect(await outcome(drain)).toBe('ok');
-  });
-
-  test('is told on the node by Events', async () => {
-    await world.addPod('web-1');
-    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
-    await settle();
-    await endTerminating();
-    await drain;
-    await settle();
-    expect(await world.events()).toEqual(['DrainStarted', 'DrainFinished']);
   });
 
   test('is counted by how it ended, with its duration from its beginning', async () => {

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../../runtime/apiserver/auth/authenticator.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
-import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget, NO_SPARE, addSpare } from '../budgets.ts';
@@ -21,45 +20,7 @@ async function messages(): Promise<string[]> {
   return items.map(({ reason, message }) => `${reason}: ${message}`);
 }
 
-const evictions = (): Promise<boolean> =>
-  world.pods().then((pods) => pods.some((pod) => pod.metadata.deletionTimestamp !== undefined));
-
 describe('before a drain that cannot end as things are', () => {
-  test('people are told and the node is drained as far as it goes', async () => {
-    await addWeb();
-    await addBudget(world, 'web');
-    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
-    expect(await outcome(drain)).toBe('pending');
-    expect((await world.node()).spec?.unschedulable).toBe(true);
-    expect((await world.shadow()).status?.drain?.blocked_by).toEqual(['PodDisruptionBudget shop/web (pod shop/web-1)']);
-    expect(await messages()).toContain(
-      'DrainBlocked: The drain will not end by itself; no eviction can be granted as things are: ' +
-        'PodDisruptionBudget shop/web (pod shop/web-1)',
-    );
-  });
-
-  test('with "refuse" the node stays in service, and is drained once things have changed', async () => {
-    await addWeb();
-    await addBudget(world, 'web');
-    const { service, tap } = world.replica({ preflight: 'refuse' });
-    const agent = await world.agent();
-    const refused = started(service.cordonAndDrain(agent));
-    expect(await outcome(refused)).toBe('409 Undrainable');
-    await expect(refused).rejects.toThrow('PodDisruptionBudget shop/web (pod shop/web-1)');
-    expect((await world.node()).spec?.unschedulable).toBeUndefined();
-    expect(await world.marks()).toBeUndefined();
-    expect((await world.shadow()).status?.drain).toMatchObject({ pods_left: 1, blocked_by: [expect.any(String)] });
-    tap.requests.length = 0;
-    expect(await outcome(service.cordonAndDrain(agent))).toBe('409 Undrainable');
-    expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
-    await addSpare(world, 'web');
-    const drain = started(service.cordonAndDrain(agent));
-    await settle();
-    expect(await evictions()).toBe(true);
-    await world.endPod('web-1');
-    expect(await outcome(drain)).toBe('ok');
-  });
-
   test('with "refuse" the answer names every pod that cannot leave, and the status no more than fit', async () => {
     const names = Array.from({ length: 25 }, (_, index) => `web-${index + 1}`);
     for (const name of names) await world.addPod(name, { labels: { app: 'web' } });
@@ -164,22 +125,6 @@ describe('before a drain that cannot end as things are', () => {
     await addBudget(world, 'web');
     await service.excludeFromLb(agent);
     expect(await messages()).toEqual([]);
-  });
-
-  test('budgets that cannot be read cost the warning, and with "refuse" the drain', async () => {
-    await addWeb();
-    const deny = ({ path }: { path: string }): void => {
-      if (path.endsWith('/poddisruptionbudgets')) throw apiStatusError('GET', { code: 403, message: 'no' });
-    };
-    const strict = world.replica({ preflight: 'refuse' });
-    strict.tap.before = deny;
-    await expect(strict.service.cordonAndDrain(await world.agent())).rejects.toThrow('403');
-    expect((await world.node()).spec?.unschedulable).toBeUndefined();
-    const lenient = world.replica();
-    lenient.tap.before = deny;
-    void started(lenient.service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(await evictions()).toBe(true);
   });
 });
 

@@ -14,18 +14,6 @@ beforeEach(async () => {
 describe('a drain', () => {
   beforeEach(() => world.addPod('web-1'));
 
-  test('by two replicas at once is answered by both, each by a look of its own', async () => {
-    const replicas = [world.replica(), world.replica()];
-    const drains = replicas.map(async ({ service }) => service.cordonAndDrain(await world.agent()));
-    await settle();
-    await world.endPod('web-1');
-    expect(await Promise.all(drains.map((drain) => outcome(drain)))).toEqual(['ok', 'ok']);
-    for (const { tap } of replicas) {
-      const proofs = tap.requests.filter(({ body }) => JSON.stringify(body ?? '').includes('drained'));
-      expect(proofs).not.toEqual([]);
-    }
-  });
-
   test('of a replica that was killed is resumed by the next request, with the deadline that it had', async () => {
     const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
     void started(first.service.cordonAndDrain(await world.agent()));
@@ -38,19 +26,6 @@ describe('a drain', () => {
     expect(await world.marks()).toEqual(before);
     await world.clock.advance(100);
     expect(await outcome(resumed)).toBe('504 DrainTimeout');
-  });
-
-  test('of a replica that was killed is brought to its end by the next request', async () => {
-    const [first, second] = [world.replica(), world.replica()];
-    void started(first.service.cordonAndDrain(await world.agent()));
-    await settle();
-    first.tap.kill();
-    await world.addPod('landed');
-    const resumed = started(second.service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(evictions(second)).toEqual(['landed']);
-    for (const name of ['web-1', 'landed']) await world.endPod(name);
-    expect(await outcome(resumed)).toBe('ok');
   });
 
   test('of a replica that is shut down is over at once, and touches nothing more', async () => {
