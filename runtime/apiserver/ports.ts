@@ -1,5 +1,6 @@
 import type { Collection, VersionedPatch } from '../kube/collection.ts';
 import type { Node, Pod, PodDisruptionBudget, ShadowObject } from '../kube/objects.ts';
+import type { EventRecord } from '../kube/event-recorder.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import type { VolumePort } from '../kube/volumes.ts';
@@ -9,13 +10,7 @@ import type { Random } from '../lib/random.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What people should see on a node. */
-export interface NodeEvent {
-  readonly type: 'Normal' | 'Warning';
-  /** One word. */
-  readonly reason: string;
-  /** One sentence. */
-  readonly message: string;
-}
+export type NodeEvent = Omit<EventRecord, 'regarding'>;
 
 export interface NodeEvents {
   /** Never rejects. */
