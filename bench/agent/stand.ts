@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { watchOne } from '../../runtime/kube/one.ts';
+import { watchOne } from '../../runtime/kube/watch-one.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { shadowsOf, shadowsPath } from '../../runtime/kube/resources.ts';

@@ -1,6 +1,6 @@
 import type { Node, ShadowObject } from '../kube/objects.ts';
 import { nodesOf, shadowsPath } from '../kube/resources.ts';
-import { watchOne } from '../kube/one.ts';
+import { watchOne } from '../kube/watch-one.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { MARKS_ANNOTATION } from '../marks/names.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
-import { connect } from '../kube/access.ts';
+import { connect } from '../kube/kubeconfig.ts';
 import { userAgent } from '../kube/https.ts';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { probeRoutes, serveHttp } from '../lib/http.ts';

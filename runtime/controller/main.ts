@@ -1,4 +1,4 @@
-import { connect } from '../kube/access.ts';
+import { connect } from '../kube/kubeconfig.ts';
 import { userAgent } from '../kube/https.ts';
 import { serveHttp } from '../lib/http.ts';
 import { type ProcessContext, runProcess } from '../lib/process.ts';

@@ -1,21 +1,54 @@
-import { httpsTransport } from './https.ts';
-import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
-import { kubeconfigAccess } from './kubeconfig.ts';
+import type { RequestOptions } from 'node:https';
 
-export interface AccessConfig extends InClusterConfig {
-  /** Path of a kubeconfig; empty = the service account. */
-  readonly KUBECONFIG: string;
-  /** Name of a context of the kubeconfig. @default its current one */
-  readonly context?: string | undefined;
+/** How to reach one API server, and as whom. */
+export interface ClusterAccess {
+  /** e.g. `https://10.0.0.1:443`, or `https://rancher.example/k8s/clusters/c-1` where others share the address. */
+  readonly server: string;
+  /** URL of an HTTP proxy in between. @default none */
+  readonly proxy?: string | undefined;
+  /**
+   * What the next request is sent with.
+   * @param fresh the last ones were refused, so they are read again
+   * @throws AccessError
+   */
+  credentials(fresh?: boolean): Promise<AccessCredentials>;
 }
 
+export interface AccessCredentials {
+  readonly tls: TlsOptions;
+  /** `authorization`, and other headers that say who asks. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type TlsOptions = Pick<
+  RequestOptions,
+  'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'servername' | 'rejectUnauthorized'
+>;
+
+/** Files or settings do not say how to reach the cluster. The message names the file and never quotes it. */
+export class AccessError extends Error {
+  override readonly name = 'AccessError';
+}
+
+/** Tokens and certificates on disk are replaced while a process runs. The old ones stay valid for minutes after that. */
+const MAX_AGE_MS = 60_000;
+
 /**
- * Reaches the cluster as the environment says: by kubeconfig, else as a pod does.
- * @param userAgent see `userAgent`
- * @throws AccessError when a file is missing or makes no sense
+ * Loads credentials again when they are a minute old or were refused. After a load that fails, the last good ones stay in use.
+ * @param load `fresh` says that the last ones were refused
  */
-export async function connect(config: AccessConfig, userAgent: string): Promise<ClusterConnection> {
-  if (config.KUBECONFIG === '') return connectInCluster(config, userAgent);
-  const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG, config);
-  return { transport: httpsTransport(access, { userAgent }), namespace };
+export function refreshed(
+  load: (fresh: boolean) => Promise<AccessCredentials>,
+  monotonic: () => number,
+): (fresh?: boolean) => Promise<AccessCredentials> {
+  let last: { readonly value: AccessCredentials; readonly at: number } | undefined;
+  return async (fresh = false) => {
+    if (last && !fresh && monotonic() - last.at < MAX_AGE_MS) return last.value;
+    try {
+      last = { value: await load(fresh), at: monotonic() };
+    } catch (error) {
+      if (!last) throw error;
+    }
+    return last.value;
+  };
 }

@@ -13,7 +13,7 @@ export interface Selectors {
   readonly fieldSelector?: string | undefined;
 }
 
-/** A delete or eviction of this very object: a namesake that replaced it stays. */
+/** Restricts a delete or an eviction to one object: another that has taken its name stays. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -48,7 +48,7 @@ export class Collection<T extends KubeObject, P extends object = object> {
     }
   }
 
-  /** All objects that match, at one moment, read in pages. */
+  /** All objects that match at one moment, read in pages. */
   async list(selectors: Selectors = {}, signal?: AbortSignal): Promise<readonly T[]> {
     const items: T[] = [];
     for await (const page of listPages<T>(this.#transport, { path: this.#path, query: queryOf(selectors), signal })) {
@@ -80,7 +80,7 @@ export class Collection<T extends KubeObject, P extends object = object> {
     return this.#patch(objectPath(this.#path, name, 'status'), patch, signal);
   }
 
-  /** Asks for deletion; an object that is gone already is fine. @throws ConflictError when a precondition does not hold */
+  /** Asks for deletion. An object that is gone already is no error. @throws ConflictError when a precondition does not hold */
   async delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
     try {
       await this.#send({ method: 'DELETE', path: this.#of(name), body: deleteOptions(preconditions) }, signal);
@@ -116,8 +116,8 @@ export interface ListRequest {
 }
 
 /**
- * The pages of a list, all of one moment. Nothing holds a page after the consumer is done with it.
- * @throws GoneError when the list took so long that its moment was compacted: begin again
+ * The pages of a list, all of one moment. A page can be freed as soon as its consumer is done with it.
+ * @throws GoneError when the list took so long that its moment was compacted; the caller begins again
  */
 export async function* listPages<T>(transport: KubeTransport, request: ListRequest): AsyncGenerator<KubeList<T>> {
   const { path, query, pageSize = PAGE_SIZE, signal } = request;

@@ -2,8 +2,8 @@ import { ApiStatusError } from './errors.ts';
 import type { KubeTransport } from './transport.ts';
 
 /**
- * The same transport, telling of each request and watch that failed.
- * @param failed gets the HTTP status, or `unreachable` where no answer came; what its own sender gave up is no failure
+ * The same transport, which reports each request and watch that fails. One that its sender aborted has not failed.
+ * @param failed gets the HTTP status, or `unreachable` where no answer came
  */
 export function countingFailures(transport: KubeTransport, failed: (code: string) => void): KubeTransport {
   const report = (error: unknown, signal: AbortSignal | undefined): void => {

@@ -25,8 +25,8 @@ export class ApiStatusError extends Error {
 }
 
 /**
- * An answer without a `Status`: a proxy's own page, or the plain text of a filter that stands before the API server's handlers. What it
- * says of an object is nothing that the API server knows, and whether a write took effect is unknown.
+ * An answer without a `Status`: a proxy's own page, or the plain text of a filter before the API server's handlers. It proves nothing about
+ * an object, and whether a write took effect is unknown.
  */
 export class UnexpectedAnswerError extends ApiStatusError {
   override readonly name = 'UnexpectedAnswerError';
@@ -63,10 +63,10 @@ export function apiStatusError(call: string, status: KubeStatus): ApiStatusError
   return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
 }
 
-/** Who gives up waiting says so with these: what was asked may be under way still. */
+/** Sent by whoever gives up waiting. The request may still be under way. */
 const GIVEN_UP = new Set([408, 499]);
 
-/** Whether a write was refused: the API server itself said so with a 4xx, nothing was written and nothing will be. */
+/** Whether the API server itself refused a write with a 4xx, so that nothing was written and nothing will be. */
 export function isDefinite(error: unknown): error is ApiStatusError {
   if (!(error instanceof ApiStatusError) || error instanceof UnexpectedAnswerError) return false;
   const { code } = error.status;

@@ -12,7 +12,7 @@ export interface PodIdentity {
 }
 
 export type EvictionResult =
-  /** The pod is being deleted; it is gone once its name is, or bears another UID. */
+  /** The pod is being deleted. It is gone once nothing has its name, or something with another UID has. */
   | { readonly kind: 'accepted' }
   /** There is no such pod any more. */
   | { readonly kind: 'gone' }
@@ -40,7 +40,7 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
         return { kind: 'accepted' };
       } catch (error) {
         if (!(error instanceof ApiStatusError)) throw error;
-        // 409 can be the UID, or an ordinary conflict inside the API server, and 404 a webhook's answer: only the pod itself tells which.
+        // A 409 can mean another UID or a conflict inside the API server, and a 404 can come from a webhook. Only the pod itself tells which.
         const unclear = error instanceof ConflictError || error instanceof NotFoundError;
         if (unclear && (await podsOf(transport, pod.namespace).get(pod.name, signal))?.metadata.uid !== pod.uid)
           return { kind: 'gone' };
@@ -50,7 +50,7 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
   };
 }
 
-/** Eviction carries the UID: a same-named pod may have replaced the one that was to be drained. */
+/** The eviction carries the UID, because a pod of the same name may have replaced the one to be drained. */
 function eviction({ namespace, name, uid }: PodIdentity): object {
   return {
     apiVersion: 'policy/v1',

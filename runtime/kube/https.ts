@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
-import type { ClusterAccess, Credentials } from './credentials.ts';
+import type { ClusterAccess, AccessCredentials } from './access.ts';
 import {
   type KubeRequest,
   type KubeTransport,
@@ -12,13 +12,13 @@ import {
   MAX_SLOW_REQUESTS,
   type WatchEvent,
 } from './transport.ts';
-import { readBody, refusal, translated, watchEvents } from './wire.ts';
+import { readBody, statusError, translated, watchEvents } from './response.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_INACTIVITY_MS = 180_000;
-/** Load balancers forget idle connections without a word, many of them after a minute. */
+/** An idle connection is closed after this time: many load balancers drop one after a minute, and tell neither side. */
 const IDLE_SOCKET_MS = 50_000;
-/** Of silence on a connection until the system asks whether the other side is there: often enough for those load balancers, and no more. */
+/** After this much silence the system probes whether the other side is still there. It also keeps those load balancers from dropping a watch. */
 const KEEPALIVE_MS = 30_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -28,8 +28,8 @@ export interface HttpsOptions {
   /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Most connections for requests: what is beyond waits in line, so that a burst costs neither memory nor handshakes without bound. Watches
-   * keep theirs for long and are not counted, or they would keep everything else out. Default MAX_REQUESTS.
+   * Most connections for requests. Further requests wait for a free one, so that a burst costs a bounded number of handshakes. Watches
+   * have connections of their own, because they hold theirs for long. Default MAX_REQUESTS.
    */
   readonly maxRequestSockets?: number;
   /** The same for requests that are `slow`, which have connections of their own. Default MAX_SLOW_REQUESTS. */
@@ -41,12 +41,12 @@ export function userAgent(component: string): string {
   return `brupop-${component}/${VERSION}`;
 }
 
-/** The Kubernetes API over TLS, on connections that are kept. */
+/** The Kubernetes API over TLS. Connections are kept alive and used again. */
 export function httpsTransport(access: ClusterAccess, options: HttpsOptions): KubeTransport {
   return new HttpsTransport(access, options);
 }
 
-/** One exchange as it goes over the wire. */
+/** One request as it is sent. */
 interface Exchange {
   readonly call: string;
   readonly method: string;
@@ -55,14 +55,14 @@ interface Exchange {
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
   readonly agent: Agent;
-  /** Milliseconds of silence after which the connection counts as dead: until the answer begins, and within it. */
+  /** Milliseconds without a byte after which the connection counts as dead: before the answer begins (`answerMs`), and within it. */
   readonly answerMs: number;
   readonly silenceMs: number;
 }
 
 class HttpsTransport implements KubeTransport {
   readonly #access: ClusterAccess;
-  /** Of the server's address; '' for most. */
+  /** Path of the server's address; empty for most. */
   readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #maxBytes: number;
@@ -85,7 +85,7 @@ class HttpsTransport implements KubeTransport {
     const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
     const deadline = { ms: timeoutMs, clock: systemClock, signal: request.signal };
     try {
-      // Node tells of an abort only once there is a connection: whoever waits in line for one would wait on. It is not sent any more then.
+      // Node reacts to an abort only once the request has a connection. `unlessAborted` also ends the wait for one.
       return await withDeadline(deadline, (signal) => unlessAborted(this.#answer(request, timeoutMs, signal), signal));
     } catch (error) {
       throw translated(`${method} ${path}`, error);
@@ -105,7 +105,7 @@ class HttpsTransport implements KubeTransport {
   async *watch({ path, query, signal, inactivityMs = WATCH_INACTIVITY_MS }: KubeWatch): AsyncGenerator<WatchEvent> {
     const call = `WATCH ${path}`;
     const line = { call, method: 'GET', path: target(path, { ...query, watch: 'true' }), headers: this.#headers };
-    // The first sign of life is the answer's head, which comes at once also where nothing happens.
+    // The head of the answer comes at once, even where nothing changes for long.
     const patience = { answerMs: Math.min(REQUEST_TIMEOUT_MS, inactivityMs), silenceMs: inactivityMs };
     try {
       const response = await this.#exchange({ ...line, ...patience, signal, agent: this.#watches });
@@ -119,16 +119,16 @@ class HttpsTransport implements KubeTransport {
   async #exchange(exchange: Exchange): Promise<IncomingMessage> {
     let response = await this.#send(exchange, await this.#access.credentials());
     if (response.statusCode === 401) {
-      // A refused token did nothing: what was asked can be asked again with the one that has replaced it.
+      // A request with a refused token had no effect, so it can be sent again with the token that has replaced it.
       response.resume();
       response = await this.#send(exchange, await this.#access.credentials(true));
     }
     if ((response.statusCode ?? 0) < 300) return response;
-    throw refusal(exchange.call, response, await readBody(response, this.#maxBytes));
+    throw statusError(exchange.call, response, await readBody(response, this.#maxBytes));
   }
 
-  /** A kept connection can be closed by the server in the very moment it is used: what only reads is then sent once more. */
-  async #send(exchange: Exchange, credentials: Credentials): Promise<IncomingMessage> {
+  /** The server can close a kept connection just as it is used. Only a GET is then sent once more, because it changes nothing. */
+  async #send(exchange: Exchange, credentials: AccessCredentials): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(exchange, credentials);
     } catch (error) {
@@ -137,8 +137,8 @@ class HttpsTransport implements KubeTransport {
     }
   }
 
-  /** Bounded until the answer begins: looking up the name, connecting and the handshake may each hang for ever. */
-  #sendOnce(exchange: Exchange, { tls, headers }: Credentials): Promise<IncomingMessage> {
+  /** The deadline covers name lookup, connecting and the handshake: each may hang for ever. */
+  #sendOnce(exchange: Exchange, { tls, headers }: AccessCredentials): Promise<IncomingMessage> {
     const { method, path, body, signal, agent, answerMs, silenceMs } = exchange;
     const options = {
       ...tls,
@@ -165,13 +165,13 @@ class HttpsTransport implements KubeTransport {
   }
 }
 
-/** Connections that are kept, at most so many. */
+/** Keeps up to `maxSockets` connections. */
 function keeping(proxy: string | undefined, maxSockets = Infinity): Agent {
   const kept = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
   return new Agent({ ...kept, ...(proxy !== undefined && { proxyEnv: { HTTPS_PROXY: proxy } }) });
 }
 
-/** The length is stated because Node leaves it out for DELETE: the server would take such a body for the next request. */
+/** States the length, which Node leaves out for DELETE: the server would take the body for the next request. */
 function describing(body: string | undefined, contentType: string): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) };
 }

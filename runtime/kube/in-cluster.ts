@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
-import { AccessError, type ClusterAccess, refreshed } from './credentials.ts';
+import { AccessError, type ClusterAccess, refreshed } from './access.ts';
 import { httpsTransport } from './https.ts';
 import type { KubeTransport } from './transport.ts';
 

@@ -8,8 +8,8 @@ export interface InformerOptions<T extends KubeObject, P> extends ReflectorOptio
 }
 
 /**
- * A collection of the API server as its readers need it: each object is projected as it comes in and never kept itself. Listeners
- * hear of changed projections only, so the heartbeats of ten thousand nodes wake nobody.
+ * A cache of one collection. It keeps a projection of each object and never the object itself. Listeners are called only when a projection
+ * changed, so the heartbeats of ten thousand nodes wake nobody.
  */
 export class Informer<T extends KubeObject, P> {
   /** Resolves when the first list is in. */
@@ -30,13 +30,13 @@ export class Informer<T extends KubeObject, P> {
     return this.#items;
   }
 
-  /** Calls `listener` after projections changed, appeared or went, and after the first list. Returns what ends it. */
+  /** Calls `listener` after projections were added, changed or removed, and after the first list. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Fills the cache and keeps it true until the signal aborts. */
+  /** Fills the cache and keeps it up to date until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for await (const change of listAndWatch(this.#options, signal)) this.#receive(change);
   }

@@ -5,7 +5,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
-import { AccessError, type ClusterAccess, type Credentials, refreshed } from './credentials.ts';
+import { httpsTransport } from './https.ts';
+import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
+import { AccessError, type ClusterAccess, type AccessCredentials, refreshed } from './access.ts';
+
+export interface AccessConfig extends InClusterConfig {
+  /** Path of a kubeconfig; empty = the service account. */
+  readonly KUBECONFIG: string;
+  /** Name of a context of the kubeconfig. @default its current one */
+  readonly context?: string | undefined;
+}
+
+/**
+ * Reaches the cluster as the environment says: by kubeconfig, else as a pod does.
+ * @param agent see `userAgent`
+ * @throws AccessError when a file is missing or makes no sense
+ */
+export async function connect(config: AccessConfig, agent: string): Promise<ClusterConnection> {
+  if (config.KUBECONFIG === '') return connectInCluster(config, agent);
+  const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG, config);
+  return { transport: httpsTransport(access, { userAgent: agent }), namespace };
+}
 
 export interface KubeconfigOptions {
   /** Name of a context. @default the kubeconfig's current one */
@@ -100,7 +120,7 @@ function clusterOf(config: KubeConfig, paths: string): Pick<ClusterAccess, 'serv
   return { server, ...(proxyUrl && { proxy: proxyUrl }) };
 }
 
-async function credentialsOf(config: KubeConfig): Promise<Credentials> {
+async function credentialsOf(config: KubeConfig): Promise<AccessCredentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized, auth } = options;

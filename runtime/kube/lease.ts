@@ -10,16 +10,16 @@ export interface LeaderElectionOptions {
   readonly leases: Pick<Collection<Lease>, 'get' | 'create' | 'update'>;
   /** Name of the Lease. */
   readonly name: string;
-  /** Who this is: new for each start of the process. */
+  /** Name of this candidate, new for each start of the process. */
   readonly identity: string;
   /**
-   * Whether a holder is an earlier process in this one's place, and so surely dead: its lease need not run out first.
+   * Whether a holder is an earlier process in this one's place, and so surely dead. Its lease is then taken before it runs out.
    * @default nobody is
    */
   readonly isPredecessor?: ((holder: string) => boolean) | undefined;
   /**
-   * The leader's work. Its signal aborts when leadership ends or the process shall; only after it has settled does the candidate go on.
-   * When it settles by itself, the candidate gives the lease back and `run` ends the same way.
+   * The leader's work. Its signal aborts when leadership is lost or the process ends; the candidate goes on only after the work has settled.
+   * When the work settles by itself, the candidate gives the lease back and `run` settles the same way.
    */
   readonly onLeading: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
@@ -27,16 +27,16 @@ export interface LeaderElectionOptions {
   readonly logger: Logger;
 }
 
-/** For how long others leave a leader alone that is not heard of. */
+/** For this long others wait for a leader that does not renew. */
 const LEASE_SECONDS = 15;
-/** A leader that could not renew for this long stops: well before anybody else may take over. */
+/** A leader that could not renew for this long stops, well before anybody else may take over. */
 const RENEW_DEADLINE_MS = 10_000;
-/** Part of the time that is left which one request may take, so that an unanswered one leaves room for another. */
+/** Share of the remaining time that one request may take, so that after an unanswered one there is time for another. */
 const ATTEMPT_SHARE = 0.5;
 const RETRY_MS = 2_000;
 const RELEASE_DEADLINE_MS = 3_000;
 
-/** The reason of a leading signal when somebody else leads, or may. */
+/** The reason with which a leader's signal aborts when somebody else leads, or may. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
@@ -44,13 +44,13 @@ export class LeadershipLostError extends Error {
 type Outcome = 'held' | 'other' | 'conflict' | 'failed';
 
 /**
- * One leader among the candidates for a Lease, by the rules of Kubernetes' own components. How old a renewal is, is judged by when this
- * process first saw it, on its own monotonic clock: clocks of other machines prove nothing. Everything else on the Lease, its
- * annotations above all, is written back as it was read.
+ * Elects one leader among the candidates for a Lease, by the rules of Kubernetes' own components. The age of a renewal counts from when this
+ * process first saw it, on its own monotonic clock, because the clocks of other machines prove nothing. Everything else on the Lease, above
+ * all its annotations, is written back as it was read.
  */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions;
-  /** As last written by us while we lead: renewing needs no read until somebody else writes. */
+  /** The Lease as this leader last wrote it. It renews without a read until somebody else writes. */
   #held: Lease | undefined;
   #seen: Lease | undefined;
   #observed: { readonly record: string; readonly at: number } | undefined;
@@ -64,12 +64,12 @@ export class LeaderElection {
     return this.#leading;
   }
 
-  /** The lease as this process last read or wrote it: a candidate looks every other second. */
+  /** The Lease as this process last read or wrote it. A candidate reads it about every two seconds. */
   get lease(): Lease | undefined {
     return this.#seen;
   }
 
-  /** Stands for election, leads, and stands again when leadership is lost; until the signal aborts. Gives the lease back then. */
+  /** Stands for election, leads, and stands again when leadership is lost. Gives the lease back when the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       const since = await this.#acquire(signal);
@@ -79,7 +79,7 @@ export class LeaderElection {
     }
   }
 
-  /** Moment (monotonic) from which the lease is ours; undefined when the signal came first. */
+  /** Moment (monotonic) from which the lease is ours; undefined when the signal aborted first. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     while (!signal.aborted) {
       const began = this.#options.clock.monotonic();
@@ -103,7 +103,7 @@ export class LeaderElection {
     try {
       await onLeading(term.signal);
     } catch (error) {
-      // Work that is told to stop may stop by throwing; what was then under way is no failure.
+      // Work that is told to stop may stop by throwing. That is no failure.
       if (!term.signal.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', end);
@@ -168,14 +168,14 @@ export class LeaderElection {
   /** Whether nobody holds the lease, or its holder has been silent for longer than it asked for. */
   #isFree({ spec }: Lease): boolean {
     const now = this.#options.clock.monotonic();
-    // Only the record counts: the leader writes slots into the Lease's annotations too, and that is no renewal.
+    // Only the spec counts: the leader also writes slots into the Lease's annotations, and that is no renewal.
     const record = JSON.stringify(spec ?? {});
     if (this.#observed?.record !== record) this.#observed = { record, at: now };
     const lifetimeMs = (spec?.leaseDurationSeconds ?? LEASE_SECONDS) * 1000;
     return !spec?.holderIdentity || now - this.#observed.at > lifetimeMs;
   }
 
-  /** Lets the next candidate begin at once. Best effort: without it the lease runs out by itself. */
+  /** Lets the next candidate begin at once. If it fails, the lease runs out by itself. */
   async #release(): Promise<void> {
     const { clock, logger } = this.#options;
     this.#held = undefined;

@@ -2,8 +2,8 @@ import type { Shadow } from '../shadow/model.ts';
 import type { LabelSelector } from './selector.ts';
 
 /**
- * Kubernetes objects as they are on the wire, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null and absent
- * are the same: the API server gives out null for a time that was never set wherever its own type holds times by value.
+ * Kubernetes objects as the API server sends them, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null
+ * and absent mean the same: the API server sends null for a time that was never set wherever its own type holds times by value.
  */
 export type Time = string | null;
 
@@ -86,7 +86,7 @@ export interface ContainerStatus {
 export interface PodVolume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string } | null;
-  /** With a claim of the pod's own. */
+  /** The pod has a claim of its own for it. */
   readonly ephemeral?: object | null;
 }
 
@@ -169,5 +169,5 @@ export interface PodDisruptionBudget extends KubeObject {
   };
 }
 
-/** A BottlerocketShadow as it is on the wire. The served CRD has validated it, which may be an older one than ours. */
+/** A BottlerocketShadow as the API server sends it, validated by the CRD that is served. That may be older than ours. */
 export type ShadowObject = KubeObject & Pick<Shadow, 'spec' | 'status'>;

@@ -19,7 +19,7 @@ export function objectPath(collection: string, name: string, subresource?: strin
   return `${collection}/${segment(name)}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** Names can come from outside (a header, an environment): an empty one, or dots, would lead to another object than the one meant. */
+/** Names can come from outside (a header, an environment). An empty one or dots would address another object than the one meant. */
 function segment(name: string): string {
   if (name === '' || name === '.' || name === '..')
     throw new RangeError(`no object can be called ${JSON.stringify(name)}`);

@@ -12,7 +12,7 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly path: string;
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>;
-  /** What is kept of an object; the rest of it is let go at once. */
+  /** What is kept of an object. The rest is freed at once. */
   readonly project: (object: T) => P;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export interface Projected<P> {
   readonly value: P;
 }
 
-/** What happened to a collection, in order and without gaps: a change that was missed is part of the next `replaced`. */
+/** What happened to a collection, in order and without gaps. A change that was missed is part of the next `replaced`. */
 export type Change<P> =
   /** The whole collection at `version`. */
   | { readonly kind: 'replaced'; readonly items: readonly Projected<P>[]; readonly version: string }
@@ -32,16 +32,16 @@ export type Change<P> =
   | { readonly kind: 'deleted'; readonly key: string; readonly version: string }
   /** Nothing has changed up to `version`. */
   | { readonly kind: 'bookmark'; readonly version: string }
-  /** The API is out; what is known may be old. Lists and watches again by itself after `retryMs`. */
+  /** The API cannot be reached, so what is known may be old. The reflector tries again by itself after `retryMs`. */
   | { readonly kind: 'interrupted'; readonly error: unknown; readonly retryMs: number };
 
-/** The API server ends a watch after about this time; many watchers must not come back in step. */
+/** The API server ends a watch after about this time, with jitter: many watchers must not reconnect at once. */
 const WATCH_SECONDS = 3000;
-/** A watch that ends within this time and says nothing has failed, whatever it looks like. */
+/** A watch that ends within this time without an event counts as failed, even if it ended without an error. */
 const SHORTEST_WATCH_MS = 1000;
 const BACKOFF = { firstMs: 500, maxMs: 30_000 };
 
-/** Lists a collection and watches it from there on, for ever, until the signal aborts. It outlives every outage of the API. */
+/** Lists a collection and then watches it, until the signal aborts. It waits out every outage of the API. */
 export function listAndWatch<T extends KubeObject, P>(
   options: ReflectorOptions<T, P>,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ export function listAndWatch<T extends KubeObject, P>(
 class Reflector<T extends KubeObject, P> {
   readonly #options: ReflectorOptions<T, P>;
   readonly #signal: AbortSignal;
-  /** Where the next watch begins; undefined = list first. */
+  /** resourceVersion at which the next watch begins; undefined = list first. */
   #version: string | undefined;
   #failures = 0;
 
@@ -84,7 +84,7 @@ class Reflector<T extends KubeObject, P> {
       version = page.metadata.resourceVersion;
     }
     this.#version = version;
-    // Not 0: a server that lists well but refuses each watch would be listed without pause.
+    // Not 0: where lists succeed but every watch is refused, there would be no pause between the lists.
     this.#failures = Math.min(this.#failures, 1);
     return { kind: 'replaced', items, version };
   }
@@ -98,7 +98,7 @@ class Reflector<T extends KubeObject, P> {
     for await (const event of transport.watch({ path, query: { ...query, ...position }, signal: this.#signal })) {
       const object = event.object as T;
       const change = this.#change(event.type, object);
-      // Only now: an event that could not be taken in is asked for again.
+      // Only after `#change`: an event that could not be projected is asked for again.
       this.#version = object.metadata.resourceVersion;
       this.#failures = 0;
       events++;
@@ -118,7 +118,7 @@ class Reflector<T extends KubeObject, P> {
     return { key: keyOf(object), value: this.#options.project(object) };
   }
 
-  /** Milliseconds to wait. A version that is too old is no outage: the list that follows may come at once, if it is the first. */
+  /** Milliseconds to wait. A version that is too old is no outage, so the first list after it is not delayed. */
   #failed(error: unknown): number {
     const gone = error instanceof GoneError;
     if (gone) this.#version = undefined;

@@ -6,7 +6,7 @@ export type TokenReviewStatus = NonNullable<TokenReview['status']>;
 
 /** Asks the API server whose token this is. */
 export interface TokenReviewPort {
-  /** What the API server says of `token`; a bad token is an answer too (`authenticated` false or absent), never an error. */
+  /** What the API server says of `token`. A bad token is no error but an answer: `authenticated` is false or absent. */
   review(token: string, audience: string, signal?: AbortSignal): Promise<TokenReviewStatus>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The one way to the Kubernetes API: a request goes out, JSON comes back. Everything typed is built on top of it once, so a
- * process runs unchanged over HTTPS and, in a simulation, straight on the embedded cluster's core.
+ * The one way to the Kubernetes API: a request goes out, JSON comes back. Everything typed is built on top of it. A process runs unchanged
+ * over HTTPS (`https.ts`) and, in a simulation, directly on the embedded cluster.
  */
 export interface KubeTransport {
   /**
@@ -24,18 +24,18 @@ export interface KubeRequest {
   /** Milliseconds until an answer must be complete; default 30,000. */
   readonly timeoutMs?: number;
   /**
-   * True where an administrator's admission webhooks may keep the answer back for long. Beyond MAX_SLOW_REQUESTS it waits in a line of its own
-   * kind, so that nothing else waits behind it.
+   * True where an administrator's admission webhooks may delay the answer for long. Such requests have connections of their own, so that no
+   * other request waits behind them.
    */
   readonly slow?: boolean;
 }
 
-/** Most other requests on their way at once. Watches do not count. */
+/** Most requests on their way at once, apart from watches and requests that are `slow`. */
 export const MAX_REQUESTS = 64;
 
 /**
- * Most requests that are `slow` on their way at once. Who may want more has to keep a line of his own: in the transport's, a request counts as
- * sent, and the time for its answer runs.
+ * Most requests that are `slow` on their way at once. A caller that may want more has to queue them itself: one that waits in the transport
+ * counts as sent, and the time for its answer runs.
  */
 export const MAX_SLOW_REQUESTS = 128;
 

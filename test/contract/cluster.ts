@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { ClusterAccess } from '../../runtime/kube/credentials.ts';
+import type { ClusterAccess } from '../../runtime/kube/access.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
 import { Client } from '../sim/cluster/harness.ts';

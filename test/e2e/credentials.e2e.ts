@@ -6,7 +6,7 @@ import { Agent, request } from 'node:https';
 import { connect } from 'node:tls';
 import { PATHS } from '../../runtime/agentapi/protocol.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
-import type { Credentials } from '../../runtime/kube/credentials.ts';
+import type { AccessCredentials } from '../../runtime/kube/access.ts';
 import {
   APISERVER_SERVICE,
   COMPONENTS,
@@ -187,7 +187,7 @@ async function served(connections: number): Promise<string[]> {
 /** What the Kubernetes API answers to who reads a Node with this token. */
 async function statusAtKubernetes(token: string, node: string): Promise<number> {
   const { port, caPem } = stage.cluster.api;
-  const credentials = async (): Promise<Credentials> => ({
+  const credentials = async (): Promise<AccessCredentials> => ({
     tls: { ca: caPem },
     headers: { authorization: `Bearer ${token}` },
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Credentials } from '../../runtime/kube/credentials.ts';
+import type { AccessCredentials } from '../../runtime/kube/access.ts';
 import { userAgent } from '../../runtime/kube/https.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
@@ -92,7 +92,7 @@ async function refused(): Promise<readonly string[]> {
 
 /** What a process that calls itself an agent is answered, with what it says besides. */
 async function statusOf(said: Readonly<Record<string, string>>): Promise<number> {
-  const credentials = async (): Promise<Credentials> => ({
+  const credentials = async (): Promise<AccessCredentials> => ({
     tls: { ca: cluster.api.caPem },
     headers: { ...said, 'user-agent': AGENT },
   });

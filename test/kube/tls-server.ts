@@ -3,7 +3,7 @@ import * as x509 from '@peculiar/x509';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { ClusterAccess } from '../../runtime/kube/credentials.ts';
+import type { ClusterAccess } from '../../runtime/kube/access.ts';
 import type { WatchEvent } from '../../runtime/kube/transport.ts';
 
 export interface Identity {

@@ -260,7 +260,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L4',
     does: "takes a proxy's page for an answer of the API server",
-    file: 'runtime/kube/wire.ts',
+    file: 'runtime/kube/response.ts',
     find: 'if (status) return',
     replace: 'return',
     tests: ['test/kube/https.test.ts'],

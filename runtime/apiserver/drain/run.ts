@@ -1,6 +1,6 @@
 import type { Node, Pod } from '../../kube/objects.ts';
 import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
-import { watchOne } from '../../kube/one.ts';
+import { watchOne } from '../../kube/watch-one.ts';
 import { type Change, listAndWatch } from '../../kube/reflector.ts';
 import { aborted } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';

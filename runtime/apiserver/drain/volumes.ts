@@ -1,7 +1,7 @@
 import { ConflictError } from '../../kube/errors.ts';
 import type { Node, Pod } from '../../kube/objects.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
-import { watchOne } from '../../kube/one.ts';
+import { watchOne } from '../../kube/watch-one.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { type NodePatch, volumesPatch } from '../../marks/patches.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connect } from '../../kube/access.ts';
+import { connect } from '../../kube/kubeconfig.ts';
 import { userAgent } from '../../kube/https.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { describeEnv, readEnv } from '../../lib/env.ts';

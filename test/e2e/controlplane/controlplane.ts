@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterAccess } from '../../../runtime/kube/credentials.ts';
+import type { ClusterAccess } from '../../../runtime/kube/access.ts';
 import { kubeconfigAccess } from '../../../runtime/kube/kubeconfig.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Subject } from '../../../sim/cluster/pki.ts';

@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import type { ClusterAccess } from '../../../runtime/kube/credentials.ts';
+import type { ClusterAccess } from '../../../runtime/kube/access.ts';
 
 export interface Exchange {
   readonly method?: string;

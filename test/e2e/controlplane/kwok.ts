@@ -1,5 +1,5 @@
 import { httpsTransport } from '../../../runtime/kube/https.ts';
-import type { ClusterAccess } from '../../../runtime/kube/credentials.ts';
+import type { ClusterAccess } from '../../../runtime/kube/access.ts';
 import type { Subject } from '../../../sim/cluster/pki.ts';
 import { applyAll, type Manifest } from '../../../sim/world/manifests.ts';
 import { POWER_LABEL } from './stages.ts';

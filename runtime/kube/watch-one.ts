@@ -13,13 +13,13 @@ export interface WatchOneOptions {
   readonly random: Random;
   /** Ends the iteration. */
   readonly signal: AbortSignal;
-  /** Told of each outage of the API, which is then waited out. */
+  /** Called for each outage of the API, which is then waited out. */
   readonly onInterrupted?: (error: unknown, retryMs: number) => void;
 }
 
 /**
- * One object as it changes; undefined while it does not exist. A consumer that is busy meanwhile gets the newest state next, not those
- * in between. Outages of the API are waited out.
+ * Yields one object each time it changes, and undefined while it does not exist. A consumer that was busy gets only the newest state.
+ * Outages of the API are waited out.
  */
 export async function* watchOne<T extends KubeObject>(
   transport: KubeTransport,
@@ -53,7 +53,7 @@ function receive<T>(change: Change<T>, newest: Newest<T | undefined>): void {
   if (change.kind === 'deleted') newest.put(undefined);
 }
 
-/** A mailbox of one place: what is put replaces what was not yet taken. */
+/** Holds one value: a new one replaces one that was not taken yet. */
 class Newest<T> {
   #box: { readonly value: T } | undefined;
   #ended = false;

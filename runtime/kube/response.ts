@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiStatusError, apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from './errors.ts';
 import type { WatchEvent } from './transport.ts';
 
-/** How bytes become answers and events. Nothing of a body ever gets into an error, save the message of a proper `Status`. */
+/** Reads answers and watch events. An error never quotes a body, which may hold secrets; only the message of a `Status` is taken over. */
 
 /** The whole body as text. @throws Error above `maxBytes` */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
@@ -16,8 +16,8 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The refusal that an answer of 400 or above stands for. */
-export function refusal(call: string, response: IncomingMessage, body: string): ApiStatusError {
+/** The error for an answer of 400 or above. */
+export function statusError(call: string, response: IncomingMessage, body: string): ApiStatusError {
   const code = response.statusCode ?? 0;
   const status = parseStatus(body);
   const seconds = Number(response.headers['retry-after']);
@@ -36,7 +36,7 @@ function parseStatus(body: string): KubeStatus | undefined {
   }
 }
 
-/** The events of a watch: one JSON document a line, lines cut anywhere by the chunks they arrive in. */
+/** The events of a watch, which are JSON documents, one on each line. A chunk may end within a line. */
 export async function* watchEvents(
   call: string,
   chunks: AsyncIterable<Buffer>,
@@ -61,17 +61,17 @@ async function* lines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
   if (rest.trim() !== '') yield rest;
 }
 
-/** Anything but an answer of the API server is no answer. */
+/** The error that callers get: every failure but an answer of the API server means that it was unreachable. */
 export function translated(call: string, error: unknown): Error {
   if (error instanceof ApiStatusError || error instanceof UnreachableError) return error;
   return new UnreachableError(`${call}: ${summary(error)}`, { cause: error });
 }
 
-/** The system's code where there is one; parse errors quote what they read, so they are named only. */
+/** The system's code where there is one. The message of a parse error is left out because it quotes what was read. */
 function summary(error: unknown): string {
   if (error instanceof SyntaxError) return 'the answer is not JSON';
   if (!(error instanceof Error)) return 'failed';
   const { code } = error as { readonly code?: unknown };
-  // A DOMException's is a number.
+  // A DOMException has a number for a code.
   return typeof code === 'string' ? code : error.message;
 }

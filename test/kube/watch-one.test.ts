@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
-import { watchOne } from '../../runtime/kube/one.ts';
+import { watchOne } from '../../runtime/kube/watch-one.ts';
 import { createNode, deleteNode, patchNode, random, type Tapped, world } from './world.ts';
 
 function observe(transport: Tapped, clock: ReturnType<typeof world>['clock'], signal = new AbortController().signal) {
