@@ -150,7 +150,7 @@ const ALERTS: readonly Alert[] = [
   },
 ];
 
-/** Groups of a file of rules, as every Prometheus loads them. */
+/** Groups of a file of rules, as every Prometheus loads them. @internal */
 export function alertGroups() {
   return [{ name: 'brupop', rules: ALERTS.map(toRule) }];
 }

@@ -1,27 +1,16 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ROOT } from '../documents.ts';
 import { differences, objectsIn } from './differences.ts';
+import { installPacked, type PackageJson, type Packed } from './installed.ts';
 
 /** The package as npm would publish it, in the hands of apps outside of this repository. */
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXAMPLES = readdirSync(join(ROOT, 'examples'));
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string }[];
-}
-
-interface PackageJson {
-  readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
 
 let folder = '';
 let installed = '';
@@ -30,27 +19,10 @@ let packed: Packed;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'brupop-packed-')));
   installed = join(folder, 'node_modules', 'cdk8s-brupop');
-  // What prepack builds, `npm test` has built.
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  [packed] = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' })) as [Packed];
-  mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
-  linkPackages();
+  packed = installPacked(folder);
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Gives the app what the package says that it needs, and no other of the packages that are installed here. */
-function linkPackages(): void {
-  const { dependencies, peerDependencies } = JSON.parse(
-    readFileSync(join(installed, 'package.json'), 'utf8'),
-  ) as PackageJson;
-  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
-    const link = join(folder, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(realpathSync(join(ROOT, 'node_modules', name)), link);
-  }
-}
 
 describe('the package', () => {
   test('holds the constructs, the programs, the manifests and what people read, and nothing else', () => {
