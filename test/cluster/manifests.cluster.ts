@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { VERSION } from '../../runtime/lib/version.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { applyAll } from '../../sim/world/manifests.ts';
+import { examples } from '../documents.ts';
+import { comesTrue } from '../e2e/come-true.ts';
+import { invariants } from '../e2e/invariants.ts';
+import { kubectl } from '../e2e/kubectl.ts';
+import { atRest } from '../e2e/looks.ts';
+import { operatorRuns } from '../e2e/operator.ts';
+import { DIST } from '../e2e/scene.ts';
+import { shell } from '../shell.ts';
+import { operatorImage } from './images.ts';
+import { filesOfPods, type Footprint, footprint } from './parts/footprint.ts';
+import { changeWhileUpdating, importOther, OTHER, otherManifests, runningTags } from './parts/other-version.ts';
+import { ClusterStage } from './stage.ts';
+import { servedWorkload } from './workload.ts';
+
+/** The life of an installation by `kubectl apply -f dist/`, from before it to after it. */
+
+const NODES = ['node-1', 'node-2', 'node-3'];
+/** Of the hosts: slow enough for pods of two versions to come and go within one rollout. */
+const SPEED = 4;
+
+let stage: ClusterStage;
+let before: Footprint;
+
+beforeAll(async () => {
+  stage = await ClusterStage.set({ speed: SPEED });
+  const { name } = await operatorImage(stage.cluster.dir);
+  await applyAll(stage.cluster.transport, servedWorkload(NODES.length, name));
+  await importOther(stage);
+  before = await footprint();
+}, 400_000);
+
+afterAll(() => stage.strike(), 60_000);
+
+test('an upgrade and its rollback leave a rollout that is under way as safe as it was, and going on', async () => {
+  await stage.installOperator();
+  const other = await otherManifests(stage);
+  const tags = await changeWhileUpdating(stage, {
+    upgrade: () => kubectl('apply', '-f', other),
+    rollback: () => kubectl('apply', '-f', DIST),
+  });
+  expect(tags).toContain(OTHER.image.tag);
+  expect(await runningTags()).toEqual([VERSION]);
+  expect(atRest(stage.history, '1.39.0')).toEqual(NODES);
+  expect(await invariants(stage)).toEqual([]);
+  await operatorRuns(stage);
+}, 600_000);
+
+test('what docs/deploying.md says of taking it away leaves nothing: on no node, and nowhere in the cluster', async () => {
+  const [, commands = ''] = examples('docs/deploying.md', 'sh').find(([heading]) => heading === 'Taking it away') ?? [];
+  const { code, stderr } = await shell(`set -e\n${commands}`, {
+    kubeconfig: stage.cluster.kubeconfig,
+    home: stage.cluster.dir,
+  });
+  expect([code, stderr]).toEqual([0, '']);
+
+  const after = await footprint();
+  expect(after.nodes).toEqual(before.nodes);
+  const known = new Set(before.objects);
+  expect(after.objects.filter((object) => !known.has(object))).toEqual([]);
+  await comesTrue(() => filesOfPods(stage, NAMESPACE).length === 0);
+}, 300_000);
