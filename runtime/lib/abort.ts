@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 
-/** A cancellation of its own under another one: it aborts with the parent, with the parent's reason, or by itself. */
+/** An AbortController under another signal: it aborts when that does and for the same reason, or by itself. */
 export interface ChildAbort {
   readonly signal: AbortSignal;
   abort(reason: Error): void;
-  /** Lets go of the parent, which may live for months; call it when the work is over. */
+  /** Removes the listener from the parent, which may live for months. Call it when the work is over. */
   release(): void;
 }
 
@@ -27,7 +27,7 @@ export class DeadlineError extends Error {
 
 /**
  * Gives `work` a signal that aborts after `ms` milliseconds.
- * @throws what `work` throws; it gets a DeadlineError as the reason of its signal
+ * @throws what `work` throws. Its signal aborts with a DeadlineError.
  */
 export async function withDeadline<T>(
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal | undefined },
@@ -48,7 +48,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Rejects with the signal's reason once it aborts; settles in no other way. */
+/** Rejects with the signal's reason once it aborts, and never settles otherwise. */
 export function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
@@ -57,7 +57,7 @@ export function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** What `work` comes to; rejects with the signal's reason as soon as it aborts, and leaves nothing on the signal. */
+/** The result of `work`. Rejects with the signal's reason as soon as it aborts, and leaves no listener on the signal. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const own = childAbort(signal);
   try {

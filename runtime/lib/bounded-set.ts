@@ -11,7 +11,7 @@ export class BoundedSet<T> {
     return this.#values.has(value);
   }
 
-  /** One that is there already becomes the newest. */
+  /** A value that is there already becomes the newest. */
   add(value: T): void {
     this.#values.delete(value);
     this.#values.add(value);

@@ -3,7 +3,7 @@
  * on a virtual clock in tests and simulations.
  */
 export interface Clock {
-  /** Wall clock: milliseconds since the Unix epoch. May jump; use it for what is written down or compared across machines. */
+  /** Wall clock: milliseconds since the Unix epoch. It may jump. Use it for times that are stored or compared across machines. */
   now(): number;
   /** Milliseconds since some fixed moment of this process; never jumps. Use it for durations and deadlines within a process. */
   monotonic(): number;
@@ -11,7 +11,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** setTimeout fires at once for delays beyond 2^31-1 ms, so long sleeps are cut into pieces of a day. */
+/** setTimeout fires at once for delays beyond 2^31-1 ms, so long sleeps are split into days. */
 const LONGEST_TIMER_MS = 24 * 3600 * 1000;
 
 function timer(ms: number, signal?: AbortSignal): Promise<void> {
@@ -53,8 +53,8 @@ export function rfc3339(epochMs: number, { millis = false } = {}): string {
 }
 
 /**
- * The instant of an RFC 3339 text, in milliseconds since the Unix epoch. Undefined for null, as which the API server gives out a time that was
- * never set, and for a text that cannot be read, like a leap second: it is no time.
+ * The instant of an RFC 3339 text, in milliseconds since the Unix epoch. Undefined for null, which the API server sends for a time that was
+ * never set, and for a text that cannot be read, like a leap second.
  */
 export function instantOf(text: string | null | undefined): number | undefined {
   const instant = Date.parse(text ?? '');

@@ -5,7 +5,7 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** A duration as people say it, in its two largest units, e.g. `4 min 17 s`. @param ms milliseconds; less than none counts as none */
+/** A duration as people say it, in its two largest units, e.g. `4 min 17 s`. @param ms milliseconds; a negative number counts as 0 */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const first = UNITS.findIndex(([, length]) => seconds >= length);

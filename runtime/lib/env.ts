@@ -9,8 +9,8 @@ export interface EnvVar<T> {
   /** Text used when the variable is absent. Without it the variable is required. */
   readonly default?: string;
   /**
-   * As much of what is expected as JSON Schema can say, of the number, the boolean or else the text that a user writes: what `parse` takes is
-   * valid by it. Expressions are such as RE2 has too.
+   * What JSON Schema can say of the number, boolean or text that a user writes. It must accept everything that `parse` accepts. Its regular
+   * expressions must be valid in RE2 too.
    */
   readonly schema?: JsonSchema;
   /** Returns undefined for text that does not fit. */
@@ -22,10 +22,10 @@ export type OptionalEnvVar<T> = EnvVar<T> & { readonly default: string };
 
 export type EnvSchema = Readonly<Record<string, EnvVar<unknown>>>;
 
-/** What a schema yields when it is read: one value per variable, under the variable's own name. */
+/** The values that reading a schema gives, by the names of the variables. */
 export type EnvValues<S extends EnvSchema> = { readonly [K in keyof S]: S[K] extends EnvVar<infer T> ? T : never };
 
-/** Every fault of an environment at once; `faults` has one line per variable. */
+/** All faults of an environment together; `faults` has one line for each variable. */
 export class EnvError extends Error {
   override readonly name = 'EnvError';
   readonly faults: readonly string[];
@@ -59,7 +59,7 @@ export function readEnv<S extends EnvSchema>(
   return values as EnvValues<S>;
 }
 
-/** The variables as `--help` tells of them: what each means, what is expected, with its unit, and what it is when it is absent. */
+/** The text of `--help` about the variables: what each means, what is expected, and its default. */
 export function describeEnv(schema: EnvSchema): string {
   return Object.entries(schema)
     .map(([name, { help, expected, default: fallback }]) => {
@@ -77,7 +77,7 @@ export const text = <M extends Meta>(meta: M): EnvVar<string> & M => ({
   ...meta,
 });
 
-/** An optional text: the empty string when absent. */
+/** An optional text; empty when absent. */
 export const optionalText = (meta: Pick<Meta, 'help'>): OptionalEnvVar<string> => ({
   expected: 'some text',
   parse: (value) => value,

@@ -13,24 +13,24 @@ export type HttpRoute = () => HttpAnswer | Promise<HttpAnswer>;
 export interface ServeHttpOptions {
   /** TCP port; 0 lets the system choose one. */
   readonly port: number;
-  /** Address to listen on; every one of the machine by default, IPv6 included. */
+  /** Address to listen on; by default every address of the machine, IPv6 included. */
   readonly host?: string;
-  /** Answers to GET and HEAD by exact path, a query left aside. A route that throws answers 500 and is logged. */
+  /** Answers to GET and HEAD by exact path; a query is ignored. A route that throws answers 500 and is logged. */
   readonly routes: Readonly<Record<string, HttpRoute>>;
   readonly logger: Logger;
   /** Closes the server and its connections. */
   readonly signal: AbortSignal;
 }
 
-/** The kubelet's probes, some scrapers and a person, several times over. */
+/** Several times what the kubelet's probes, some scrapers and a person need. */
 const MAX_CONNECTIONS = 16;
 
-/** A short text answer, as probes want it. */
+/** A short answer in plain text. */
 export function textAnswer(status: number, body: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${body}\n` };
 }
 
-/** `/healthz` and `/readyz`: alive is whoever answers, ready is what `ready()` says. */
+/** `/healthz` is 200 as long as the process answers, `/readyz` while `ready()` is true. */
 export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | '/readyz', HttpRoute>> {
   return {
     '/healthz': () => textAnswer(200, 'ok'),
@@ -39,9 +39,9 @@ export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | 
 }
 
 /**
- * A plain HTTP server for probes and metrics, which anybody may reach who reaches the pod: it answers one request on a connection, and the
- * oldest connection makes way for one too many, or whoever holds as many as there may be would have the kubelet end the process. Resolves
- * once it listens.
+ * A plain HTTP server for probes and metrics. Everybody who can reach the pod can reach it. Each connection is for one request, and beyond
+ * MAX_CONNECTIONS the oldest is closed: somebody who held all of them would keep the kubelet's probes out, and the kubelet would end the
+ * process. Resolves once it listens.
  * @throws the system's error (EADDRINUSE, EACCES) when it cannot
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly port: number }> {
@@ -58,7 +58,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly p
 }
 
 function boundConnections(server: Server): void {
-  /** The oldest first. */
+  /** In the order in which they were opened. */
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);

@@ -1,4 +1,4 @@
-/** A value that changes over time; only the newest one counts. Listeners are called at once, before `set` returns. */
+/** A value that changes over time, of which only the newest counts. `set` calls the listeners before it returns. */
 export class Latest<T> {
   #value: T;
   readonly #listeners = new Set<() => void>();
@@ -16,13 +16,13 @@ export class Latest<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @returns what ends it */
+  /** @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves with the first value, the present one included, that `fits`; rejects with the signal's reason when it aborts. */
+  /** Resolves with the first value that `fits`, which may be the present one. Rejects with the signal's reason when it aborts. */
   async until<V extends T>(fits: (value: T) => value is V, signal: AbortSignal): Promise<V>;
   async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T>;
   async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T> {

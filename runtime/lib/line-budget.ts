@@ -14,7 +14,7 @@ interface Period {
   leftOut: number;
 }
 
-/** Bounds the lines that others can cause: a log that they can fill hides what matters, and costs whoever keeps it. */
+/** Limits the log lines that others can cause. A log that others can fill hides what matters, and storing it costs money. */
 export class LineBudget {
   readonly #options: LineBudgetOptions;
   readonly #periods = new Map<string, Period>();
@@ -24,8 +24,8 @@ export class LineBudget {
   }
 
   /**
-   * Fields for a line of this kind, which say how many of the kind were left out since the last; undefined where this one is.
-   * @param kind of a few: each is remembered
+   * Fields for a line of this kind, which say how many lines of the kind were left out before it; undefined where this line is left out.
+   * @param kind one of a few, because each is remembered
    */
   take(kind: string): { readonly left_out?: number } | undefined {
     const { clock, lines, periodMs } = this.#options;

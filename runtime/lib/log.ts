@@ -6,7 +6,7 @@ export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'full' | 'compact' | 'pretty' | 'json';
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Messages are constant sentences; what varies goes into `fields`, so that lines can be counted and searched. */
+/** Messages are constant sentences and what varies goes into `fields`, so that lines can be counted and searched. */
 export interface Logger {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -39,8 +39,8 @@ export const logEnv = {
 };
 
 /**
- * The level of a filter in the dialect of Rust's `tracing`, which existing installations have set: the bare level wins, else the
- * most talkative of the `target=level` pairs. Targets are module paths of the older implementation and select nothing here.
+ * The level of a filter in the dialect of Rust's `tracing`, which existing installations have set. A bare level wins, else the most verbose of
+ * the `target=level` pairs. Targets are module paths of the older implementation and select nothing here.
  */
 function parseDirective(value: string): Level | undefined {
   const parts = value.split(',').map((part) => part.trim().toLowerCase());
@@ -73,7 +73,7 @@ export function createLogger(options: LogOptions, bound: Fields = {}): Logger {
   };
 }
 
-/** Discards everything; for code under test whose log is not the subject. */
+/** Discards everything. For tests that are not about the log. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => silentLogger };
 
 interface Line {
@@ -99,13 +99,13 @@ function render({ level, message, fields }: Line, { format, ansi, clock }: LogOp
   return format === 'compact' ? `${shown} ${message}${pairs}\n` : `${timestamp} ${shown} ${message}${pairs}\n`;
 }
 
-/** What a line says of itself in JSON. A field of such a name is prefixed, or the message that alerts go by would be gone. */
+/** Keys that each JSON line has. A field of the same name gets a prefix, or it would replace the message that alerts look for. */
 const OWN: ReadonlySet<string> = new Set(['timestamp', 'level', 'message']);
 
-/** Bytes of one field. Container runtimes break lines at 16 KiB, and what is broken nobody can search or parse. */
+/** Most bytes of one field. Container runtimes split lines at 16 KiB, and a split line can be neither searched nor parsed. */
 const LONGEST_FIELD = 12 * 1024;
 
-/** Errors become name, message and their causes' messages: never a stack, a request or a response, which can hold tokens. */
+/** Of an error, its name, its message and those of its causes. Never a stack, a request or a response, which can hold tokens. */
 function readable(value: unknown): unknown {
   if (typeof value === 'string') return shortened(value, LONGEST_FIELD);
   if (!(value instanceof Error)) return value;

@@ -1,4 +1,4 @@
-/** Between the parts of a text that lists many things, so that whoever has less room leaves out whole parts and can count them. */
+/** Separates the parts of a text that lists many things. Where the text is too long, whole parts can be left out and counted. */
 const BETWEEN = '; ';
 const LEFT_OUT = /^and (\d+) more$/;
 
@@ -8,8 +8,8 @@ export function joinParts(parts: readonly string[]): string {
 }
 
 /**
- * `text` in at most `maxBytes` of UTF-8. What is too long loses its last parts and says how many; where not even the first part has room,
- * it is cut. A text that has been shortened before counts on.
+ * `text` in at most `maxBytes` of UTF-8. A text that is too long loses its last parts and says how many. Where not even the first part fits,
+ * it is cut. The count of a text that was shortened before goes on.
  * @param maxBytes 32 and up
  */
 export function shortened(text: string, maxBytes: number): string {
@@ -31,7 +31,7 @@ export function shortened(text: string, maxBytes: number): string {
 
 const ELLIPSIS = '…';
 
-/** Between characters, never within one. */
+/** Cuts between characters, never within one. */
 function cut(text: string, maxBytes: number): string {
   const room = new Uint8Array(maxBytes - Buffer.byteLength(ELLIPSIS));
   return text.slice(0, new TextEncoder().encodeInto(text, room).read) + ELLIPSIS;

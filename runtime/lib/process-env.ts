@@ -1,8 +1,7 @@
 import { optionalText, text } from './env.ts';
 
 /**
- * Where a process finds the cluster. In a pod all of it has its usual place; outside of one these variables say where a copy of the
- * pod's files is.
+ * Where a process finds the cluster. In a pod the defaults fit. Outside of one these variables say where a copy of the pod's files is.
  */
 export const processEnv = {
   KUBERNETES_SERVICE_HOST: text({

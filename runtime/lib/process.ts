@@ -32,8 +32,8 @@ export interface ProcessSpec<C extends ProcessConfig> {
   /** @throws EnvError naming every fault */
   read(source: Readonly<Record<string, string | undefined>>): C;
   /**
-   * The process's work, until `signal` aborts. A text that it resolves with says why it ends by itself and goes into the
-   * termination log, with exit code 0. A rejection is exit code 1, unless the signal has aborted.
+   * The process's work, until `signal` aborts. Where it ends by itself it may resolve with the reason, which goes into the termination log; the
+   * exit code is 0. A rejection gives exit code 1, unless the signal has aborted.
    */
   run(config: C, context: ProcessContext): Promise<string | void>;
 }
@@ -130,7 +130,7 @@ function cancelOnSignal(world: ProcessWorld, logger: Logger): AbortSignal {
   return cancel.signal;
 }
 
-/** Best effort: a process that cannot say why it ends still has to end. */
+/** A process that cannot write its reason still has to end, so a failure is only reported. */
 function tell(world: ProcessWorld, path: string | undefined, reason: string): void {
   if (!path) return;
   try {

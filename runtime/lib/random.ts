@@ -6,7 +6,7 @@ export function jitter(ms: number, fraction: number, random: Random): number {
   return ms * (1 + fraction * (2 * random() - 1));
 }
 
-/** An identity that no other will share: 64 random bits in hexadecimal. */
+/** A unique identity: 64 random bits in hexadecimal. */
 export function randomId(random: Random): string {
   const half = (): string =>
     Math.floor(random() * 2 ** 32)

@@ -47,7 +47,7 @@ export async function retry<T>(attempt: () => Promise<T>, policy: RetryPolicy): 
   }
 }
 
-/** Measures for how long something has been so without a break. */
+/** Measures for how long a condition has held without a break. */
 export class Streak {
   readonly #clock: Clock;
   #since: number | undefined;
@@ -56,7 +56,7 @@ export class Streak {
     this.#clock = clock;
   }
 
-  /** Takes note of whether it is so now. @returns milliseconds since it was so first, 0 where it is not so */
+  /** Records whether the condition holds now. @returns milliseconds since it began to hold, 0 where it does not */
   note(isSo: boolean): number {
     const now = this.#clock.monotonic();
     this.#since = isSo ? (this.#since ?? now) : undefined;

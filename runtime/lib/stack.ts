@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** A place in a bundle, as a stack has it. */
+/** A position in a bundle, as a stack trace names it. */
 const BUNDLED = /(file:\/\/\S+?\.mjs):(\d+):(\d+)/g;
 
 /**
- * Where an error and its causes came from, by the lines of the sources where a bundle has its map beside it. For what ends a process: Node's
- * own `--enable-source-maps` reads the map as soon as anybody asks any error for its stack, and keeps it, which is up to 34 MB.
+ * The stacks of an error and its causes, with the lines of the sources where a bundle has its source map beside it. Only used when a process
+ * ends: Node's own `--enable-source-maps` would read the map at the first stack that anybody asks for, and keep up to 34 MB of it.
  */
 export function stackOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -19,7 +19,7 @@ export function stackOf(error: unknown): string | undefined {
   return cause === undefined ? own : `${own}\ncaused by ${cause}`;
 }
 
-/** Best effort: undefined where no map knows the place, of which line and column count from 1. */
+/** Undefined where no map knows the position. Line and column count from 1. */
 function bySource(bundle: string, [line, column]: readonly [line: number, column: number]): string | undefined {
   try {
     const map = JSON.parse(readFileSync(`${fileURLToPath(bundle)}.map`, 'utf8')) as SourceMapPayload;

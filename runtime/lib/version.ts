@@ -1,2 +1,2 @@
-/** Version of this package; a test holds it to package.json, which a bundled process has no longer beside it. */
+/** Version of this package. A test compares it with package.json, which a bundled process cannot read. */
 export const VERSION = '0.1.0';

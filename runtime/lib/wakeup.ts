@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** The wall clock may jump, so a wait for an instant looks at it again after this time at the latest. */
+/** The wall clock may jump, so a wait for an instant checks it again after this time at the latest. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Collects reasons to look again. However many came while somebody was busy, they end one wait. */
+/** Lets a loop sleep until there is work. All rings that came while the loop was busy together end one wait. */
 export class Wakeup {
   #rung = false;
   #wake: (() => void) | undefined;
@@ -14,8 +14,8 @@ export class Wakeup {
   }
 
   /**
-   * Waits until it has rung since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
-   * Returns whether it rang.
+   * Waits until `ring` was called since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
+   * @returns whether it rang
    */
   async wait(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {
     const over = new AbortController();

@@ -1,36 +1,36 @@
 import { z } from 'zod';
 import { MARKS_ANNOTATION } from './names.ts';
 
-/** What of the operator's can be on a node. Each is undone only by whoever `owns` it. */
+/** What the operator can put on a node. A release takes away only those that the marks list in `owns`. */
 export const OWNABLE = ['cordon', 'lb', 'cluster-autoscaler', 'karpenter'] as const;
 export type Ownable = (typeof OWNABLE)[number];
 
 /**
- * What the operator left on a node, kept in the node's annotation `brupop.bottlerocket.aws/marks` and written only together with the
- * resourceVersion of the node that was read first.
+ * What the operator left on a node, kept in the node's annotation `brupop.bottlerocket.aws/marks`. It is written only together with the
+ * resourceVersion of the node that was read before.
  */
 export interface Marks {
-  /** Identity of the drain attempt; a drain that finds another id here has been superseded. */
+  /** Identity of the drain attempt. A drain that finds another id here has been superseded. */
   readonly id: string;
-  /** When the drain began (RFC 3339): its deadline counts from here. Null while the node is only excluded from load balancers. */
+  /** When the drain began (RFC 3339), from which its deadline counts. Null while the node is only excluded from load balancers. */
   readonly since: string | null;
   /** Boot id of the host for which the drain runs; null where the agent did not say. */
   readonly boot: string | null;
   /**
-   * When the newest pod that was on the node at its cordon was created (RFC 3339): those created later came later. By the API server's
-   * clock, as all times of creation are, and not by that of whoever cordoned. The Node's own where it had no pods. Undefined where an older
-   * replica cordoned, and while the node is only excluded from load balancers.
+   * creationTimestamp (RFC 3339) of the newest pod that was on the node when it was cordoned: a pod created later came after the cordon. All
+   * such times are by the API server's clock, so they can be compared. Where the node had no pods, it is the Node's own. Undefined where an
+   * older replica cordoned, and while the node is only excluded from load balancers.
    */
   readonly newestPod?: string | undefined;
-  /** When its volumes were first waited for, its pods being gone (RFC 3339): the time for them counts from here. */
+  /** When the wait for its volumes began, after its pods were gone (RFC 3339). The time allowed for them counts from here. */
   readonly volumesSince?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
   readonly drained?: string | undefined;
-  /** Another with each proof: one that changed nothing would leave others the node's version, and with it what they decided before. */
+  /** New with each proof, so that each proof changes the Node's resourceVersion: a write decided before it then conflicts. */
   readonly proof?: string | undefined;
   /** What a release has to undo, exactly. */
   readonly owns: readonly Ownable[];
-  /** Entries of `owns` on the node that a newer version wrote and this one cannot undo; undefined where there are none. */
+  /** Entries of `owns` that a newer version of the operator wrote and this one cannot undo; undefined where there are none. */
   readonly unknown?: readonly string[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface MarkedNode {
   readonly spec?: { readonly unschedulable?: boolean };
 }
 
-/** Marks that somebody edited by hand are marks all the same: the node counts as busy, and a release undoes nothing but them. */
+/** Stands for marks that cannot be parsed, e.g. after somebody edited them: the node counts as busy, and a release removes only the marks. */
 const UNREADABLE: Marks = { id: '', since: null, boot: null, owns: [] };
 
 /** The marks on `node`; undefined where there are none. */
@@ -77,7 +77,7 @@ function isOwnable(entry: string): entry is Ownable {
   return OWNABLE.some((known) => known === entry);
 }
 
-/** The annotation's text. */
+/** The text of the annotation. */
 export function writeMarks({ owns, unknown = [], ...marks }: Marks): string {
   return JSON.stringify({ ...marks, owns: [...owns, ...unknown] });
 }

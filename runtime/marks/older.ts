@@ -4,8 +4,8 @@ import { LB_LABEL, LB_VALUE } from './names.ts';
 import type { NodePatch } from './patches.ts';
 
 /*
- * What the older implementation's apiserver leaves on a node, which writes no marks. Only a caller that has made sure that no
- * administrator's is taken for it may undo it.
+ * Undoes what the older implementation's apiserver leaves on a node. It writes no marks, so a caller must first make sure that the cordon or
+ * the label is not an administrator's.
  */
 
 /** Undoes its cordon; undefined where there is none, or the hold annotation keeps it. */

@@ -14,8 +14,8 @@ import {
 type Annotations = Readonly<Record<string, string | null>>;
 
 /**
- * A JSON merge patch for a Node. It always carries the resourceVersion of the node that it was computed from: whoever changed the node
- * in between wins, and the writer has to look again.
+ * A JSON merge patch for a Node. It always carries the resourceVersion of the node that it was computed from. If somebody else changed the
+ * node in between, the patch fails and its writer reads the node again.
  */
 export interface NodePatch {
   readonly metadata: {
@@ -28,17 +28,17 @@ export interface NodePatch {
 
 /** One drain attempt, as the caller knows it. */
 export interface Attempt {
-  /** Identity for new marks; fresh for each call. */
+  /** Identity for new marks, unique to each call. */
   readonly id: string;
   /** Now, RFC 3339. */
   readonly now: string;
-  /** The agent's boot id; null where it did not say, which is not another boot. */
+  /** The agent's boot id; null where it did not say one. Null counts as the same boot. */
   readonly boot: string | null;
-  /** When the newest pod on the node was created (RFC 3339); undefined where nobody has looked. */
+  /** When the newest pod on the node was created (RFC 3339); undefined where the pods were not listed. */
   readonly newestPod?: string | undefined;
 }
 
-/** One look at an empty node: its time, and an identity of its own. */
+/** A check that found the node empty: its time, and an identity of its own. */
 export type Proof = Pick<Attempt, 'id' | 'now'>;
 
 const HINTS: readonly (readonly [Ownable, string])[] = [
@@ -48,9 +48,9 @@ const HINTS: readonly (readonly [Ownable, string])[] = [
 const HINT_VALUE = 'true';
 
 /**
- * Cordons `node` for a drain: unschedulable, the label `updating` and the autoscaler hints, with marks that own what was not there
- * before. An attempt of the same boot is joined (id, since and what it owns stay), one of another boot is renewed but keeps what it owns.
- * Undefined where the node is cordoned by this attempt already.
+ * Cordons `node` for a drain: unschedulable, the label `updating` and the autoscaler hints, with marks that own what was not there before.
+ * An attempt of the same boot on the node is joined: `id`, `since` and `owns` stay. One of another boot gets a new `id` and `since`, and `owns`
+ * stays. Undefined where this attempt has cordoned the node already.
  */
 export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | undefined {
   const before = readMarks(node);
@@ -83,8 +83,8 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
 type Drain = Pick<Marks, 'id' | 'boot' | 'newestPod'> & { readonly since: string };
 
 /**
- * The drain that `attempt` means: the one on the node where it joins that, else a new one under its own id. What came while a node was
- * uncordoned is not late.
+ * The drain that `attempt` belongs to: the one on the node if it joins that, else a new one under its own id. Pods that came while the node was
+ * not cordoned do not count as late, so `newestPod` is then taken anew.
  */
 export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const { id, now, boot, newestPod } = attempt;
@@ -94,25 +94,25 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   return { id: marks.id, since: marks.since, boot: marks.boot, newestPod: cordoned ? marks.newestPod : newestPod };
 }
 
-/** A drain belongs to the attempt on the node if that one has begun and neither side knows of another boot. */
+/** An attempt joins the drain on the node unless both name a boot and the boots differ. Marks that cannot be parsed are not joined. */
 function joins(marks: Marks, attempt: Attempt): boolean {
   const otherBoot = marks.boot !== null && attempt.boot !== null && marks.boot !== attempt.boot;
   return marks.id !== '' && !otherBoot;
 }
 
-/** Proves, by its resourceVersion, that the node as read was cordoned by the drain `id`; undefined where it was not. */
+/** Records that the node, cordoned by the drain `id`, is empty. The resourceVersion proves both of one moment. Undefined where it is not cordoned so. */
 export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: Proof): NodePatch | undefined {
   const marks = marksOfDrain(node, id);
   return marks && annotate(node, { ...marks, drained: now, proof });
 }
 
-/** The drain `id` begins to wait for volumes; undefined where the node was not cordoned by it. */
+/** Records that the drain `id` begins to wait for volumes. Undefined where it has not cordoned the node. */
 export function volumesPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
   const marks = marksOfDrain(node, id);
   return marks && annotate(node, { ...marks, volumesSince: now });
 }
 
-/** Undefined where the node is not cordoned by the drain `id`. */
+/** The marks; undefined where the drain `id` has not cordoned the node. */
 function marksOfDrain(node: MarkedNode, id: string): Marks | undefined {
   const marks = readMarks(node);
   return marks?.id !== id || node.spec?.unschedulable !== true ? undefined : marks;
@@ -137,9 +137,9 @@ export function removeExclusionPatch(node: MarkedNode): NodePatch | undefined {
 }
 
 /**
- * Undoes exactly what the marks own, and the marks. A node under the hold annotation keeps its cordon, which is the administrator's from
- * then on. What a newer version has to undo is remembered beside the marks, which would keep the node busy for ever. Undefined where there
- * are no marks.
+ * Undoes exactly what the marks own, and removes the marks. A node under the hold annotation keeps its cordon, which from then on is the
+ * administrator's. What only a newer version could undo is noted in another annotation, because marks would keep the node busy for ever.
+ * Undefined where there are no marks.
  */
 export function releasePatch(node: MarkedNode): NodePatch | undefined {
   const marks = readMarks(node);
@@ -162,12 +162,12 @@ export function releasePatch(node: MarkedNode): NodePatch | undefined {
   };
 }
 
-/** A label with another value than ours is somebody else's by now. */
+/** A label with another value than ours belongs to somebody else. */
 function isOurExclusion({ metadata }: MarkedNode): boolean {
   return metadata.labels?.[LB_LABEL] === LB_VALUE;
 }
 
-/** Somebody uncordoned the node: a cordon that comes after that is theirs. Undefined where we do not claim one, or it still stands. */
+/** Gives up the cordon after somebody uncordoned the node: a later cordon is theirs. Undefined where we own none, or the node is cordoned. */
 export function disownCordonPatch(node: MarkedNode): NodePatch | undefined {
   const marks = readMarks(node);
   if (!marks?.owns.includes('cordon') || node.spec?.unschedulable === true) return undefined;
@@ -182,7 +182,7 @@ function annotated({ metadata: { resourceVersion } }: MarkedNode, annotations: A
   return { metadata: { resourceVersion, annotations } };
 }
 
-/** The end of these marks. */
+/** Removes the marks, and notes what only a newer version could undo. */
 function ended({ metadata }: MarkedNode, { unknown }: Marks): Annotations {
   if (!unknown) return { [MARKS_ANNOTATION]: null };
   const earlier = metadata.annotations?.[UNRELEASED_ANNOTATION]?.split(/, */) ?? [];

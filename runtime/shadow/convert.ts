@@ -3,7 +3,7 @@ import { specV2, statusV2 } from './model.ts';
 import { CONVERSION_DATA_ANNOTATION, GROUP, KIND } from './names.ts';
 import { STATES, STATES_V1, stateFromV1, stateToV1 } from './states.ts';
 
-/** An object, or a version, that the conversion cannot handle. The message names the field, what was expected and what came. */
+/** The conversion cannot handle an object or a version. The message names the field, what was expected and what came. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
 }
@@ -11,7 +11,7 @@ export class ConversionError extends Error {
 type Json = Readonly<Record<string, unknown>>;
 type Version = 'v1' | 'v2';
 
-/** What a version says of a node. An object may have no status, or null. */
+/** Spec and status of an object, which may have no status, or null. */
 interface Parts {
   readonly spec: Json;
   readonly status?: Json | null;
@@ -26,10 +26,12 @@ const SPEC_V1 = ['state', 'version', 'state_transition_timestamp'] as const;
 const STATUS_V1 = ['current_version', 'target_version', 'current_state'] as const;
 
 /**
- * Converts one BottlerocketShadow between its served versions. v1 lacks most of what v2 says, and the API server stores what a write of
- * v1, of a label say, is converted to. So a v1 object that is given out bears its v2 parts in an annotation, and each part is taken back
- * from there unless somebody has changed v1's own fields of it. v2 objects never bear it: what stands on one is not read and goes. All
- * else is carried over untouched, so metadata and the timestamps' own text survive.
+ * Converts one BottlerocketShadow between its served versions.
+ *
+ * v1 lacks most fields of v2, and any write of a v1 object, even of a label, is stored as the v2 object that it converts to. To lose nothing, a
+ * v1 object that is given out carries its v2 spec and status in an annotation. On the way back each of the two is taken from there, unless
+ * somebody has changed v1's own fields of it. A v2 object never carries the annotation: one that is on it is ignored and removed. All other
+ * fields are copied as they are, so metadata and the exact text of timestamps survive.
  * @param desired e.g. `brupop.bottlerocket.aws/v2`
  * @throws ConversionError
  */
@@ -50,7 +52,7 @@ function annotationsOf(shadow: Json): Json {
   return record(record(shadow['metadata'], 'metadata')['annotations'] ?? {}, 'metadata.annotations');
 }
 
-/** Without an annotation there is no such field either: an object that never had one comes back as it was. */
+/** Without any annotation the field is left out: an object that never had one comes back as it was. */
 function annotated(shadow: Json, annotations: Json): Json {
   const { annotations: _, ...metadata } = shadow['metadata'] as Json;
   return { ...shadow, metadata: { ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) } };
@@ -79,7 +81,7 @@ function statusToV1(status: Json | null): Json | null {
   };
 }
 
-/** As far as v1 tells. */
+/** The v2 parts, as far as v1 has them. */
 function toV2({ spec, status }: Parts): Versioned {
   const state = stateFromV1(oneOf(STATES_V1, spec['state'], 'spec.state'));
   return {
@@ -95,7 +97,7 @@ function statusToV2(status: Json | null): Json | null {
   return { ...status, current_state: state, crash_count: 0 };
 }
 
-/** Those parts of `before`, as v2 has them, of which v1's own fields are as they were given out. */
+/** Those parts of `before` whose v1 fields are still as they were given out. */
 function unchanged({ spec, status }: Parts, before: Parts | undefined): Partial<Parts> {
   if (before === undefined) return {};
   const given = toV1(before);
@@ -112,8 +114,8 @@ function isSame(part: Json, other: Json, fields: readonly string[]): boolean {
 const partsV2 = z.object({ spec: specV2, status: statusV2.nullish() });
 
 /**
- * What the annotation holds, whatever somebody has made of it: nobody checks a v2 object that a conversion has made, so only what fits the
- * model is believed. Fields that a newer model has are kept.
+ * The parts in the annotation. Anybody may have edited it, and the API server does not validate what a conversion returns, so parts that do
+ * not fit the model are ignored. Fields of a newer model are kept.
  */
 function givenOut(data: unknown): Parts | undefined {
   if (typeof data !== 'string') return undefined;

@@ -53,7 +53,7 @@ export const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
-/** What our agents say. The schema is open: a status with a newer word must not be refused as a whole. */
+/** The reasons that our agents give. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
   'PrepareFailed',
   'DrainFailed',
@@ -107,7 +107,7 @@ export const statusV1 = z
   .object({ ...statusShape, current_state: stateV1.describe('The state that the node has reached.') })
   .describe('What the node is. Written by its agent.');
 
-/** Only what the operator reads; everything else in metadata survives because objects are never rebuilt from this. */
+/** Only the fields that the operator reads. All others survive, because objects are never rebuilt from this. */
 const metadata = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),

@@ -15,7 +15,7 @@ export const NAMESPACE = 'brupop-bottlerocket-aws';
 export const MANAGED_LABEL = 'bottlerocket.aws/updater-interface-version';
 export const MANAGED_LABEL_VALUE = '2.0.0';
 
-/** Names which of the operator's three parts a pod, or anything else, belongs to. */
+/** Says to which of the operator's three parts an object, e.g. a pod, belongs. */
 export const COMPONENT_LABEL = `${GROUP}/component`;
 export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 'brupop-controller' } as const;
 
@@ -31,16 +31,16 @@ export const TOKEN_AUDIENCE = 'brupop-apiserver';
 
 /** On the namespace: no update starts. */
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;
-/** On a node: it does not start, and the cordon stays when a running update ends. */
+/** On a node: no update starts, and the cordon stays when a running one ends. */
 export const HOLD_ANNOTATION = `${GROUP}/hold`;
 
-/** On a node: somebody has decided whether it is managed; it is not labelled again. */
+/** On a node: it was decided whether the node is managed, so it is not labelled again. */
 export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
 /** On a shadow: how long the node's last complete update took, in whole seconds. */
 export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
 /** On a shadow: when the node's last complete update was finished (RFC 3339). */
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
-/** On a shadow that is given out as v1, and on no other: spec and status as v2 has them. */
+/** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */
 export const CONVERSION_DATA_ANNOTATION = `${GROUP}/conversion-data`;
 
 /** The condition of a shadow that says why its node is, or is not, on the newest offered version. */

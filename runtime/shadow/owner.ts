@@ -1,11 +1,11 @@
-/** The part of an object that says whose it is. */
+/** The part of an object that names its owners. */
 interface Owned {
   readonly metadata: {
     readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[] | null | undefined;
   };
 }
 
-/** UIDs of the Nodes that own the shadow; a shadow without any is nobody's. */
+/** UIDs of the Nodes that own the shadow; empty where nobody owns it. */
 export function ownersOf({ metadata }: Owned): readonly string[] {
   return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Node').map(({ uid }) => uid);
 }

@@ -32,7 +32,7 @@ function openApi(schema: z.ZodType): OpenApiSchema {
   return structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' }) as OpenApiSchema);
 }
 
-/** Removes what zod adds for JavaScript's sake: its own date pattern beside `format: date-time`, and the largest safe integer. */
+/** Removes what zod adds: its own pattern beside `format: date-time`, and the largest safe integer as a maximum. */
 function structural(schema: OpenApiSchema): OpenApiSchema {
   const { pattern, maximum, items, properties, ...rest } = schema;
   return {

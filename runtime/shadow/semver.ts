@@ -19,7 +19,10 @@ export function versionOfOsImage(osImage: string | undefined): string | undefine
   return word !== undefined && isSemver(word) ? word : undefined;
 }
 
-/** Negative, zero or positive as `a` precedes, equals or follows `b` by the precedence of semver 2.0.0; build metadata does not count. */
+/**
+ * Negative, zero or positive as `a` precedes, equals or follows `b` by the precedence of semver 2.0.0; build metadata does not count. It takes
+ * every text that SEMVER_PATTERN allows, of any length and with numbers of any size: one odd status must not end a plan.
+ */
 export function compareSemver(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   const numbers = compareLists(left.core, right.core);

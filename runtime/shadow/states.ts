@@ -1,4 +1,4 @@
-/** What an update goes through, in order; `ErrorReset` leads back to `Idle`. The controller writes the wanted one, the agent the reached one. */
+/** The states of an update in order; `ErrorReset` leads back to `Idle`. The controller writes the wanted state, the agent the reached one. */
 export const STATES = [
   'Idle',
   'StagedAndPerformedUpdate',
