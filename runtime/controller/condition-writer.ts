@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
-import { upToDate } from './plan/condition.ts';
+import { upToDate } from './plan/conditions.ts';
 import type { Refusals } from './refusals.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 

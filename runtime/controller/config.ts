@@ -1,4 +1,4 @@
-import { type Amount, MOST_AT_ONCE } from './plan/amount.ts';
+import { type Quantity, MOST_AT_ONCE } from './plan/policy.ts';
 import type { Policy } from './plan/policy.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { dailySchedule, timeOfDay } from './schedule/daily.ts';
@@ -36,7 +36,7 @@ const COUNT_AT_ONCE: Counts = {
 const amount = (
   { expected, most, text: count }: Counts,
   meta: { readonly help: string; readonly default: string },
-): OptionalEnvVar<Amount> => ({
+): OptionalEnvVar<Quantity> => ({
   expected: `${expected}, a percentage or "unlimited"`,
   parse: (value) => parseAmount(value, most),
   schema: {
@@ -48,7 +48,7 @@ const amount = (
   ...meta,
 });
 
-function parseAmount(value: string, most: number): Amount | undefined {
+function parseAmount(value: string, most: number): Quantity | undefined {
   if (value.toLowerCase() === 'unlimited') return { kind: 'unlimited' };
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value) > most ? undefined : { kind: 'count', count: Number(value) };
   const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];

@@ -78,13 +78,13 @@ export class Controller {
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
     const { clock, ledger, executor, conditions, expectations, reporter } = this.#options;
     const preview = this.#plan();
-    const { commands, wakeAt = Infinity, snapshot } = preview;
+    const { commands, requeueAt = Infinity, snapshot } = preview;
     expectations.retain(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     reporter.report({ plan: preview, snapshot, lease: ledger.reference });
     const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (moved > 0) return undefined;
-    return changed ? clock.now() : wakeAt;
+    return changed ? clock.now() : requeueAt;
   }
 
   #plan(): Preview {

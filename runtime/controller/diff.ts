@@ -12,7 +12,7 @@ import {
   windowTriggered,
   windowTurned,
 } from './events.ts';
-import { upToDate } from './plan/condition.ts';
+import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import { isSetback, type Setback } from './plan/verdict.ts';

@@ -1,6 +1,6 @@
 import { instantOf } from '../lib/clock.ts';
-import { upToDate } from './plan/condition.ts';
-import { rebootRequest } from './plan/reboots.ts';
+import { upToDate } from './plan/conditions.ts';
+import { rebootRequest } from './plan/machine.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 

@@ -13,7 +13,7 @@ export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> 
 
 /** The verdicts of this moment, for people and for tools. */
 function report(manager: Manager): object {
-  const { verdicts, halted, warnings, places, wakeAt, snapshot, leading, leader } = manager.preview();
+  const { verdicts, halted, warnings, budget, requeueAt, snapshot, leading, leader } = manager.preview();
   const { slots, window, paused } = snapshot;
-  return { leading, leader, paused, window, slots, places, wakeAt, halted, warnings, verdicts };
+  return { leading, leader, paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings, verdicts };
 }

@@ -56,7 +56,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L7',
     does: 'takes more slots than the Lease holds',
-    file: 'runtime/controller/plan/amount.ts',
+    file: 'runtime/controller/plan/policy.ts',
     find: 'Math.min(\n    MOST_AT_ONCE,',
     replace: 'Math.min(\n    Infinity,',
     tests: ['test/controller/plan/starts.test.ts'],
@@ -203,7 +203,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L3 (a)',
     does: 'takes a node for idle on a view from before its own write',
-    file: 'runtime/controller/plan/slots.ts',
+    file: 'runtime/controller/plan/recovery.ts',
     find: 'if (shadow.stale) return undefined;',
     replace: '',
     tests: ['test/controller/plan/recovery.test.ts', 'test/controller/leaders.test.ts'],
@@ -211,9 +211,9 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L6',
     does: 'does not count marks',
-    file: 'runtime/controller/plan/recovery.ts',
-    find: 'const { node, shadow } = subject;\n  if (node.marks) return true;',
-    replace: 'const { shadow } = subject;',
+    file: 'runtime/controller/plan/budget.ts',
+    find: 'const { node, shadow } = info;\n  if (node.marks) return true;',
+    replace: 'const { shadow } = info;',
     tests: [
       'test/controller/plan/starts.test.ts',
       'test/controller/plan/reference.test.ts',

@@ -1,48 +1,61 @@
-import { retryAt } from './backoff.ts';
-import type { Alarm } from './alarm.ts';
-import { drainBlocked } from './findings.ts';
+import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused, isStaged } from './machine.ts';
 import type { Policy } from './policy.ts';
-import type { Releases } from './releases.ts';
-import type { ShadowView, Snapshot } from './snapshot.ts';
-import type { Subject } from './subject.ts';
-import { atTime, type Finding, found, type Stop } from './verdict.ts';
-import type { Withheld } from './withheld.ts';
+import type { Release, Releases } from './releases.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import type { NodeInfo, NodeView, ShadowView, Snapshot } from './snapshot.ts';
+import { atTime, drainBlocked, type Finding, found, type Stop } from './verdict.ts';
+import { refused, type Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
-  readonly snapshot: Pick<Snapshot, 'paused' | 'window' | 'drainRefusals'>;
+  readonly snapshot: Pick<Snapshot, 'paused' | 'window' | 'slots' | 'refusals' | 'drainRefusals'>;
   readonly policy: Policy;
   readonly releases: Releases;
-  readonly alarm: Alarm;
-  /** A start that would be asked for in vain takes no place: another node gets it meanwhile. */
+  /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
   readonly withheld: Withheld;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
 }
+
+/** What a gate says; undefined = pass. */
+export interface Answer {
+  readonly finding: Finding | undefined;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+export const PASS: Answer = { finding: undefined, changesAt: NEVER };
+
+/** Time changes nothing about it, or ends it at the instant that it names. */
+const answer = (finding: Finding): Answer => ({ finding, changesAt: finding.until ?? NEVER });
 
 /**
- * What keeps `subject` from starting on `version`, slots apart; undefined where nothing does. People come first, then time, and then other
- * nodes: whoever waits for those waits for nothing else.
+ * What keeps the node from starting on `version`, the budget apart. People come first, then time, and then other nodes: whoever waits for
+ * those waits for nothing else.
  */
-export function gate(subject: Subject, version: string, keeper: Gatekeeper): Finding | undefined {
-  const { node, shadow } = subject;
-  if (node.held) return HELD;
-  if (keeper.snapshot.paused) return PAUSED;
-  if (!node.ready) return NOT_READY;
-  return (
-    haltedOn(subject, version, keeper) ??
-    (shadow && notYet(node.family, shadow, keeper)) ??
-    keeper.withheld.refused('start', node.shadowName) ??
-    unproven(subject, version, keeper)
-  );
+export function gate(info: NodeInfo, version: string, keeper: Gatekeeper): Answer {
+  const { node, shadow } = info;
+  const release = keeper.releases.of(node.family, version);
+  const kept = keptBack(node, keeper.snapshot) ?? haltedOn(node, release, version);
+  if (kept) return answer(kept);
+  const time = shadow ? notYet(info, shadow, keeper) : PASS;
+  if (time.finding) return time;
+  const withheld = keeper.withheld.refusalOf('start', node.shadowName);
+  if (withheld) return { finding: refused(withheld), changesAt: Math.min(time.changesAt, withheld.retryAt) };
+  const finding = unproven(node, release, version);
+  return finding ? { finding, changesAt: time.changesAt } : time;
 }
 
-function notYet(family: string, shadow: ShadowView, keeper: Gatekeeper): Finding | undefined {
-  return (
-    backingOff(shadow, keeper) ??
-    refusedLately(shadow, keeper) ??
-    outsideWindow(shadow, keeper) ??
-    tooLate(family, shadow, keeper)
-  );
+function keptBack(node: NodeView, { paused }: Gatekeeper['snapshot']): Finding | undefined {
+  if (node.held) return HELD;
+  if (paused) return PAUSED;
+  return node.ready ? undefined : NOT_READY;
+}
+
+function notYet({ node }: NodeInfo, shadow: ShadowView, keeper: Gatekeeper): Answer {
+  const finding = backingOff(shadow, keeper) ?? refusedLately(shadow, keeper) ?? outsideWindow(shadow, keeper);
+  return finding ? answer(finding) : beforeClosing(node.family, shadow, keeper);
 }
 
 const HELD = found('Held', 'the node bears the hold annotation');
@@ -54,86 +67,92 @@ const NOT_READY = found('NodeNotReady', 'the node is not Ready');
  * would refuse by now, for a person's sake or the release's, is called off: a pause is over some day, and a node that is down may come back, so
  * then it waits. A window that has closed stops nothing that has begun.
  */
-export function secondGate(subject: Subject, keeper: Gatekeeper): Stop | undefined {
-  const { node, shadow } = subject;
+export function secondGate(info: NodeInfo, { snapshot, releases }: Gatekeeper): Stop | undefined {
+  const { node, shadow } = info;
   if (!shadow || !isStaged(shadow)) return undefined;
   if (node.held) return { kind: 'call-off', because: HELD };
-  const refusal = shadow.spec.version == null ? undefined : haltedOn(subject, shadow.spec.version, keeper);
+  const refusal =
+    shadow.spec.version == null
+      ? undefined
+      : haltedOn(node, releases.of(node.family, shadow.spec.version), shadow.spec.version);
   if (refusal) return { kind: 'call-off', because: refusal };
-  if (keeper.snapshot.paused) return { kind: 'wait', because: PAUSED };
+  if (snapshot.paused) return { kind: 'wait', because: PAUSED };
   return node.ready ? undefined : { kind: 'wait', because: NOT_READY };
 }
 
 /** A budget that is used up for a moment is waited for: other nodes' pods may only be starting. */
 const REFUSED_MS = 120_000;
 
-/** For a node that holds a place which others wait for: a refusal has no end of its own (rule L8). */
-export function endlessRefusal({ node, shadow }: Subject, { snapshot, alarm }: Gatekeeper): Stop | undefined {
-  if (!shadow || !isRefused(shadow, node.marks)) return undefined;
-  const refusal = snapshot.drainRefusals.get(shadow.name);
-  if (refusal?.kind !== 'refused') return undefined;
-  return alarm.reached(refusal.since + REFUSED_MS)
-    ? { kind: 'call-off', because: drainBlocked(shadow.status) }
-    : undefined;
+/**
+ * From when on a node that holds a slot which others wait for is called off: a refusal of its drain has no end of its own (rule L8). Without
+ * its agent a node is rescued, whatever it was refused.
+ */
+export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusals }: Gatekeeper['snapshot']): number {
+  if (!shadow || shadow.stale || health.agentSilent || !isRefused(shadow, node.marks)) return NEVER;
+  const refusal = drainRefusals.get(shadow.name);
+  return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
 }
 
 /** Of a node whose update was called off and whose agent is on its way to rest: what keeps it from starting again is why. */
-export function stillRefused(subject: Subject, keeper: Gatekeeper): Finding | undefined {
-  const { status } = subject.shadow ?? {};
-  if (!subject.shadow || !status || !isCalledOff(subject.shadow)) return undefined;
-  return status.current_version === status.target_version ? undefined : gate(subject, status.target_version, keeper);
+export function stillRefused(info: NodeInfo, keeper: Gatekeeper): Answer {
+  const { status } = info.shadow ?? {};
+  if (!info.shadow || !status || !isCalledOff(info.shadow)) return PASS;
+  return status.current_version === status.target_version ? PASS : gate(info, status.target_version, keeper);
 }
 
 /** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */
-function haltedOn({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
-  if (releases.of(node.family, version).failed.has(node.uid)) return undefined;
-  const left = releases.budgetLeft(node.family, version, policy.maxFailed);
-  if (left <= 0) return found('RolloutHalted', `too many nodes failed on ${version}`);
-  return undefined;
+function haltedOn({ uid }: NodeView, { failed, failuresLeft }: Release, version: string): Finding | undefined {
+  if (failuresLeft > 0 || failed.has(uid)) return undefined;
+  return found('RolloutHalted', `too many nodes failed on ${version}`);
 }
 
 /** Until a node has completed it, no more are on their way to a version than may fail on it. */
-function unproven({ node }: Subject, version: string, { releases, policy }: Gatekeeper): Finding | undefined {
-  const { failed, proven, inFlight } = releases.of(node.family, version);
-  if (failed.has(node.uid)) return undefined;
-  const left = releases.budgetLeft(node.family, version, policy.maxFailed);
-  if (!proven && inFlight >= left) return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
-  return undefined;
+function unproven({ uid }: NodeView, release: Release, version: string): Finding | undefined {
+  const { proven, inFlight, failuresLeft, failed } = release;
+  if (proven || inFlight < failuresLeft || failed.has(uid)) return undefined;
+  return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
 }
 
-function backingOff(shadow: ShadowView, { alarm }: Gatekeeper): Finding | undefined {
-  const until = retryAt(shadow);
-  if (until === undefined || alarm.reached(until)) return undefined;
+const MINUTE_MS = 60_000;
+const LONGEST_BACKOFF_MINUTES = 1440;
+
+/** After a failure a node tries again only after more than min(2^crashes, 1440) minutes. Nothing holds where nobody knows when it failed. */
+function backingOff({ status, failedAt }: ShadowView, { now }: Gatekeeper): Finding | undefined {
+  if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
+  const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
+  if (until <= now) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
 }
 
 /** Its update was called off because its drain was refused. */
-function refusedLately({ name, status }: ShadowView, { snapshot, alarm }: Gatekeeper): Finding | undefined {
+function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeeper): Finding | undefined {
+  if (snapshot.drainRefusals.size === 0) return undefined;
   const refusal = snapshot.drainRefusals.get(name);
-  if (refusal?.kind !== 'called-off' || alarm.reached(refusal.retryAt)) return undefined;
+  if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return undefined;
   return { ...drainBlocked(status), until: refusal.retryAt };
 }
 
 /** Where updates start at moments, whoever was offered one before the last moment is in time. */
-function outsideWindow({ offeredAt }: ShadowView, { snapshot, alarm }: Gatekeeper): Finding | undefined {
+function outsideWindow({ offeredAt }: ShadowView, { snapshot }: Gatekeeper): Finding | undefined {
   const { open, triggeredAt, changesAt } = snapshot.window;
-  if (!open && triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt) return undefined;
-  if (changesAt !== undefined) alarm.reached(changesAt);
-  if (open) return undefined;
+  if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
   if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
   return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
 }
 
-/** The window closes before the node would be done, by how long its last update took, or else the longest of its kind. */
-function tooLate(
+/** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
+function beforeClosing(
   family: string,
   { lastUpdateMs }: ShadowView,
-  { snapshot, policy, releases, alarm }: Gatekeeper,
-): Finding | undefined {
+  { snapshot, policy, releases, now }: Gatekeeper,
+): Answer {
   const { open, changesAt } = snapshot.window;
-  if (!policy.mustFit || !open || changesAt === undefined) return undefined;
+  if (!open || changesAt === undefined) return PASS;
+  if (!policy.mustFit) return { finding: undefined, changesAt };
   const neededMs = lastUpdateMs ?? releases.longestUpdateMs(family);
-  if (!alarm.reached(changesAt - neededMs + 1)) return undefined;
-  const minutes = Math.ceil(neededMs / 60_000);
-  return found('OutsideWindow', `the window closes before an update of about ${minutes} min would be done`);
+  const tooLateAt = changesAt - neededMs + 1;
+  if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
+  const minutes = Math.ceil(neededMs / MINUTE_MS);
+  const message = `the window closes before an update of about ${minutes} min would be done`;
+  return { finding: found('OutsideWindow', message), changesAt };
 }

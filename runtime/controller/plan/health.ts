@@ -1,13 +1,20 @@
-import type { Alarm } from './alarm.ts';
-import { upToDate } from './condition.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { upToDate } from './conditions.ts';
+import { isBackFromReboot, isBackUnreported, isStepOver, type Soak } from './machine.ts';
 import type { Policy } from './policy.ts';
-import { isBackUnreported } from './reboots.ts';
-import type { NodeView, ShadowView } from './snapshot.ts';
-import { isLeftOver } from './recovery.ts';
-import { isIdle, type Subject } from './subject.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import {
+  isActive,
+  isIdle,
+  type NodeInfo,
+  nodeInfos,
+  type NodeView,
+  type ShadowView,
+  type Snapshot,
+} from './snapshot.ts';
 import type { Setback } from './verdict.ts';
 
-/** What time says about a subject. */
+/** What time says about a node. */
 export interface Health {
   /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
   readonly agentSilent: boolean;
@@ -17,86 +24,155 @@ export interface Health {
    * Whether the node, back from its update, has been Ready for long enough; `failed` also for one that went not Ready soon after it had
    * finished. Undefined where nothing depends on it.
    */
-  readonly soak: 'waiting' | 'passed' | 'failed' | undefined;
+  readonly soak: Soak;
   /** Until when the node, which is not Ready, takes a slot for that: milliseconds since the Unix epoch. */
   readonly outageUntil: number | undefined;
+  /** When time alone changes any of this. An outage's end is left out: it changes something only where somebody waits for the slot. */
+  readonly changesAt: number;
+}
+
+export interface AssessedNode extends NodeInfo {
+  readonly health: Health;
 }
 
 /** For how long after an update what becomes of the node is put down to its release, milliseconds. */
 const PROBATION_MS = 3_600_000;
 
 /** Nearly every node, nearly always. */
-const WELL: Health = { agentSilent: false, notReturned: false, soak: undefined, outageUntil: undefined };
+const WELL: Health = {
+  agentSilent: false,
+  notReturned: false,
+  soak: undefined,
+  outageUntil: undefined,
+  changesAt: NEVER,
+};
 
-/** Asks the alarm only for what makes a difference once it has come, so that nobody is woken in vain. */
-export function healthOf(subject: Subject, policy: Policy, alarm: Alarm): Health {
-  const { node, shadow, silentSince } = subject;
-  const isWell = node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
-  if (isWell || !node.managed) return WELL;
-  const outageUntil = outageOf(subject, policy, alarm.now);
-  if (!shadow) return { ...WELL, outageUntil, agentSilent: isOverdue(subject, policy, alarm) };
-  const agentSilent = isSilent(subject, policy, alarm);
-  const notReturned = hasNotReturned(subject, shadow, { policy, alarm });
-  const judged = isIdle(shadow) ? relapseOf : soakOf;
-  const soak = agentSilent || notReturned ? undefined : judged(node, shadow, { policy, alarm });
-  return { agentSilent, notReturned, soak, outageUntil };
+/** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
+export function assess(snapshot: Snapshot, policy: Policy, now: number): AssessedNode[] {
+  return nodeInfos(snapshot).map((info) => Object.assign(info, { health: healthOf(info, policy, now) }));
 }
 
-/** The agent of a node that nobody has registered, up or not, is waited for from when the node was first seen. */
-function isOverdue({ silentSince }: Subject, { agentTimeoutMs }: Policy, alarm: Alarm): boolean {
-  return silentSince !== undefined && alarm.reached(silentSince + agentTimeoutMs);
+function healthOf(info: NodeInfo, policy: Policy, now: number): Health {
+  if (isWell(info) || !info.node.managed) return WELL;
+  const silentFrom = agentSilentFrom(info, policy);
+  const missedFrom = notReturnedFrom(info, policy);
+  const agentSilent = silentFrom <= now;
+  const notReturned = missedFrom <= now;
+  const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, policy);
+  const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
+  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt]);
+  return { agentSilent, notReturned, soak, outageUntil: outageOf(info, policy, now), changesAt };
 }
 
-/** A host that is down cannot run its agent: silence counts from when the node was Ready. */
-function isSilent({ node, silentSince }: Subject, { agentTimeoutMs }: Policy, alarm: Alarm): boolean {
-  if (silentSince === undefined || !node.ready) return false;
-  return alarm.reached(Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs);
+function isWell({ node, shadow, silentSince }: NodeInfo): boolean {
+  return node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
 }
 
-interface Measure {
-  readonly policy: Policy;
-  readonly alarm: Alarm;
+/**
+ * A host that is down cannot run its agent: silence counts from when the node was Ready. The agent of a node that nobody has registered, up
+ * or not, is waited for from when the node was first seen.
+ */
+function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Policy): number {
+  if (silentSince === undefined) return NEVER;
+  if (!shadow) return silentSince + agentTimeoutMs;
+  return node.ready ? Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs : NEVER;
 }
 
 /** Only what was asked for: a machine that dies at any other moment blames no release (rule F1). */
-function hasNotReturned({ node, silentSince }: Subject, shadow: ShadowView, { policy, alarm }: Measure): boolean {
+function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Policy): number {
+  if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
-  return since !== undefined && hasLasted('NotReturned', shadow, () => alarm.reached(since + policy.returnTimeoutMs));
+  return since === undefined ? NEVER : unlessSaid('NotReturned', shadow, since + returnTimeoutMs);
+}
+
+/** What the node is watched for after its update. */
+interface Trial {
+  readonly endsAt: number;
+  readonly meanwhile: Soak;
+  readonly result: Soak;
+}
+
+const NO_TRIAL: Trial = { endsAt: NEVER, meanwhile: undefined, result: undefined };
+
+function trialOf({ node, shadow }: NodeInfo, policy: Policy): Trial {
+  if (!shadow) return NO_TRIAL;
+  return isIdle(shadow) ? relapseOf(node, shadow, policy) : soakOf(node, shadow, policy);
 }
 
 /** A reboot can be too short for the node to have been seen not Ready, so both times count from the entry into MonitoringUpdate. */
-function soakOf(node: NodeView, shadow: ShadowView, { policy, alarm }: Measure): Health['soak'] {
+function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Policy): Trial {
   const { spec, status, stale, stateSeenAt } = shadow;
-  if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return undefined;
+  if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
-  if (node.ready) return !stale && alarm.reached(since + policy.soakMs) ? 'passed' : 'waiting';
-  return hasLasted('SoakFailed', shadow, () => alarm.reached(since + policy.soakTimeoutMs)) ? 'failed' : 'waiting';
+  if (node.ready) return { endsAt: stale ? NEVER : since + soakMs, meanwhile: 'waiting', result: 'passed' };
+  return { endsAt: unlessSaid('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
 }
 
 /** A node that has finished fails its soak still, where it is not Ready since soon after that: what befalls it later is its own affair. */
-function relapseOf(
-  { ready, readinessSeenAt }: NodeView,
-  shadow: ShadowView,
-  { policy, alarm }: Measure,
-): Health['soak'] {
+function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Policy): Trial {
   const { finishedAt } = shadow;
-  if (ready || finishedAt === undefined) return undefined;
-  const isOver = (): boolean =>
-    readinessSeenAt <= finishedAt + PROBATION_MS && alarm.reached(readinessSeenAt + policy.soakTimeoutMs);
-  return hasLasted('SoakFailed', shadow, isOver) ? 'failed' : undefined;
+  if (ready || finishedAt === undefined) return NO_TRIAL;
+  const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
+  return { endsAt: unlessSaid('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
 }
 
 /** A process that has just begun to count goes on where the one before it had come to its verdict: a release that was halted stays so. */
-function hasLasted(reason: Setback['reason'], { status }: ShadowView, isOver: () => boolean): boolean {
-  return upToDate(status)?.reason === reason || isOver();
+function unlessSaid(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
+  return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
-/** No alarm: only where somebody waits for its place does the end of an outage change anything. */
-function outageOf(subject: Subject, { notReadyHoldMs, agentTimeoutMs }: Policy, now: number): number | undefined {
-  const { node, silentSince = -Infinity } = subject;
+function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Policy, now: number): number | undefined {
+  const { node, silentSince = -Infinity } = info;
   const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
   // Until its agent has been away for as long as for a rescue, it may only be starting anew.
-  const until = Math.max(outage, isLeftOver(subject) ? silentSince + agentTimeoutMs : -Infinity);
+  const until = Math.max(outage, isLeftOver(info) ? silentSince + agentTimeoutMs : -Infinity);
   return now < until ? until : undefined;
+}
+
+/** Nothing goes on any more of its update, and nobody is there to go on: where it has no slot any more, it was rescued, whatever became of its node. */
+export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
+  if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
+  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
+}
+
+const MINUTE_MS = 60_000;
+/** An agent waits two hours for a host that is busy, and begins anew where the host is rebooted meanwhile. */
+const STAGING_MS = 180 * MINUTE_MS;
+/** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
+const REBOOTING_MS = 60 * MINUTE_MS;
+/** Whatever else an agent does it does at once. */
+const OTHER_MS = 30 * MINUTE_MS;
+
+/** An update whose step takes longer than it may. */
+export interface Deadline {
+  /** When the step began, or when the node went not Ready in it. */
+  readonly since: number;
+  readonly endsAt: number;
+}
+
+/** Of an update that would else be said to run: nothing but a person ends this. A soak has times of its own. */
+export function progressDeadline({ node, shadow, health }: AssessedNode, policy: Policy): Deadline | undefined {
+  if (!shadow || health.soak !== undefined) return undefined;
+  const begun = stepBegan(shadow);
+  if (node.ready) return { since: begun, endsAt: begun + limitOf(shadow, policy) };
+  const since = Math.max(begun, node.readyChangedAt);
+  return { since, endsAt: since + policy.returnTimeoutMs };
+}
+
+/** By the stamp of the controller, which outlives the process that wrote it; of one whose clock was ahead, since it was seen. */
+function stepBegan({ spec, stateSeenAt }: ShadowView): number {
+  return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
+}
+
+/**
+ * How long the step may take, milliseconds. Where it is over, a controller that was away or a pause that is lifted is late, and no node: the
+ * next is written with this very plan, or the verdict says what keeps it from that.
+ */
+function limitOf(shadow: ShadowView, { drainTimeoutMs }: Policy): number {
+  const { state } = shadow.spec;
+  if (isStepOver(shadow)) return Infinity;
+  if (state === 'StagedAndPerformedUpdate') return STAGING_MS;
+  if (state !== 'RebootedIntoUpdate') return OTHER_MS;
+  return drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS;
 }

@@ -1,22 +1,18 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { Alarm } from './alarm.ts';
+import { Budget, type Holder } from './budget.ts';
 import type { CallOff, Command, SetSpec } from './commands.ts';
-import { conditionFor } from './condition.ts';
-import { findingFor, newestVersions } from './findings.ts';
-import { endlessRefusal, type Gatekeeper, secondGate, stillRefused } from './gates.ts';
-import { healthOf } from './health.ts';
+import { conditionCommands } from './conditions.ts';
+import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
+import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import type { Policy } from './policy.ts';
-import { type Holder, Places } from './places.ts';
-import { recover } from './recovery.ts';
-import { type Assessed, type Halted, type ReleaseName, Releases } from './releases.ts';
-import { settle } from './slots.ts';
-import { stalled } from './stalled.ts';
+import { recover, settle } from './recovery.ts';
+import { type Halted, type ReleaseName, Releases } from './releases.ts';
+import { NEVER, nextAfter } from './requeue.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
-import { subjectsOf } from './subject.ts';
-import { type Finding, found, type Reason, type Stop, type Verdict, verdictOn, WAITING } from './verdict.ts';
-import { type Warning, warningsFor, withWarnings } from './warnings.ts';
+import { drainBlocked, type Stop, type Verdict } from './verdict.ts';
+import { judge, type Warning, warningsFor } from './verdicts.ts';
 import { Withheld } from './withheld.ts';
 
 export interface Plan {
@@ -29,80 +25,104 @@ export interface Plan {
   /** Versions that nodes wait for. */
   readonly offered: readonly ReleaseName[];
   readonly warnings: readonly Warning[];
-  /** How many nodes may be updating at once, and who takes a place. */
-  readonly places: { readonly capacity: number; readonly holders: readonly Holder[] };
+  /** How many nodes may be updating at once, and who takes that up. */
+  readonly budget: { readonly capacity: number; readonly holders: readonly Holder[] };
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
-  readonly wakeAt: number | undefined;
+  readonly requeueAt: number | undefined;
 }
 
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
-  const alarm = new Alarm(now);
-  const timestamp = rfc3339(now);
-  const fleet = subjectsOf(snapshot).map((subject) => ({ subject, health: healthOf(subject, policy, alarm) }));
-  const managed = fleet.filter(({ subject }) => subject.node.managed);
-  const withheld = new Withheld(snapshot, alarm);
-  const keeper: Gatekeeper = { snapshot, policy, alarm, withheld, releases: new Releases(managed) };
-  const places = new Places(fleet, snapshot, policy);
-  const starts = chooseStarts(managed, places, keeper);
-  const stops = stopsOf(managed, starts, keeper);
-  const writes = [...withheld.due(upkeep(fleet, stops, timestamp)), ...starts.commands];
-  const commands = [
-    ...writes,
-    ...withheld.due(slotCommands(fleet, snapshot, writes)),
-    ...withheld.due(adoptions(fleet, policy)),
-  ];
+  const fleet = assess(snapshot, policy, now);
+  const managed = fleet.filter(({ node }) => node.managed);
+  const withheld = new Withheld(snapshot, now);
+  const releases = new Releases(managed, policy.maxFailed);
+  const keeper: Gatekeeper = { snapshot, policy, releases, withheld, now };
+  const budget = new Budget(fleet, snapshot, policy);
+  const starts = chooseStarts(managed, budget, keeper);
+  const { stops, stopsAt } = stopsOf(managed, starts, keeper);
+  const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
   const warnings = warningsFor(fleet, policy);
-  const verdicts = verdictsFor(managed, starts, { stops, keeper }).map((verdict) => withWarnings(verdict, warnings));
+  const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
+  const { judged, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(managed, verdicts, {
-    written,
-    withheld,
-    limit: policy.conditionWrites,
-    timestamp,
-  });
+  const conditions = conditionCommands(judged, { written, withheld, limit: policy.conditionWrites, now });
+  const times = [healthsAt(managed, now), starts.changesAt, stopsAt, changesAt];
+  const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
-    commands: [...commands, ...conditions],
-    verdicts,
-    halted: keeper.releases.halted(policy.maxFailed),
-    offered: keeper.releases.offered,
+    commands: [...commands, ...withheld.due(conditions)],
+    verdicts: judged.map(({ verdict }) => verdict),
+    halted: releases.halted(),
+    offered: releases.offered(),
     warnings,
-    places: { capacity: places.capacity, holders: places.holders },
-    wakeAt: alarm.next,
+    budget: { capacity: budget.capacity, holders: budget.holders },
+    requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };
 }
 
-/** By node UID. */
+function healthsAt(managed: readonly AssessedNode[], now: number): number {
+  return nextAfter(
+    now,
+    managed.map(({ health }) => health.changesAt),
+  );
+}
+
+/** By UID of the node. */
 type Stops = ReadonlyMap<string, Stop>;
 
-function stopsOf(managed: readonly Assessed[], { waiting }: Starts, keeper: Gatekeeper): Stops {
+/** Which updates do not go on, and when time alone stops another. */
+function stopsOf(
+  managed: readonly AssessedNode[],
+  { waiting }: Starts,
+  keeper: Gatekeeper,
+): { readonly stops: Stops; readonly stopsAt: number } {
   const stops = new Map<string, Stop>();
-  for (const { subject, health } of managed) {
-    // Without its agent a node is rescued, whatever it was refused.
-    const isRefusable = waiting && !health.agentSilent && !subject.shadow?.stale;
-    const stop = secondGate(subject, keeper) ?? (isRefusable ? endlessRefusal(subject, keeper) : undefined);
-    if (stop) stops.set(subject.node.uid, stop);
+  const times: number[] = [];
+  for (const info of managed) {
+    const { node, shadow } = info;
+    const stop = secondGate(info, keeper);
+    if (stop) stops.set(node.uid, stop);
+    if (stop || !waiting) continue;
+    const endsAt = callOffAt(info, keeper.snapshot);
+    if (endsAt <= keeper.now) stops.set(node.uid, { kind: 'call-off', because: drainBlocked(shadow?.status) });
+    else if (endsAt !== NEVER) times.push(endsAt);
   }
-  return stops;
+  return { stops, stopsAt: nextAfter(keeper.now, times) };
+}
+
+interface Decided {
+  readonly starts: Starts;
+  readonly stops: Stops;
+}
+
+/** Every command but conditions: what is wanted, starts apart, and what of it and of starts may be asked for. */
+function withoutConditions(
+  fleet: readonly AssessedNode[],
+  { starts, stops }: Decided,
+  { snapshot, policy, withheld, now }: Gatekeeper,
+): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
+  const steps = upkeep(fleet, stops, rfc3339(now));
+  const writes = [...withheld.due(steps), ...starts.commands];
+  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
+  return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
 /** Writes that need no slot: an update goes on, is called off, or is cleaned up after. */
-function upkeep(fleet: readonly Assessed[], stops: Stops, timestamp: string): Command[] {
+function upkeep(fleet: readonly AssessedNode[], stops: Stops, timestamp: string): Command[] {
   const commands: Command[] = [];
-  for (const { subject, health } of fleet) {
-    const recovery = recover(subject, health);
+  for (const info of fleet) {
+    const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep({ subject, health }, stops, timestamp) : undefined;
+    const step = goesOn ? nextStep(info, stops.get(info.node.uid), timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-function nextStep({ subject, health }: Assessed, stops: Stops, timestamp: string): SetSpec | CallOff | undefined {
-  const { node, shadow, slot } = subject;
+function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
+  const { node, shadow, slot, health } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
-  const stop = stops.get(node.uid);
   if (stop) return ending(node.name, shadow, { stop, timestamp });
   const spec = progress(shadow, health.soak, timestamp);
   if (!spec) return undefined;
@@ -120,100 +140,27 @@ function ending(node: string, shadow: ShadowView, { stop: { kind, because }, tim
   return { kind, node, shadow: shadow.name, spec: calledOff(shadow, timestamp), because };
 }
 
-/** Labels are given a few at a time, so that what moves updates on never waits for them. */
-const ADOPTIONS = 50;
-
-function adoptions(fleet: readonly Assessed[], { labelNodes }: Policy): Command[] {
-  if (!labelNodes) return [];
-  const joining = fleet.filter(({ subject }) => subject.node.joinable).slice(0, ADOPTIONS);
-  return joining.map(({ subject }) => ({ kind: 'adopt', node: subject.node.name }));
-}
-
-function slotCommands(fleet: readonly Assessed[], { slots }: Snapshot, writes: readonly Command[]): Command[] {
-  const holders = fleet.filter(({ subject }) => subject.slot);
-  const byUid = new Map(holders.map((assessed) => [assessed.subject.node.uid, assessed]));
+function slotCommands(
+  fleet: readonly AssessedNode[],
+  { slots }: Gatekeeper['snapshot'],
+  writes: readonly Command[],
+): Command[] {
+  if (slots.length === 0) return [];
+  const holders = fleet.filter(({ slot }) => slot);
+  const byUid = new Map(holders.map((info) => [info.node.uid, info]));
   const written = writtenShadows(writes);
   return slots
     .filter(({ shadow }) => !written.has(shadow))
-    .flatMap((slot) => {
-      const assessed = byUid.get(slot.nodeUid);
-      return settle(slot, assessed?.subject, assessed?.health) ?? [];
-    });
+    .flatMap((slot) => settle(slot, byUid.get(slot.nodeUid)) ?? []);
 }
 
-interface Gated {
-  readonly stops: Stops;
-  readonly keeper: Gatekeeper;
-}
+/** Labels are given a few at a time, so that what moves updates on never waits for them. */
+const ADOPTIONS = 50;
 
-function verdictsFor(
-  managed: readonly Assessed[],
-  { commands, findings }: Starts,
-  { stops, keeper }: Gated,
-): Verdict[] {
-  const newest = newestVersions(managed);
-  const starting = new Map(commands.map(({ node, spec }) => [node, spec.version]));
-  return managed.map((assessed, index) => {
-    const { name: node, shadowName } = assessed.subject.node;
-    const say = (one: Finding): Verdict => verdictOn(node, keeper.withheld.explain(one, shadowName));
-    const version = starting.get(node);
-    if (version) return verdictOn(node, found('Updating', `the node is being updated to ${version}`));
-    const refusal = findings[index];
-    const finding = findingFor(assessed, newest);
-    if (!finding || !UNDER_WAY.has(finding.reason)) return say(finding ?? refusal ?? WAITING);
-    const held = heldUp(assessed, { finding, stop: stops.get(assessed.subject.node.uid), keeper });
-    return say(held ?? (refusal ? { ...finding, newer: refusal } : finding));
-  });
-}
-
-/** Verdicts on updates that run. */
-const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
-
-interface UnderWay {
-  readonly finding: Finding;
-  readonly stop: Stop | undefined;
-  readonly keeper: Gatekeeper;
-}
-
-/** Why an update that runs does not go on, where there is more to say than that it runs. */
-function heldUp({ subject, health }: Assessed, { finding, stop, keeper }: UnderWay): Finding | undefined {
-  const { node, shadow } = subject;
-  const isExplained = node.ready && (stop !== undefined || finding.reason === 'DrainBlocked');
-  const stall = shadow && !isExplained ? stalled({ node, shadow, health }, keeper) : undefined;
-  return stall ?? stop?.because ?? (finding.reason === 'Updating' ? stillRefused(subject, keeper) : undefined);
-}
-
-interface ConditionInput {
-  /** Names of shadows that are about to be written. */
-  readonly written: ReadonlySet<string>;
-  readonly withheld: Withheld;
-  readonly limit: number;
-  readonly timestamp: string;
-}
-
-/**
- * A shadow that is about to be written, or whose view is out of date, gets its condition once that has been seen.
- * @param verdicts one for each of `managed`, in its order
- */
-function conditionCommands(
-  managed: readonly Assessed[],
-  verdicts: readonly Verdict[],
-  { written, withheld, limit, timestamp }: ConditionInput,
-): Command[] {
-  const commands: Command[] = [];
-  for (const [
-    index,
-    {
-      subject: { shadow },
-    },
-  ] of managed.entries()) {
-    if (commands.length >= limit) break;
-    const verdict = verdicts[index];
-    if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
-    const command = conditionFor(shadow, verdict, timestamp);
-    if (command) commands.push(...withheld.due([command]));
-  }
-  return commands;
+function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Policy): Command[] {
+  if (!labelNodes) return [];
+  const joining = fleet.filter(({ node }) => node.joinable).slice(0, ADOPTIONS);
+  return joining.map(({ node }) => ({ kind: 'adopt', node: node.name }));
 }
 
 /** A release writes to the node alone, so that a bump of the shadow need not wait for it. */

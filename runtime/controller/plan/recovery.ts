@@ -1,20 +1,18 @@
-import type { Command } from './commands.ts';
-import type { Health } from './health.ts';
-import type { NodeView, ShadowView } from './snapshot.ts';
-import { isBackFromReboot } from './reboots.ts';
-import { isActive, isIdle, type Subject } from './subject.ts';
+import type { Command, Free } from './commands.ts';
+import type { AssessedNode } from './health.ts';
+import { isBackFromReboot } from './machine.ts';
+import { isIdle, type NodeView, type ShadowView, type SlotView } from './snapshot.ts';
 
 /**
  * What has to be undone on a node because nobody else will: marks at rest, an update whose agent is gone, a label that was taken away, a
  * cordon that somebody lifted (rules M6 and M8).
  */
-export function recover(subject: Subject, health: Health): Command | undefined {
-  const { node, shadow, silentSince } = subject;
+export function recover({ node, shadow, silentSince, health }: AssessedNode): Command | undefined {
   if (shadow) return shadow.stale ? undefined : recoverWith(node, shadow, health);
   return node.marks && silentSince !== undefined ? releaseOf(node, node.shadowName) : undefined;
 }
 
-function recoverWith(node: NodeView, shadow: ShadowView, { agentSilent }: Health): Command | undefined {
+function recoverWith(node: NodeView, shadow: ShadowView, { agentSilent }: AssessedNode['health']): Command | undefined {
   if (!node.managed) return deletion(shadow);
   if (node.marks && isIdle(shadow)) return releaseOf(node, shadow.name);
   if (agentSilent && needsRescue(node, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
@@ -33,25 +31,27 @@ function needsRescue(node: NodeView, shadow: ShadowView): boolean {
   return node.marks !== undefined || (shadow.spec.state !== 'Idle' && !isBackFromReboot(node.bootId, shadow));
 }
 
-/** Of a node without marks: nothing of the update is left but the agent's last word, which may never come. It counts as over. */
-export function isRescued({ node, shadow }: Subject, { agentSilent }: Health): boolean {
-  if (!agentSilent || !shadow) return false;
-  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
-}
-
 function isDisowned(node: NodeView): boolean {
   return node.marks?.owns.includes('cordon') === true && !node.unschedulable;
 }
 
-/** Nothing goes on any more of its update, and nobody is there to go on: where it has no slot any more, it was rescued, whatever became of its node. */
-export function isLeftOver({ node, shadow, silentSince }: Subject): boolean {
-  if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
-  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
+/** How a slot comes back (rules L3 and L4); undefined while its node needs it. @param holder undefined where the node is gone */
+export function settle({ shadow, nodeUid, writes }: SlotView, holder: AssessedNode | undefined): Command | undefined {
+  if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };
+  if (writes === 'unknown') return { kind: 'bump', shadow, nodeUid };
+  const because = holder.node.marks ? undefined : over(holder);
+  return because && { kind: 'free', shadow, nodeUid, because };
 }
 
-/** Whether an update takes up this node, whether or not it has a slot. */
-export function isOccupied(subject: Subject): boolean {
-  const { node, shadow } = subject;
-  if (node.marks) return true;
-  return shadow !== undefined && isActive(shadow) && !isLeftOver(subject);
+function over(holder: AssessedNode): Free['because'] | undefined {
+  const { shadow, silentSince } = holder;
+  if (!shadow) return silentSince === undefined ? undefined : 'shadow-gone';
+  if (shadow.stale) return undefined;
+  if (isIdle(shadow)) return 'idle';
+  return isRescued(holder, shadow) ? 'rescued' : undefined;
+}
+
+/** Of a node without marks: nothing of the update is left but the agent's last word, which may never come. It counts as over. */
+function isRescued({ node, health }: AssessedNode, shadow: ShadowView): boolean {
+  return health.agentSilent && (shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow));
 }

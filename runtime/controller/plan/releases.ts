@@ -1,22 +1,19 @@
 import { instantOf } from '../../lib/clock.ts';
-import { type Amount, failureBudget } from './amount.ts';
-import type { Health } from './health.ts';
-import type { ShadowView } from './snapshot.ts';
-import { isActive, isIdle, type Subject } from './subject.ts';
+import { compareSemver } from '../../shadow/semver.ts';
+import type { AssessedNode } from './health.ts';
+import { failureBudget, type Quantity } from './policy.ts';
+import { isActive, isIdle, type NodeView, type ShadowView } from './snapshot.ts';
 
 /** How a version does on the hosts that it is made for. */
 export interface Release {
   /** UIDs of the nodes that failed on it, as far as the release is to blame. */
   readonly failed: ReadonlySet<string>;
+  /** Nodes that may fail on it yet before it is halted; a node that has failed on it before counts once. */
+  readonly failuresLeft: number;
   /** A node that runs it is at rest and Ready, and its agent lives. */
   readonly proven: boolean;
   /** Nodes on their way to it that have not failed on it. */
   readonly inFlight: number;
-}
-
-export interface Assessed {
-  readonly subject: Subject;
-  readonly health: Health;
 }
 
 export interface ReleaseName {
@@ -30,109 +27,153 @@ export interface Halted extends ReleaseName {
   readonly failures: number;
 }
 
-interface Tally {
-  readonly failed: Set<string>;
-  proven: boolean;
-  wanted: boolean;
-  inFlight: number;
-}
-
-interface Family {
-  members: number;
-  longestMs: number;
-  readonly tallies: Map<string, Tally>;
-}
-
 /** What all releases together have done so far: counted anew each time from the shadows, nothing is remembered. */
 export class Releases {
   readonly #families = new Map<string, Family>();
+  readonly #maxFailed: Quantity;
 
   /** @param managed nodes of the fleet */
-  constructor(managed: readonly Assessed[]) {
-    for (const { subject, health } of managed) this.#count(subject, health);
+  constructor(managed: readonly AssessedNode[], maxFailed: Quantity) {
+    this.#maxFailed = maxFailed;
+    for (const info of managed) this.#count(info);
   }
 
   of(family: string, version: string): Release {
-    return this.#tally(family, version);
-  }
-
-  /** Managed nodes of the family. */
-  members(family: string): number {
-    return this.#family(family).members;
+    const found = this.#families.get(family);
+    return found?.tallies.get(version) ?? new Tally(found ?? new Family(this.#maxFailed));
   }
 
   /** The longest that a last update took on a node of the family, milliseconds; 0 where none is known. */
   longestUpdateMs(family: string): number {
-    return this.#family(family).longestMs;
+    return this.#families.get(family)?.longestMs ?? 0;
   }
 
-  /** Nodes that may fail on the version yet before it is halted; a node that has failed on it before counts once. */
-  budgetLeft(family: string, version: string, budget: Amount): number {
-    return failureBudget(budget, this.members(family)) - this.of(family, version).failed.size;
+  /** By family, the newest version that any of its hosts runs or is offered. */
+  newest(): ReadonlyMap<string, string> {
+    const newest = new Map<string, string>();
+    for (const [name, { tallies }] of this.#families) {
+      const known = [...tallies].filter(([, { onHosts }]) => onHosts).map(([version]) => version);
+      if (known.length > 0) newest.set(name, known.reduce(newerOf));
+    }
+    return newest;
   }
 
   /** Versions that nodes wait for. */
-  get offered(): readonly ReleaseName[] {
-    return [...this.#families].flatMap(([family, { tallies }]) =>
-      [...tallies].filter(([, { wanted }]) => wanted).map(([version]) => ({ family, version })),
-    );
+  offered(): readonly ReleaseName[] {
+    return this.#wanted().map(({ family, version }) => ({ family, version }));
   }
 
   /** Versions that nodes wait for and that no further node may start on. */
-  halted(budget: Amount): readonly Halted[] {
-    return this.offered
-      .filter(({ family, version }) => this.budgetLeft(family, version, budget) <= 0)
-      .map(({ family, version }) => ({ family, version, failures: this.of(family, version).failed.size }));
+  halted(): readonly Halted[] {
+    return this.#wanted()
+      .filter(({ tally }) => tally.failuresLeft <= 0)
+      .map(({ family, version, tally }) => ({ family, version, failures: tally.failed.size }));
   }
 
   /** The node is on its way to the version. */
-  begin({ family, uid }: Subject['node'], version: string): void {
-    const tally = this.#tally(family, version);
-    if (!tally.failed.has(uid)) tally.inFlight += 1;
+  begin({ family, uid }: NodeView, version: string): void {
+    this.#family(family).tally(version).begin(uid);
   }
 
-  #count(subject: Subject, health: Health): void {
-    const { node, shadow } = subject;
+  #count(info: AssessedNode): void {
+    const { node, shadow, health } = info;
     const family = this.#family(node.family);
     family.members += 1;
     if (!shadow?.status) return;
     family.longestMs = Math.max(family.longestMs, shadow.lastUpdateMs ?? 0);
     const { current_version: current, target_version: target } = shadow.status;
-    if (current !== target) this.#tally(node.family, target).wanted = true;
-    for (const version of failedOn(shadow, health)) this.#tally(node.family, version).failed.add(node.uid);
-    if (isProof(subject)) this.#tally(node.family, current).proven = true;
-    const heading = headingFor(subject);
-    if (heading !== undefined) this.begin(node, heading);
-  }
-
-  #tally(family: string, version: string): Tally {
-    const { tallies } = this.#family(family);
-    const known = tallies.get(version);
-    if (known) return known;
-    const tally = { failed: new Set<string>(), proven: false, wanted: false, inFlight: 0 };
-    tallies.set(version, tally);
-    return tally;
+    const running = family.tally(current);
+    running.onHosts = true;
+    if (isProof(info, shadow)) running.proven = true;
+    if (current !== target) family.tally(target).want();
+    for (const version of failedOn(shadow, health)) family.tally(version).failed.add(node.uid);
+    const heading = headingFor(info, shadow);
+    if (heading !== undefined) family.tally(heading).begin(node.uid);
   }
 
   #family(name: string): Family {
     const known = this.#families.get(name);
     if (known) return known;
-    const family = { members: 0, longestMs: 0, tallies: new Map() };
+    const family = new Family(this.#maxFailed);
     this.#families.set(name, family);
     return family;
   }
+
+  #wanted(): (ReleaseName & { readonly tally: Tally })[] {
+    return [...this.#families].flatMap(([family, { tallies }]) =>
+      [...tallies].filter(([, { wanted }]) => wanted).map(([version, tally]) => ({ family, version, tally })),
+    );
+  }
 }
 
-function isProof({ node, shadow, silentSince }: Subject): boolean {
-  return shadow !== undefined && isIdle(shadow) && node.ready && silentSince === undefined;
+/** Hosts of one variant and architecture. */
+class Family {
+  members = 0;
+  longestMs = 0;
+  readonly tallies = new Map<string, Tally>();
+  readonly #maxFailed: Quantity;
+
+  constructor(maxFailed: Quantity) {
+    this.#maxFailed = maxFailed;
+  }
+
+  get failureBudget(): number {
+    return failureBudget(this.#maxFailed, this.members);
+  }
+
+  tally(version: string): Tally {
+    const known = this.tallies.get(version);
+    if (known) return known;
+    const tally = new Tally(this);
+    this.tallies.set(version, tally);
+    return tally;
+  }
+}
+
+class Tally implements Release {
+  readonly failed = new Set<string>();
+  proven = false;
+  inFlight = 0;
+  /** A node waits for it. */
+  wanted = false;
+  /** A host runs it, or is offered it. */
+  onHosts = false;
+  readonly #family: Family;
+
+  constructor(family: Family) {
+    this.#family = family;
+  }
+
+  get failuresLeft(): number {
+    return this.#family.failureBudget - this.failed.size;
+  }
+
+  want(): void {
+    this.wanted = true;
+    this.onHosts = true;
+  }
+
+  begin(uid: string): void {
+    if (!this.failed.has(uid)) this.inFlight += 1;
+  }
+}
+
+function isProof({ node, silentSince }: AssessedNode, shadow: ShadowView): boolean {
+  return isIdle(shadow) && node.ready && silentSince === undefined;
 }
 
 /** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
-function failedOn({ spec, status }: ShadowView, { notReturned, soak }: Health): readonly string[] {
-  const recorded = [...(status?.failed_versions ?? []), ...(isFailureUnrecorded(status) ? [spec.version] : [])];
-  const past = recorded.filter((version) => version !== status?.current_version);
-  const present = [...(notReturned ? [spec.version] : []), ...(soak === 'failed' ? [status?.current_version] : [])];
-  return [...past, ...present].filter((version) => version != null);
+function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
+  const current = shadow.status?.current_version;
+  const past = recordedFailures(shadow).filter((version) => version !== current);
+  if (!notReturned && soak !== 'failed') return past;
+  const present = notReturned ? shadow.spec.version : current;
+  return present == null ? past : [...past, present];
+}
+
+function recordedFailures({ spec, status }: ShadowView): readonly string[] {
+  const recorded = status?.failed_versions ?? [];
+  return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;
 }
 
 /**
@@ -148,8 +189,11 @@ function isFailureUnrecorded(status: ShadowView['status']): boolean {
 }
 
 /** A start that may have been written without having been seen leads to what was offered. */
-function headingFor({ shadow, slot }: Subject): string | undefined {
-  if (!shadow?.status) return undefined;
+function headingFor({ slot }: AssessedNode, shadow: ShadowView): string | undefined {
   if (isActive(shadow)) return shadow.spec.version ?? undefined;
-  return slot && (shadow.stale || slot.writes === 'unknown') ? shadow.status.target_version : undefined;
+  return slot && (shadow.stale || slot.writes === 'unknown') ? shadow.status?.target_version : undefined;
+}
+
+function newerOf(a: string, b: string): string {
+  return compareSemver(a, b) < 0 ? b : a;
 }

@@ -1,30 +1,79 @@
 import { rfc3339 } from '../../lib/clock.ts';
+import type { Budget } from './budget.ts';
 import type { Start } from './commands.ts';
 import { type Gatekeeper, gate } from './gates.ts';
+import type { AssessedNode } from './health.ts';
 import { startable } from './machine.ts';
-import { byTurn } from './order.ts';
-import type { Places } from './places.ts';
-import type { Assessed } from './releases.ts';
-import type { ShadowView } from './snapshot.ts';
-import type { Subject } from './subject.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import { compare, type NodeInfo, type ShadowView } from './snapshot.ts';
 import { type Finding, found } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
-  /** For each node of the fleet, in its order, what keeps it from starting the update that it is offered. */
-  readonly findings: readonly (Finding | undefined)[];
-  /** Somebody could start but for the places that others take, or for the proof that others owe. */
+  /** By UID of the node, what keeps it from starting the update that it is offered. */
+  readonly findings: ReadonlyMap<string, Finding>;
+  /** Somebody could start but for the slots that others take, or for the proof that others owe. */
   readonly waiting: boolean;
+  /** When time alone changes any of this. */
+  readonly changesAt: number;
 }
 
 interface Candidate {
-  /** In the fleet. */
-  readonly index: number;
-  readonly subject: Subject;
+  readonly info: NodeInfo;
   readonly shadow: ShadowView;
   readonly version: string;
   /** It may start; another is still being cleaned up, or its last start is in doubt. */
   readonly isReady: boolean;
+}
+
+/**
+ * Gives what is left of the budget to those whose turn it is.
+ * @param managed nodes of the fleet
+ */
+export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, keeper: Gatekeeper): Starts {
+  const commands: Start[] = [];
+  const findings = new Map<string, Finding>();
+  const changes = new Set<number>();
+  let position = 0;
+  for (const { info, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
+    const { node } = info;
+    const { finding, changesAt } = gate(info, version, keeper);
+    if (changesAt !== NEVER) changes.add(changesAt);
+    const kept = isReady ? finding : settling(finding);
+    const queued = kept ? undefined : budget.take(node.uid);
+    if (kept) findings.set(node.uid, kept);
+    else if (queued) findings.set(node.uid, { ...queued, position: ++position });
+    else {
+      keeper.releases.begin(node, version);
+      commands.push(startOf(info, shadow, { version, now: keeper.now }));
+    }
+  }
+  const waiting = [...findings.values()].some((one) => one.reason === 'WaitingForSlot' && one !== SETTLING);
+  return { commands, findings, waiting, changesAt: nextAfter(keeper.now, [...changes, budget.changesAt]) };
+}
+
+/** Nodes with an update to start, in their turn. One without an agent, or not back from its last update, starts nothing. */
+function candidates(managed: readonly AssessedNode[], ownNode: string): Candidate[] {
+  const all: Candidate[] = [];
+  for (const info of managed) {
+    const { shadow, node, slot, health } = info;
+    const version = shadow && startable(shadow);
+    if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
+    const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
+    all.push({ info, shadow, version, isReady });
+  }
+  return all.toSorted(startOrder(ownNode));
+}
+
+/**
+ * Who starts first: those with the fewest failures; the node that the controller runs on last of all, because its own drain interrupts the
+ * controller; by name among equals.
+ */
+function startOrder(ownNode: string): (a: Candidate, b: Candidate) => number {
+  return (a, b) =>
+    Number(a.info.node.name === ownNode) - Number(b.info.node.name === ownNode) ||
+    (a.shadow.status?.crash_count ?? 0) - (b.shadow.status?.crash_count ?? 0) ||
+    compare(a.info.node.name, b.info.node.name);
 }
 
 /** It waits for nobody else. */
@@ -34,46 +83,7 @@ const SETTLING = found('WaitingForSlot', 'what is left of its last update is bei
 const settling = (finding: Finding | undefined): Finding =>
   finding && finding.reason !== 'WaitingForSlot' ? finding : SETTLING;
 
-/**
- * Gives the free places to those whose turn it is.
- * @param managed nodes of the fleet
- */
-export function chooseStarts(managed: readonly Assessed[], places: Places, keeper: Gatekeeper): Starts {
-  const commands: Start[] = [];
-  const findings = managed.map((): Finding | undefined => undefined);
-  let position = 0;
-  for (const { index, subject, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
-    const { node } = subject;
-    const finding = gate(subject, version, keeper);
-    const kept = isReady ? finding : settling(finding);
-    const queued = kept ? undefined : places.take(node.uid);
-    if (kept) findings[index] = kept;
-    else if (queued) findings[index] = { ...queued, position: ++position };
-    else {
-      keeper.releases.begin(node, version);
-      commands.push(startOf(subject, shadow, { version, now: keeper.alarm.now }));
-    }
-  }
-  if (places.nextAt !== undefined) keeper.alarm.reached(places.nextAt);
-  const waiting = findings.some((finding) => finding?.reason === 'WaitingForSlot' && finding !== SETTLING);
-  return { commands, findings, waiting };
-}
-
-/** Nodes with an update to start, in their turn. One without an agent, or not back from its last update, starts nothing. */
-function candidates(managed: readonly Assessed[], ownNode: string): Candidate[] {
-  const turn = byTurn(ownNode);
-  const all: Candidate[] = [];
-  for (const [index, { subject, health }] of managed.entries()) {
-    const { shadow, node, slot } = subject;
-    const version = shadow && startable(shadow);
-    if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
-    const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
-    all.push({ index, subject, shadow, version, isReady });
-  }
-  return all.toSorted((a, b) => turn(a.subject, b.subject));
-}
-
-function startOf({ node }: Subject, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {
+function startOf({ node }: NodeInfo, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {
   return {
     kind: 'start',
     node: node.name,

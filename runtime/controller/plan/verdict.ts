@@ -1,4 +1,5 @@
-import { rfc3339 } from '../../lib/clock.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
+import type { Status } from '../../shadow/model.ts';
 
 /** Why a node is not being updated, or what its update is at. */
 export const REASONS = [
@@ -73,3 +74,18 @@ export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are 
 
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);
+
+/** In the words that stand in the status, which outlive the attempt that they were said of. */
+export function drainBlocked(status: Pick<Status, 'drain'> | undefined): Finding {
+  const { started_at, blocked_by = [] } = status?.drain ?? {};
+  const since = instantOf(started_at);
+  return {
+    ...found('DrainBlocked', `the drain waits for ${shortList(blocked_by)}`),
+    ...(since !== undefined && { since }),
+  };
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.toSorted().slice(0, 3).join(', ');
+  return names.length > 3 ? `${shown} and more` : shown;
+}

@@ -1,43 +1,62 @@
 import { shadowName } from '../../shadow/names.ts';
-import type { Alarm } from './alarm.ts';
 import type { Command } from './commands.ts';
+import { NEVER, nextAfter } from './requeue.ts';
 import type { Refusal, Snapshot } from './snapshot.ts';
 import { type Finding, found, type Reason, SETBACKS } from './verdict.ts';
 
-/** Commands that the API server has not taken are withheld for a while, each by itself: whatever else its node needs goes on. */
+/** Commands that the API server has not taken are withheld for a while, each by itself: whatever else its node needs goes on (rule L9). */
 export class Withheld {
   readonly #refusals: Snapshot['refusals'];
-  readonly #alarm: Alarm;
-  /** What this plan would ask for first but for a refusal, by name of the shadow. */
-  readonly #found = new Map<string, Refusal>();
+  readonly #now: number;
 
-  constructor({ refusals }: Pick<Snapshot, 'refusals'>, alarm: Alarm) {
+  constructor({ refusals }: Pick<Snapshot, 'refusals'>, now: number) {
     this.#refusals = refusals;
-    this.#alarm = alarm;
+    this.#now = now;
+  }
+
+  /** What withholds a command of this kind; undefined where it may be asked for now. @param shadow its name */
+  refusalOf(kind: Command['kind'], shadow: string): Refusal | undefined {
+    if (this.#refusals.size === 0) return undefined;
+    const refusal = this.#refusals.get(shadow)?.find((one) => one.kind === kind);
+    return refusal && !(refusal.retryAt <= this.#now) ? refusal : undefined;
   }
 
   /** Those of `commands` that may be asked for now. */
   due<C extends Command>(commands: readonly C[]): readonly C[] {
     if (this.#refusals.size === 0) return commands;
-    return commands.filter((command) => !this.refused(command.kind, targetOf(command)));
+    return commands.filter((command) => !this.refusalOf(command.kind, targetOf(command)));
   }
 
-  /** What withholds a command of this kind; undefined where it may be asked for now. @param shadow its name */
-  refused(kind: Command['kind'], shadow: string): Finding | undefined {
-    const refusal = this.#refusals.get(shadow)?.find((one) => one.kind === kind);
-    if (!refusal || this.#alarm.reached(refusal.retryAt)) return undefined;
-    if (!this.#found.has(shadow)) this.#found.set(shadow, refusal);
-    return found('WriteRefused', refusal.message);
+  /** By name of the shadow, what withholds the first of `commands` that is for it. */
+  firstOf(commands: readonly Command[]): ReadonlyMap<string, Refusal> {
+    const first = new Map<string, Refusal>();
+    if (this.#refusals.size === 0) return first;
+    for (const command of commands) {
+      const target = targetOf(command);
+      const refusal = this.refusalOf(command.kind, target);
+      if (refusal && !first.has(target)) first.set(target, refusal);
+    }
+    return first;
   }
 
-  /** What there is to say of a node, with what is withheld of it. @param shadow its name */
-  explain(finding: Finding, shadow: string): Finding {
-    const refusal = this.#found.get(shadow);
-    if (!refusal) return finding;
-    const { message } = refusal;
-    if (STRONGER.has(finding.reason)) return { ...finding, message: `${finding.message}; ${message}` };
-    return { ...finding, reason: 'WriteRefused', message };
+  /** When the first of `commands` that is withheld may be asked for. */
+  changesAt(commands: readonly Command[]): number {
+    if (this.#refusals.size === 0) return NEVER;
+    const refusals = commands.map((command) => this.refusalOf(command.kind, targetOf(command)));
+    return nextAfter(
+      this.#now,
+      refusals.flatMap((refusal) => refusal?.retryAt ?? []),
+    );
   }
+}
+
+/** What is said of a node whose start is withheld. */
+export const refused = ({ message }: Pick<Refusal, 'message'>): Finding => found('WriteRefused', message);
+
+/** What there is to say of a node for which a command is withheld. */
+export function withRefusal(finding: Finding, { message }: Pick<Refusal, 'message'>): Finding {
+  if (STRONGER.has(finding.reason)) return { ...finding, message: `${finding.message}; ${message}` };
+  return { ...finding, reason: 'WriteRefused', message };
 }
 
 /** Where the node is in trouble, that comes first, and what it is called. */

@@ -13,7 +13,7 @@ import {
 } from '../../shadow/names.ts';
 import { type ControllerConfig, policyOf, readControllerConfig, scheduleOf } from '../config.ts';
 import { Observations } from '../observations.ts';
-import { upToDate } from '../plan/condition.ts';
+import { upToDate } from '../plan/conditions.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
 import { COMMAND_KINDS } from '../refusals.ts';

@@ -1,9 +1,8 @@
 import { durationText } from '../../lib/duration.ts';
 import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
-import { isActive } from '../plan/subject.ts';
-import type { NodeView, ShadowView } from '../plan/snapshot.ts';
-import type { Holder } from '../plan/places.ts';
+import { isActive, type NodeView, type ShadowView } from '../plan/snapshot.ts';
+import type { Holder } from '../plan/budget.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { Inspection } from './inspect.ts';
 
@@ -45,8 +44,8 @@ export function unreadLines({ unread }: Inspection): readonly string[] {
 const NAMED = 5;
 
 /** Who takes the places that others wait for, and why. */
-function placesText({ plan: { places, verdicts }, now }: Inspection): string {
-  const { capacity, holders } = places;
+function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
+  const { capacity, holders } = budget;
   const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
   const named = holders.slice(0, NAMED).map((holder) => {
     return `${holder.node} (${whyHeld(holder, verdictsByNode.get(holder.node), now)})`;

@@ -4,8 +4,8 @@ import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { fleet, MARKS, minutes, moment, monitoring, node, NOW, POLICY, slot, staging, updated } from './fleet.ts';
 
-const wakeAt = (world: Snapshot, policy: Partial<Policy> = {}): number | undefined =>
-  plan(world, { ...POLICY, ...policy }, NOW).wakeAt;
+const requeueAt = (world: Snapshot, policy: Partial<Policy> = {}): number | undefined =>
+  plan(world, { ...POLICY, ...policy }, NOW).requeueAt;
 const down = (name: string, since: number): Snapshot['nodes'][number] =>
   node(name, { ready: false, readyChangedAt: minutes(since) });
 
@@ -32,28 +32,28 @@ describe('nobody is woken', () => {
       ),
     ],
   ])('%s', (_what, world) => {
-    expect(wakeAt(world, { soakMs: 300_000 })).toBeUndefined();
+    expect(requeueAt(world, { soakMs: 300_000 })).toBeUndefined();
   });
 });
 
 test('an agent that does not come is missed at once when its time is over, though its node is not Ready', () => {
   const world = fleet({}, { nodes: [down('a', -1)], silentSince: new Map([['a', minutes(-10)]]) });
-  expect(wakeAt(world)).toBe(minutes(5));
+  expect(requeueAt(world)).toBe(minutes(5));
   expect(plan(world, POLICY, minutes(5)).verdicts).not.toEqual(plan(world, POLICY, NOW).verdicts);
 });
 
 test('of several outages, the one whose end makes a place free wakes', () => {
   const nodes = [down('a', -10), down('b', -30), down('c', -20), node('d')];
   const world = fleet({ a: {}, b: {}, c: {}, d: {} }, { nodes });
-  expect(wakeAt(world, { maxConcurrent: { kind: 'count', count: 2 } })).toBe(minutes(40));
-  expect(wakeAt(world, { maxConcurrent: { kind: 'count', count: 1 } })).toBe(minutes(50));
+  expect(requeueAt(world, { maxConcurrent: { kind: 'count', count: 2 } })).toBe(minutes(40));
+  expect(requeueAt(world, { maxConcurrent: { kind: 'count', count: 1 } })).toBe(minutes(50));
 });
 
 test('what keeps a node from going straight for a newer version is said with its update', () => {
   const status = { target_version: '1.2.0', crash_count: 1, state_transition_failure_timestamp: moment(-1) };
   const world = fleet({ a: { ...staging, status } }, { slots: [slot('a')] });
   const [verdict] = plan(world, POLICY, NOW).verdicts;
-  expect(verdict).toMatchObject({ reason: 'Updating', newer: { reason: 'BackingOff', until: wakeAt(world) } });
+  expect(verdict).toMatchObject({ reason: 'Updating', newer: { reason: 'BackingOff', until: requeueAt(world) } });
 });
 
 describe('a node that may not start yet is told what keeps it besides', () => {
@@ -99,7 +99,7 @@ describe('a time that JavaScript cannot read, like a leap second, is no time', (
       'set-spec',
     ],
   ])('%s', (_what, world, kind) => {
-    const { commands, wakeAt: next } = plan(world, { ...POLICY, soakMs: 300_000 }, NOW);
+    const { commands, requeueAt: next } = plan(world, { ...POLICY, soakMs: 300_000 }, NOW);
     expect([commands.map((command) => command.kind), next]).toEqual([[kind], undefined]);
   });
 });

@@ -113,7 +113,7 @@ describe('a node that has finished its update', () => {
     expect(reasons(withA(finished(75), since(15)))).toEqual(blamed('SoakFailed'));
     expect(plan(withA(finished(75), since(15)), once, NOW).verdicts[0]!.message).toContain('1.1.0');
     expect(reasons(withA(finished(70), since(14)))[0]).toBe('UpToDate');
-    expect(plan(withA(finished(70), since(14)), once, NOW).wakeAt).toBe(minutes(1));
+    expect(plan(withA(finished(70), since(14)), once, NOW).requeueAt).toBe(minutes(1));
   });
 
   test('does not count for what befalls it later, or where nobody knows when it finished', () => {

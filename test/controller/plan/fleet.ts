@@ -1,6 +1,6 @@
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { rebootRequest } from '../../../runtime/controller/plan/reboots.ts';
+import { rebootRequest } from '../../../runtime/controller/plan/machine.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';

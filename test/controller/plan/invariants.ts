@@ -1,4 +1,4 @@
-import { concurrency, failureBudget } from '../../../runtime/controller/plan/amount.ts';
+import { concurrency, failureBudget } from '../../../runtime/controller/plan/policy.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
@@ -76,7 +76,7 @@ const INVARIANTS: readonly (readonly [says: string, holds: (facts: Facts) => boo
     'no more conditions are asked for than can be written',
     ({ plan, policy }) => plan.commands.filter(({ kind }) => kind === 'set-condition').length <= policy.conditionWrites,
   ],
-  ['the next look lies ahead', ({ plan, now }) => plan.wakeAt === undefined || plan.wakeAt > now],
+  ['the next look lies ahead', ({ plan, now }) => plan.requeueAt === undefined || plan.requeueAt > now],
 ];
 
 function isMoving({ spec, status }: ShadowView): boolean {

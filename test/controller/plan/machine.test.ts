@@ -65,12 +65,12 @@ describe('soak', () => {
 
   test('counts from the entry into monitoring, though the node was never seen to be not Ready', () => {
     expect(soaking(-4).commands).toEqual([]);
-    expect(soaking(-4).wakeAt).toBe(minutes(1));
+    expect(soaking(-4).requeueAt).toBe(minutes(1));
     expect(soaking(-5).commands).toHaveLength(1);
   });
 
   test('begins anew when the node was not Ready', () => {
-    expect(soaking(-60, { readyChangedAt: minutes(-1) }).wakeAt).toBe(minutes(4));
+    expect(soaking(-60, { readyChangedAt: minutes(-1) }).requeueAt).toBe(minutes(4));
   });
 
   test('fails when the node stays not Ready', () => {

@@ -78,7 +78,7 @@ describe('a node that is refused its drain for two minutes', () => {
     const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(0) };
     const world = (minute: number): Snapshot => fleet({ a: blocked, b: {} }, since(minute));
     expect(planned(world(2)).commands).toEqual([{ kind: 'call-off', node: 'a', shadow: 'brs-a', spec, because }]);
-    expect(planned(world(1))).toMatchObject({ commands: [], wakeAt: minutes(1) });
+    expect(planned(world(1))).toMatchObject({ commands: [], requeueAt: minutes(1) });
   });
 
   test('waits for the proof of its release alike', () => {
@@ -99,9 +99,9 @@ describe('a node that is refused its drain for two minutes', () => {
     ['the other has to be looked at once more', fleet({ a: blocked, b: { stale: true } }, since(9))],
     ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
   ])('is left alone where %s', (_where, world) => {
-    const { commands, wakeAt = Infinity } = planned(world);
+    const { commands, requeueAt = Infinity } = planned(world);
     expect(commands).toEqual([]);
-    expect(wakeAt).toBeGreaterThan(minutes(60));
+    expect(requeueAt).toBeGreaterThan(minutes(60));
   });
 
   test('is not started again before its pause is over, and says why', () => {
@@ -110,7 +110,7 @@ describe('a node that is refused its drain for two minutes', () => {
     expect(planned(world)).toMatchObject({
       commands: [],
       verdicts: [{ reason: 'DrainBlocked', message: 'the drain waits for a budget', until: minutes(2) }],
-      wakeAt: minutes(2),
+      requeueAt: minutes(2),
     });
     expect(plan(world, rules, minutes(2)).commands).toMatchObject([{ kind: 'start' }]);
   });

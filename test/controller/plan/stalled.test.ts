@@ -85,9 +85,9 @@ describe('the verdict', () => {
     ],
   ])('on a step that takes too long comes when it does, and says since when: %s', (_step, parts, limit) => {
     const world = fleet({ a: since(0, parts) }, { slots: [slot('a')] });
-    const { verdicts, wakeAt } = plan(world, POLICY, NOW);
-    expect([verdicts[0]?.reason, wakeAt]).toEqual(['Updating', minutes(limit)]);
-    expect(verdict(world, wakeAt)).toMatchObject({
+    const { verdicts, requeueAt } = plan(world, POLICY, NOW);
+    expect([verdicts[0]?.reason, requeueAt]).toEqual(['Updating', minutes(limit)]);
+    expect(verdict(world, requeueAt)).toMatchObject({
       reason: 'ProgressDeadlineExceeded',
       message: expect.stringContaining(`since ${moment(0)}`),
       since: NOW,
@@ -97,7 +97,7 @@ describe('the verdict', () => {
   test('on a node that dies in its update comes as soon as that is certain, and says what is wrong', () => {
     const down = node('a', { ready: false, readyChangedAt: NOW });
     const world = fleet({ a: since(60) }, { nodes: [down], slots: [slot('a')] });
-    expect(plan(world, POLICY, NOW).wakeAt).toBe(minutes(15));
+    expect(plan(world, POLICY, NOW).requeueAt).toBe(minutes(15));
     expect(verdict(world, minutes(15))).toMatchObject({
       reason: 'ProgressDeadlineExceeded',
       message: `the node is not Ready since ${moment(0)}, in the middle of its update to 1.1.0`,
@@ -139,7 +139,7 @@ describe('a node whose update was ended without its agent', () => {
     expect(started({ ...down(60), slots: [slot('a')] })).toBe(false);
     const silentSince = new Map([['a', minutes(-14)]]);
     expect(started({ ...down(600), silentSince })).toBe(false);
-    expect(plan(fleet({ a: rescued, b: {} }, { ...down(600), silentSince }), POLICY, NOW).wakeAt).toBe(minutes(1));
+    expect(plan(fleet({ a: rescued, b: {} }, { ...down(600), silentSince }), POLICY, NOW).requeueAt).toBe(minutes(1));
     expect(started({ ...down(600), silentSince }, minutes(1))).toBe(true);
   });
 });

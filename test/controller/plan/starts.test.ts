@@ -54,8 +54,8 @@ describe('concurrency', () => {
     const names = Array.from({ length: 1000 }, (_, index) => `n${index}`);
     const thousand = fleet(Object.fromEntries(names.map((name) => [name, {}])));
     const rules = { ...POLICY, maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
-    const { verdicts, places } = plan(thousand, rules, NOW);
-    expect([places.capacity, places.holders.length]).toEqual([600, 600]);
+    const { verdicts, budget } = plan(thousand, rules, NOW);
+    expect([budget.capacity, budget.holders.length]).toEqual([600, 600]);
     expect(verdicts.filter(({ position }) => position !== undefined)).toHaveLength(400);
     expect(started(thousand, { ...rules, maxConcurrent: { kind: 'percent', percent: 61 } })).toHaveLength(600);
   });
@@ -149,7 +149,7 @@ describe('gates', () => {
     const failed = (crash_count: number, ago: number): Snapshot =>
       fleet({ a: { status: { crash_count, state_transition_failure_timestamp: moment(-ago) } } });
     expect(started(failed(3, 8))).toEqual([]);
-    expect(plan(failed(3, 8), POLICY, NOW).wakeAt).toBe(NOW + 1);
+    expect(plan(failed(3, 8), POLICY, NOW).requeueAt).toBe(NOW + 1);
     expect(plan(failed(3, 8), POLICY, NOW + 1).commands).toHaveLength(1);
     expect(reasons(failed(30, 1439))).toEqual({ a: 'BackingOff' });
     expect(plan(failed(4294967295, 1440), POLICY, NOW + 1).commands).toHaveLength(1);

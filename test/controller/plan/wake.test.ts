@@ -24,21 +24,21 @@ function changed({ open, triggeredAt }: WindowState, at: number): WindowState {
   return { ...next, open: false, triggeredAt: at };
 }
 
-/** Everything that a plan says, but for the time at which it says so, and for who takes places: nobody is woken to be told of that. */
+/** Everything that a plan says, but for the time at which it says so, and for who takes budget: nobody is woken to be told of that. */
 function said(snapshot: Snapshot, rules: Policy, now: number): string {
-  const { wakeAt: _, places: __, ...rest } = plan(later(snapshot, now), rules, now);
+  const { requeueAt: _, budget: __, ...rest } = plan(later(snapshot, now), rules, now);
   return JSON.stringify(rest).replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
 }
 
-describe('wakeAt', () => {
+describe('requeueAt', () => {
   test('is not too late: until then a plan stays as it is, at every moment', () => {
     fc.assert(
       fc.property(world, policy, fc.double({ min: 0, max: 1, noNaN: true }), (snapshot, rules, part) => {
-        const { wakeAt = NEVER } = plan(snapshot, rules, NOW);
-        const between = Math.floor(NOW + part * (wakeAt - 1 - NOW));
+        const { requeueAt = NEVER } = plan(snapshot, rules, NOW);
+        const between = Math.floor(NOW + part * (requeueAt - 1 - NOW));
         const now = said(snapshot, rules, NOW);
         expect(said(snapshot, rules, between)).toBe(now);
-        expect(said(snapshot, rules, wakeAt - 1)).toBe(now);
+        expect(said(snapshot, rules, requeueAt - 1)).toBe(now);
       }),
       runs(600),
     );
@@ -47,8 +47,8 @@ describe('wakeAt', () => {
   test('is not too early: at that moment the plan is another', () => {
     fc.assert(
       fc.property(world, policy, (snapshot, rules) => {
-        const { wakeAt } = plan(snapshot, rules, NOW);
-        if (wakeAt !== undefined) expect(said(snapshot, rules, wakeAt)).not.toBe(said(snapshot, rules, NOW));
+        const { requeueAt } = plan(snapshot, rules, NOW);
+        if (requeueAt !== undefined) expect(said(snapshot, rules, requeueAt)).not.toBe(said(snapshot, rules, NOW));
       }),
       runs(600),
     );
@@ -84,15 +84,18 @@ const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
     ),
 };
 
-test.each(Object.entries(TIMED))('wakeAt is exact for %s: the same until then, and another at it', (_name, timed) => {
-  const rules = { ...POLICY, soakMs: 300_000, mustFit: true };
-  fc.assert(
-    fc.property(fc.integer({ min: 2, max: 100 }), (seconds) => {
-      const snapshot = timed(seconds * 1000);
-      const { wakeAt } = plan(snapshot, rules, NOW);
-      expect(wakeAt).toBe(NOW + seconds * 1000);
-      expect(said(snapshot, rules, wakeAt! - 1)).toBe(said(snapshot, rules, NOW));
-      expect(said(snapshot, rules, wakeAt!)).not.toBe(said(snapshot, rules, NOW));
-    }),
-  );
-});
+test.each(Object.entries(TIMED))(
+  'requeueAt is exact for %s: the same until then, and another at it',
+  (_name, timed) => {
+    const rules = { ...POLICY, soakMs: 300_000, mustFit: true };
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 100 }), (seconds) => {
+        const snapshot = timed(seconds * 1000);
+        const { requeueAt } = plan(snapshot, rules, NOW);
+        expect(requeueAt).toBe(NOW + seconds * 1000);
+        expect(said(snapshot, rules, requeueAt! - 1)).toBe(said(snapshot, rules, NOW));
+        expect(said(snapshot, rules, requeueAt!)).not.toBe(said(snapshot, rules, NOW));
+      }),
+    );
+  },
+);

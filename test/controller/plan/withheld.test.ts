@@ -46,14 +46,14 @@ test.each<[Command['kind'], Snapshot]>([
   const refused = refusing(snapshot, refusal(kind));
   expect(asked(refused, minutes(1) - 1)).toEqual(before.filter((command) => !command.startsWith(kind)));
   expect(verdictOn(refused)).toMatchObject({ reason: 'WriteRefused', message: MESSAGE });
-  expect(plan(refused, POLICY, NOW).wakeAt).toBe(minutes(1));
+  expect(plan(refused, POLICY, NOW).requeueAt).toBe(minutes(1));
   expect(asked(refused, minutes(1))).toEqual(before);
 });
 
 test('what was refused and is not wanted any more is not spoken of', () => {
   const paused = { ...refusing(fleet({ a: {} }), refusal('start')), paused: true };
   expect(verdictOn(paused)).toMatchObject({ reason: 'Paused' });
-  expect(plan(paused, POLICY, NOW).wakeAt).toBeUndefined();
+  expect(plan(paused, POLICY, NOW).requeueAt).toBeUndefined();
 });
 
 test('a node in trouble keeps its verdict, and says besides what is refused', () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Amount } from '../../../runtime/controller/plan/amount.ts';
+import type { Quantity } from '../../../runtime/controller/plan/policy.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
@@ -8,7 +8,7 @@ import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
 import { MARKS, minutes, NOW, slot } from './fleet.ts';
 import { ago, member, rarely } from './members.ts';
 
-export const amount: fc.Arbitrary<Amount> = fc.oneof(
+export const amount: fc.Arbitrary<Quantity> = fc.oneof(
   fc.integer({ min: 1, max: 4 }).map((count) => ({ kind: 'count', count }) as const),
   fc.integer({ min: 1, max: 100 }).map((percent) => ({ kind: 'percent', percent }) as const),
   fc.constant({ kind: 'unlimited' } as const),

@@ -1,8 +1,45 @@
+import { rfc3339 } from '../../lib/clock.ts';
 import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
 import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding } from './verdict.ts';
+import type { Judged } from './verdicts.ts';
+import type { Withheld } from './withheld.ts';
+
+/** What conditions are written by. */
+export interface ConditionRules {
+  /** Names of shadows that are about to be written. */
+  readonly written: ReadonlySet<string>;
+  readonly withheld: Withheld;
+  /** How many at most. */
+  readonly limit: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/**
+ * The conditions that do not say what the verdicts say. A shadow that is about to be written, or whose view is out of date, gets its condition
+ * once that has been seen. Some may be withheld: they are not among the limit.
+ */
+export function conditionCommands(judged: readonly Judged[], rules: ConditionRules): readonly SetCondition[] {
+  const { written, withheld, limit, now } = rules;
+  const timestamp = rfc3339(now);
+  const commands: SetCondition[] = [];
+  let left = limit;
+  for (const {
+    info: { shadow },
+    verdict,
+  } of judged) {
+    if (left <= 0) break;
+    if (!shadow || shadow.stale || written.has(shadow.name)) continue;
+    const command = conditionFor(shadow, verdict, timestamp);
+    if (!command) continue;
+    commands.push(command);
+    if (!withheld.refusalOf(command.kind, command.shadow)) left -= 1;
+  }
+  return commands;
+}
 
 /**
  * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.

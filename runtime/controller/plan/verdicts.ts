@@ -1,0 +1,212 @@
+import { compareSemver } from '../../shadow/semver.ts';
+import type { Status } from '../../shadow/model.ts';
+import { type Answer, type Gatekeeper, PASS, stillRefused } from './gates.ts';
+import { type AssessedNode, progressDeadline } from './health.ts';
+import { startable } from './machine.ts';
+import { concurrency, type Policy } from './policy.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import { isActive, type Refusal, type ShadowView } from './snapshot.ts';
+import type { Starts } from './starts.ts';
+import {
+  atTime,
+  drainBlocked,
+  type Finding,
+  found,
+  type Reason,
+  type Stop,
+  type Verdict,
+  verdictOn,
+  WAITING,
+} from './verdict.ts';
+import { withRefusal } from './withheld.ts';
+
+/** What was decided on the nodes. */
+export interface Decisions {
+  readonly starts: Starts;
+  /** By UID of the node, what ends its update or keeps it where it is. */
+  readonly stops: ReadonlyMap<string, Stop>;
+  /** By name of the shadow, what withholds a command for its node. */
+  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly warnings: readonly Warning[];
+}
+
+export interface Judged {
+  readonly info: AssessedNode;
+  readonly verdict: Verdict;
+}
+
+/** Says of each managed node why it is not being updated, or what its update is at; and when time alone changes that. */
+export function judge(
+  managed: readonly AssessedNode[],
+  decisions: Decisions,
+  keeper: Gatekeeper,
+): { readonly judged: readonly Judged[]; readonly changesAt: number } {
+  const newest = keeper.releases.newest();
+  const starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
+  const changes: number[] = [];
+  const isRefusing = keeper.snapshot.refusals.size > 0;
+  const judged = managed.map((info) => {
+    const { uid, name, family } = info.node;
+    const version = starting.get(uid);
+    if (version) return { info, verdict: warned(verdictOn(name, updatingTo(version)), decisions.warnings) };
+    const { finding, changesAt } = answerFor(info, newest.get(family), { decisions, keeper });
+    if (changesAt !== NEVER) changes.push(changesAt);
+    const said = isRefusing ? explained(finding, info, decisions) : finding;
+    return { info, verdict: warned(verdictOn(name, said), decisions.warnings) };
+  });
+  return { judged, changesAt: nextAfter(keeper.now, changes) };
+}
+
+interface Context {
+  readonly decisions: Decisions;
+  readonly keeper: Gatekeeper;
+}
+
+type Said = Answer & { readonly finding: Finding };
+
+function answerFor(info: AssessedNode, newest: string | undefined, { decisions, keeper }: Context): Said {
+  const { starts, stops } = decisions;
+  const { uid } = info.node;
+  const kept = starts.findings.get(uid);
+  const own = findingFor(info, newest);
+  if (!own || !UNDER_WAY.has(own.reason)) return { finding: own ?? kept ?? WAITING, changesAt: NEVER };
+  const { finding, changesAt } = heldUp(info, own, { stop: stops.get(uid), keeper });
+  return { finding: finding ?? (kept ? { ...own, newer: kept } : own), changesAt };
+}
+
+/** Of several commands for the node that are withheld, its start is spoken of first. */
+function explained(finding: Finding, { node }: AssessedNode, { starts, refusals }: Decisions): Finding {
+  const kept = starts.findings.get(node.uid);
+  const refusal = kept?.reason === 'WriteRefused' ? kept : refusals.get(node.shadowName);
+  return refusal ? withRefusal(finding, refusal) : finding;
+}
+
+/** Verdicts on updates that run. */
+const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
+
+/** Why an update that runs does not go on, where there is more to say than that it runs. */
+function heldUp(
+  info: AssessedNode,
+  own: Finding,
+  { stop, keeper }: { readonly stop: Stop | undefined; readonly keeper: Gatekeeper },
+): Answer {
+  const isExplained = info.node.ready && (stop !== undefined || own.reason === 'DrainBlocked');
+  const late = isExplained ? PASS : overdue(info, keeper);
+  if (late.finding) return late;
+  if (stop) return { finding: stop.because, changesAt: late.changesAt };
+  const { finding, changesAt } = own.reason === 'Updating' ? stillRefused(info, keeper) : PASS;
+  return { finding, changesAt: nextAfter(keeper.now, [late.changesAt, changesAt]) };
+}
+
+function overdue(info: AssessedNode, { policy, now }: Gatekeeper): Answer {
+  const deadline = progressDeadline(info, policy);
+  if (!info.shadow || !deadline) return PASS;
+  const { since, endsAt } = deadline;
+  if (!(endsAt <= now)) return { finding: undefined, changesAt: endsAt };
+  const { state } = info.shadow.spec;
+  const version = info.shadow.spec.version ?? 'the next version';
+  const message = info.node.ready
+    ? `the update to ${version} has made no progress towards ${state} since ${atTime(since)}`
+    : `the node is not Ready since ${atTime(since)}, in the middle of its update to ${version}`;
+  return { finding: { ...found('ProgressDeadlineExceeded', message), since }, changesAt: NEVER };
+}
+
+/** What there is to say of a managed node, starts apart; undefined where only they decide. */
+function findingFor(info: AssessedNode, newest: string | undefined): Finding | undefined {
+  const { shadow } = info;
+  if (!shadow) return withoutShadow(info);
+  const trouble = troubleOf(info, shadow);
+  if (trouble) return trouble;
+  if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
+  if (isActive(shadow)) return updating(shadow);
+  if (shadow.status.current_version !== shadow.status.target_version) return undefined;
+  return isBehind(shadow.status, newest)
+    ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
+    : found('UpToDate', 'the node runs the newest version that it is offered');
+}
+
+function withoutShadow({ node, isShadowUnowned, health }: AssessedNode): Finding {
+  if (isShadowUnowned) return found('ShadowNotOwned', `${node.shadowName} ${NOT_OWNED}`);
+  return found('AgentMissing', health.agentSilent ? NEVER_CAME : 'the agent of the node has not registered it');
+}
+
+const NOT_OWNED = 'does not name the Node as its owner: delete it, and the agent registers the node anew';
+const NEVER_CAME = 'no agent has come to register the node';
+
+/** Where the node is down, by what the cluster says, which every process reads alike. */
+function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowView): Finding | undefined {
+  const { notReturned, soak, agentSilent } = health;
+  const { spec, status } = shadow;
+  const since = node.ready ? silentSince : node.readyChangedAt;
+  const lasting = (finding: Finding): Finding => (since === undefined ? finding : { ...finding, since });
+  if (notReturned) {
+    const missing = node.ready ? 'the agent of the node' : 'the node';
+    const released = agentSilent ? ', and nobody waits for it any more' : '';
+    return lasting(
+      found('NotReturned', `${missing} did not come back from its reboot into ${spec.version}${released}`),
+    );
+  }
+  if (soak === 'failed')
+    return lasting(found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`));
+  if (agentSilent) return lasting(found('AgentSilent', 'no container of the agent runs on the node'));
+  return undefined;
+}
+
+const updatingTo = (version: string): Finding => found('Updating', `the node is being updated to ${version}`);
+
+/** The step stays out of the message, which would otherwise be written to the cluster at each of them. */
+function updating({ spec, status }: ShadowView): Finding {
+  const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
+  const drain = spec.state === 'RebootedIntoUpdate' ? status?.drain : undefined;
+  if (drain && drain.blocked_by.length > 0) return { ...drainBlocked({ drain }), step };
+  return { ...updatingTo(spec.version ?? 'the next version'), step };
+}
+
+function isBehind(status: Status, newest: string | undefined): boolean {
+  return newest !== undefined && newest !== status.current_version && compareSemver(newest, status.current_version) > 0;
+}
+
+/** What people should know before an update starts, because it works as they said and can hurt all the same. */
+export interface Warning {
+  readonly reason: 'OnlySchedulableNode' | 'NoLoadBalancerTarget';
+  readonly message: string;
+}
+
+/**
+ * The same for as long as any of the nodes has its update before it, or in it: what verdicts say of it is written to the cluster.
+ * @param fleet every node of the cluster: those that are not managed go on serving
+ */
+export function warningsFor(fleet: readonly AssessedNode[], policy: Policy): readonly Warning[] {
+  const serving = fleet.filter(isServing);
+  if (!serving.every(({ node }) => node.managed) || !serving.some(isConcerned)) return [];
+  if (serving.length === 1) return [ONLY_NODE];
+  const takesAll = concurrency(policy.maxConcurrent, serving.length) >= serving.length;
+  return policy.excludesFromLb && takesAll ? [NO_TARGET] : [];
+}
+
+/** What an update has taken out of service, whoever cordoned it, is part of what is judged here. */
+function isServing({ node, shadow }: AssessedNode): boolean {
+  return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
+}
+
+function isConcerned({ shadow }: AssessedNode): boolean {
+  return shadow !== undefined && (isActive(shadow) || startable(shadow) !== undefined);
+}
+
+/** Verdicts of nodes that are about to be updated, or are; any other is news enough by itself. */
+const AHEAD: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating']);
+
+/** The verdict with what should be known before its node starts. */
+function warned(verdict: Verdict, warnings: readonly Warning[]): Verdict {
+  if (warnings.length === 0 || !AHEAD.has(verdict.reason)) return verdict;
+  return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
+}
+
+const ONLY_NODE: Warning = {
+  reason: 'OnlySchedulableNode',
+  message: 'the only schedulable node of the cluster will be drained: nothing runs until it is back',
+};
+const NO_TARGET: Warning = {
+  reason: 'NoLoadBalancerTarget',
+  message: 'every schedulable node may be excluded from load balancers at once: lower MAX_CONCURRENT_UPDATE',
+};
