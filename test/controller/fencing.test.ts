@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
-import { HOLD_ANNOTATION, MANAGED_LABEL } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
+import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { blindTo, intercepted, Stage } from './stage.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
@@ -12,50 +13,6 @@ const writesSpec = ({ method, body }: KubeRequest): boolean =>
   method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
 const swaps = ({ method, path, body }: KubeRequest): boolean =>
   method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
-
-/** A gate that holds what is told to pass it, until it is opened. */
-function gate(): { readonly held: Promise<void>; pass<T>(work: () => Promise<T>): Promise<T>; open(): void } {
-  let open = (): void => undefined;
-  let arrive = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const held = new Promise<void>((resolve) => (arrive = resolve));
-  return {
-    held,
-    open,
-    async pass(work) {
-      arrive();
-      await opened;
-      return work();
-    },
-  };
-}
-
-/** A leader whose first start is held on its way, dies without giving back the Lease; another takes over. */
-async function startHeld(which: (request: KubeRequest) => boolean): Promise<{ land(): Promise<unknown> }> {
-  const paused = gate();
-  let landed: Promise<unknown> = Promise.resolve();
-  let dead = false;
-  const transport = intercepted(stage.transport, (request, go) => {
-    if (dead) return Promise.reject(new UnreachableError('dead'));
-    if (!which(request)) return go();
-    // The request is on its way: that its sender gives up takes nothing back.
-    const { signal, ...sent } = request;
-    landed = paused.pass(() => stage.transport.request(sent)).catch((error: unknown) => error);
-    return new Promise((_, reject) => {
-      signal?.addEventListener('abort', () => reject(new UnreachableError('given up')), { once: true });
-    });
-  });
-  const first = new AbortController();
-  stage.start({ transport, signal: first.signal });
-  await stage.clock.advanceUntil(paused.held, 60_000);
-  dead = true;
-  return {
-    land: async () => {
-      paused.open();
-      return landed;
-    },
-  };
-}
 
 describe('a start', () => {
   test('takes its slot before its spec is written', async () => {
@@ -104,30 +61,6 @@ describe('a start', () => {
   });
 });
 
-describe('a leader that is paused in its start', () => {
-  test('cannot write its spec once its successor has started another node', async () => {
-    stage = await Stage.withoutConditions('a', 'b');
-    await stage.shadows.patch('brs-a', { metadata: { annotations: { 'brupop.bottlerocket.aws/bumped': '1' } } });
-    const late = await startHeld(writesSpec);
-    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
-    stage.start();
-    await stage.pass(30_000);
-    expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
-    expect(await late.land()).toBeInstanceOf(ConflictError);
-    expect(await stage.spec('a')).toBe('Idle');
-  });
-
-  test('cannot take its slot once its successor leads', async () => {
-    stage = await Stage.with('a', 'b');
-    const late = await startHeld(swaps);
-    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
-    stage.start();
-    await stage.pass(30_000);
-    expect(await late.land()).toBeInstanceOf(ConflictError);
-    expect(await stage.slots()).toEqual(['brs-b']);
-  });
-});
-
 test('a shadow is deleted as it was seen: one that has changed since is looked at again', async () => {
   stage = await Stage.withoutConditions('a');
   const label = (value: string | null): Promise<unknown> =>
@@ -148,37 +81,6 @@ test('a shadow is deleted as it was seen: one that has changed since is looked a
   expect(refused).toEqual([expect.any(ConflictError)]);
   expect(await stage.shadows.get('brs-a')).toBeDefined();
 });
-
-test('a leader whose cache still shows an idle node does not take it for done', async () => {
-  stage = await Stage.withoutConditions('a', 'b');
-  const first = new AbortController();
-  const old = await stage.transport.request({ method: 'GET', path: shadowsPath });
-  stage.start({ signal: first.signal });
-  await stage.pass();
-  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
-  first.abort();
-  await stage.pass();
-  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
-  stage.start({
-    transport: {
-      request: (request) =>
-        request.method === 'GET' && request.path === shadowsPath
-          ? Promise.resolve(old)
-          : stage.transport.request(request),
-      watch: (request) => (request.path === shadowsPath ? never(request.signal) : stage.transport.watch(request)),
-    },
-  });
-  await stage.pass(60_000);
-  expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
-  expect(await stage.slots()).toEqual(['brs-a']);
-});
-
-const shadowsPath = '/apis/brupop.bottlerocket.aws/v2/namespaces/brupop-bottlerocket-aws/bottlerocketshadows';
-
-async function* never(signal: AbortSignal | undefined): AsyncGenerator<never> {
-  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
-  yield* [];
-}
 
 describe('a slot', () => {
   test('is given back after a mark on the node that refuses every drain from before', async () => {
@@ -214,12 +116,7 @@ describe('a slot', () => {
 
   test('is kept while the node bears marks that the cache does not show yet', async () => {
     stage = await Stage.with('a', 'b');
-    stage.start({
-      transport: {
-        request: (request) => stage.transport.request(request),
-        watch: (request) => (request.path === '/api/v1/nodes' ? never(request.signal) : stage.transport.watch(request)),
-      },
-    });
+    stage.start({ transport: blindTo(NODES_PATH, stage.transport) });
     await stage.pass();
     const node = (await stage.nodes.get('a'))!;
     const drain = cordonPatch(node, { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' })!;

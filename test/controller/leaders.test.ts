@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { HOLD_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
+import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { blindTo, intercepted, Stage } from './stage.ts';
 
 /** Schedules of two leaders that broke earlier versions of the protocol, each read and write placed by hand. */
 
@@ -12,6 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.end());
 
+const SHADOWS = shadowsPath(NAMESPACE);
 const writesSpec = ({ method, body }: KubeRequest): boolean =>
   method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
 const takesSlot = ({ method, path, body }: KubeRequest): boolean =>
@@ -86,15 +88,30 @@ async function expectRefused(stopping: Stopping): Promise<void> {
   expect(await stage.slots()).toEqual(['brs-b']);
 }
 
-describe('1:', () => {
-  test('a leader whose own cache lags behind its write does not take the node for done', async () => {
-    const old = await stage.transport.request({ method: 'GET', path: SHADOWS });
-    stage.start({ transport: blindTo(SHADOWS, old) });
-    await stage.pass();
+describe('1: a leader takes no node for done by a cache from before its start', () => {
+  const stillStarted = async (): Promise<void> => {
     await hold('a');
     await stage.pass(60_000);
     expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
     expect(await stage.slots()).toEqual(['brs-a']);
+  };
+
+  test('its own start', async () => {
+    const old = await stage.transport.request({ method: 'GET', path: SHADOWS });
+    stage.start({ transport: blindTo(SHADOWS, stage.transport, old) });
+    await stage.pass();
+    await stillStarted();
+  });
+
+  test('that of the leader before', async () => {
+    const first = new AbortController();
+    const old = await stage.transport.request({ method: 'GET', path: SHADOWS });
+    stage.start({ signal: first.signal });
+    await stage.pass();
+    first.abort();
+    await stage.pass();
+    stage.start({ transport: blindTo(SHADOWS, stage.transport, old) });
+    await stillStarted();
   });
 });
 
@@ -153,6 +170,14 @@ describe('3: a start whose spec comes late is refused', () => {
     await expect(late).rejects.toThrow(ConflictError);
   });
 
+  test('where its swap comes late: the slot stays with the other', async () => {
+    const stopping = new Stopping(takesSlot, 'after');
+    await overtaken(stopping);
+    await stopping.goOn();
+    expect(stopping.outcomes).toEqual([]);
+    expect(await stage.slots()).toEqual(['brs-b']);
+  });
+
   test('though the shadow was bumped before: a bump writes another value each time', async () => {
     const annotations = { 'brupop.bottlerocket.aws/bumped': '1' };
     await stage.shadows.patch(shadowName('a'), { metadata: { annotations } });
@@ -161,19 +186,3 @@ describe('3: a start whose spec comes late is refused', () => {
     await expectRefused(stopping);
   });
 });
-
-const SHADOWS = '/apis/brupop.bottlerocket.aws/v2/namespaces/brupop-bottlerocket-aws/bottlerocketshadows';
-
-/** A cache of `path` that was filled with `list` and hears nothing more. */
-function blindTo(path: string, list: unknown): KubeTransport {
-  return {
-    request: (request) =>
-      request.method === 'GET' && request.path === path ? Promise.resolve(list) : stage.transport.request(request),
-    watch: (request) => (request.path === path ? silence(request.signal) : stage.transport.watch(request)),
-  };
-}
-
-async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
-  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
-  yield* [];
-}

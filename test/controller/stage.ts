@@ -259,6 +259,21 @@ export function config(env: Readonly<Record<string, string>> = {}): ControllerCo
   return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', ...env });
 }
 
+/** A transport whose watch of `path` says nothing. With `list`, each list of the whole collection says that. */
+export function blindTo(path: string, transport: KubeTransport, list?: unknown): KubeTransport {
+  const fills = ({ method, path: asked, query }: KubeRequest): boolean =>
+    method === 'GET' && asked === path && query?.['limit'] !== undefined && query['fieldSelector'] === undefined;
+  return {
+    request: (request) => (list !== undefined && fills(request) ? Promise.resolve(list) : transport.request(request)),
+    watch: (request) => (request.path === path ? silence(request.signal) : transport.watch(request)),
+  };
+}
+
+async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+  yield* [];
+}
+
 /** A transport that hands each request to `meet` first, which may hold it, drop it or let it go. */
 export function intercepted(
   transport: KubeTransport,

@@ -12,34 +12,11 @@ import {
   PAUSED_ANNOTATION,
   shadowName,
 } from '../../runtime/shadow/names.ts';
-import { Stage } from './stage.ts';
+import { blindTo, Stage } from './stage.ts';
 
 /** A cache can lag behind for as long as it likes: what undoes anything looks at the API server first. */
 let stage: Stage;
 afterEach(() => stage.end());
-
-/** The same cluster with a cache of `path` that was filled with `items` and then heard nothing more. */
-function frozen(path: string, items: readonly unknown[]): KubeTransport {
-  const list = { metadata: { resourceVersion: '1' }, items };
-  return {
-    request: (request) =>
-      request.method === 'GET' &&
-      request.path === path &&
-      request.query?.['limit'] !== undefined &&
-      !isLive(request.query)
-        ? Promise.resolve(list)
-        : stage.transport.request(request),
-    watch: (request) => (request.path === path ? silence(request.signal) : stage.transport.watch(request)),
-  };
-}
-
-/** A look at the pods of one node is no filling of a cache. */
-const isLive = (query: Readonly<Record<string, string>>): boolean => query['fieldSelector'] !== undefined;
-
-async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
-  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
-  yield* [];
-}
 
 /** `a` has a slot and is wanted in its reboot; its controller is gone, and the next one sees `path` as it was. */
 async function succeeded(
@@ -47,7 +24,8 @@ async function succeeded(
   items: readonly unknown[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  stage.start({ transport: frozen(path, items), env });
+  const list = { metadata: { resourceVersion: '1' }, items };
+  stage.start({ transport: blindTo(path, stage.transport, list), env });
   await stage.pass(60_000);
 }
 
