@@ -65,10 +65,9 @@ export class Reporter {
     if (!event) return;
     if (kind === 'setback') metrics.setBack(statement.value);
     const isWritten = await (kind === 'setback' || kind === 'agent' ? events.record(event) : events.recordNow(event));
-    const key = keyOf(statement);
-    if (isWritten || !isRepeated || this.#told.get(key)?.value !== statement.value) return;
-    if (before) this.#told.set(key, before);
-    else this.#told.delete(key);
+    if (isWritten || !isRepeated) return;
+    if (before) this.#told.set(keyOf(before), before);
+    else this.#told.delete(keyOf(statement));
   }
 
   #carriedOut(decided: Decided): void {

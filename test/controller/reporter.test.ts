@@ -1,119 +1,161 @@
-import { expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
-import { plan } from '../../runtime/controller/plan/plan.ts';
+import type { Plan } from '../../runtime/controller/plan/plan.ts';
 import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
+import type { Verdict } from '../../runtime/controller/plan/verdict.ts';
 import { Reporter } from '../../runtime/controller/reporter.ts';
-import { EventBroadcaster } from '../../runtime/kube/event-broadcaster.ts';
 import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { DRAINED, fleet, minutes, node, NOW, type Parts, POLICY, rebooting, snapshot } from './plan/fleet.ts';
+import { settle, VirtualClock } from '../../sim/clock.ts';
+import { fleet, minutes, node, NOW, rebooting, snapshot } from './plan/fleet.ts';
 
-const MANY = 10_000;
-const NAMES = Array.from({ length: MANY }, (_, index) => `n${index}`);
-const many = (parts: Parts): Record<string, Parts> => Object.fromEntries(NAMES.map((name) => [name, parts]));
+let reporter: Reporter;
+let metrics: ControllerMetrics;
+let events: EventRecord[];
+/** What becomes of Events: true = the API server takes them. */
+let answer: Promise<boolean>;
 
-/** An API that takes Events until it is out, the queue before it, and a reporter. */
-function world() {
-  const clock = new VirtualClock();
-  const stop = new AbortController();
-  const api = { isOut: false, events: [] as EventRecord[], attempts: 0 };
-  const record = async (event: EventRecord): Promise<boolean> => {
-    api.attempts++;
-    if (!api.isOut) api.events.push(event);
-    return !api.isOut;
+beforeEach(() => {
+  metrics = new ControllerMetrics();
+  events = [];
+  answer = Promise.resolve(true);
+  const record = (event: EventRecord): Promise<boolean> => {
+    events.push(event);
+    return answer;
   };
-  const queue = new EventBroadcaster({ record }, clock);
-  const told = { events: queue, metrics: new ControllerMetrics(), namespace: NAMESPACE, logger: silentLogger };
-  // The plans are made at NOW, whenever their Events are written.
-  const reporter = new Reporter({
-    ...told,
-    clock: Object.assign(new VirtualClock(), { now: () => NOW }),
-    agentTimeoutMs: 15 * 60_000,
-  });
-  const running = queue.run(stop.signal);
-  const end = async (): Promise<void> => {
-    stop.abort();
-    await running;
-  };
-  return { clock, api, queue, reporter, end };
-}
-
-/** A second's Events, and all of them in the end, each once. */
-async function expectPaced({ clock, api, end }: ReturnType<typeof world>, count = MANY): Promise<void> {
-  await clock.advance(1000);
-  const uids = (): (string | undefined)[] => api.events.flatMap(({ regarding }) => regarding.uid ?? []);
-  expect(uids().length).toBeGreaterThan(5);
-  expect(uids().length).toBeLessThanOrEqual(11);
-  await clock.advance(MANY * 100);
-  expect([uids().length, new Set(uids()).size]).toEqual([count, count]);
-  await end();
-}
+  const clock = Object.assign(new VirtualClock(), { now: () => NOW });
+  const written = { events: { record, recordNow: record }, metrics, logger: silentLogger };
+  reporter = new Reporter({ ...written, clock, namespace: NAMESPACE, agentTimeoutMs: 15 * 60_000 });
+});
 
 const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'l' };
-const report = (reporter: Reporter, seen: Snapshot): void =>
-  reporter.report({ plan: plan(seen, POLICY, NOW), snapshot: seen, lease });
 
-test('ten thousand missing agents are told at ten a second, each once, however often they are looked at', async () => {
-  const own = world();
-  const nodes = NAMES.map((name) => node(name));
-  const silent = snapshot({ nodes, silentSince: new Map(NAMES.map((name) => [name, minutes(-20)])) });
-  for (let look = 0; look < 3; look++) report(own.reporter, silent);
-  await expectPaced(own);
+/** The reasons of the Events that follow a plan. */
+async function seen(parts: Partial<Plan>, more: Partial<Snapshot> = {}): Promise<readonly string[]> {
+  const before = events.length;
+  const plan = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], ...parts };
+  reporter.report({ plan, snapshot: snapshot(more), lease });
+  await settle();
+  return events.slice(before).map(({ reason }) => reason);
+}
+
+const release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', failures: 1 };
+const halted = { halted: [release], offered: [release] };
+const resumed = { offered: [release] };
+const warned = { warnings: [{ reason: 'OnlySchedulableNode', message: 'x' } as const] };
+const missing: [Partial<Plan>, Partial<Snapshot>] = [
+  { verdicts: [{ node: 'a', reason: 'AgentMissing', message: 'x' }] },
+  { nodes: [node('a')], silentSince: new Map([['a', minutes(-16)]]) },
+];
+
+describe('a halt', () => {
+  test('and its end are told once each', async () => {
+    expect([await seen(halted), await seen(halted)]).toEqual([['RolloutHalted'], []]);
+    expect([await seen(resumed), await seen(resumed)]).toEqual([['RolloutResumed'], []]);
+    expect(await seen(halted)).toEqual(['RolloutHalted']);
+    expect(new Set(events.map(({ regarding }) => regarding))).toEqual(new Set([lease]));
+  });
+
+  test('does not end with the offer, and is not told as ended', async () => {
+    expect([await seen(halted), await seen({}), await seen(halted)]).toEqual([['RolloutHalted'], [], []]);
+    expect([await seen({}), await seen(resumed)]).toEqual([[], ['RolloutResumed']]);
+  });
 });
 
-test('so are as many updates as may start at once', async () => {
-  const own = world();
-  const unlimited = { kind: 'unlimited' } as const;
-  const waiting = fleet(many({}));
-  const { commands } = plan(waiting, { ...POLICY, maxConcurrent: unlimited, maxFailed: unlimited }, NOW);
-  for (const [index, command] of commands.entries()) own.reporter.carriedOut(command, waiting.shadows[index]!);
-  await expectPaced(own, commands.length);
+describe('a window', () => {
+  const window = (open: boolean, triggeredAt?: number) => ({ window: { open, triggeredAt, changesAt: undefined } });
+
+  test('that opens and closes is told, and what it was at the beginning is not', async () => {
+    expect(await seen({}, window(false))).toEqual([]);
+    expect([await seen({}, window(true)), await seen({}, window(true))]).toEqual([['WindowOpened'], []]);
+    expect(await seen({}, window(false))).toEqual(['WindowClosed']);
+  });
+
+  test('of a moment is told each time', async () => {
+    expect(await seen({}, window(false, minutes(-60)))).toEqual([]);
+    expect([await seen({}, window(false, NOW)), await seen({}, window(false, NOW))]).toEqual([['WindowOpened'], []]);
+  });
 });
 
-test('and ten thousand nodes that do not return, whom the halt of their release does not wait for', async () => {
-  const own = world();
-  const down = { ready: false, readyChangedAt: minutes(-20), marks: DRAINED };
-  const lost = fleet(many(rebooting), { nodes: NAMES.map((name) => node(name, down)) });
-  for (let look = 0; look < 2; look++) report(own.reporter, lost);
-  await own.clock.advance(0);
-  expect(own.api.events.map(({ reason }) => reason)).toEqual(['RolloutHalted', 'NotReturned']);
-  await expectPaced(own);
+test('a warning is told once for as long as it stands', async () => {
+  expect([await seen(warned), await seen(warned)]).toEqual([['OnlySchedulableNode'], []]);
+  expect([await seen({}), await seen(warned)]).toEqual([[], ['OnlySchedulableNode']]);
 });
 
-test('a missing agent of which the cluster could not be told is told later', async () => {
-  const { clock, api, reporter, end } = world();
-  const silent = snapshot({ nodes: [node('a')], silentSince: new Map([['a', minutes(-20)]]) });
-  const look = async (): Promise<void> => {
-    report(reporter, silent);
-    await clock.advance(60_000);
-  };
-  api.isOut = true;
-  await look();
-  expect(api.attempts).toBe(1);
-  api.isOut = false;
-  for (let looks = 0; looks < 3; looks++) await look();
-  expect(api.events.map(({ reason }) => reason)).toEqual(['AgentMissing']);
-  await end();
+test('an agent is missed once of each Node, whether agents come and go', async () => {
+  const [plan, now] = missing;
+  expect(await seen(plan, { ...now, silentSince: new Map([['a', minutes(-14)]]) })).toEqual([]);
+  expect([await seen(...missing), await seen({}, now), await seen(...missing)]).toEqual([['AgentMissing'], [], []]);
+  expect(await seen(plan, { ...now, nodes: [node('a', { uid: 'another' })] })).toEqual(['AgentMissing']);
 });
 
-test('what flaps is told a few times and then rarely', async () => {
-  const { clock, api, queue, end } = world();
-  const regarding = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'uid-a' };
-  for (let times = 0; times < 100; times++)
-    void queue.record({ regarding, type: 'Normal', reason: 'X', message: `${times}` });
-  await clock.advance(10_000);
-  expect(api.events).toHaveLength(10);
-  await end();
+describe('what the API server does not take', () => {
+  test.each<[string, [Partial<Plan>, Partial<Snapshot>?], readonly string[]]>([
+    ['a halt', [halted], ['RolloutHalted']],
+    ['a warning', [warned], ['OnlySchedulableNode']],
+    ['a missing agent', missing, ['AgentMissing']],
+  ])('is told with the next plan: %s', async (_what, plan, reasons) => {
+    answer = Promise.resolve(false);
+    expect(await seen(...plan)).toEqual(reasons);
+    answer = Promise.resolve(true);
+    expect([await seen(...plan), await seen(...plan)]).toEqual([reasons, []]);
+  });
+
+  test('is told with the next plan: the end of a halt', async () => {
+    await seen(halted);
+    answer = Promise.resolve(false);
+    expect(await seen(resumed)).toEqual(['RolloutResumed']);
+    answer = Promise.resolve(true);
+    expect([await seen(resumed), await seen(resumed)]).toEqual([['RolloutResumed'], []]);
+  });
+
+  test('is not told once more before it has answered, and not where it stands no longer', async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    answer = promise;
+    expect([await seen(halted), await seen(halted)]).toEqual([['RolloutHalted'], []]);
+    answer = Promise.resolve(true);
+    expect(await seen(resumed)).toEqual(['RolloutResumed']);
+    resolve(false);
+    expect(await seen(resumed)).toEqual([]);
+  });
 });
 
-test('what waits beyond ten thousand is not told, and nothing is after the end', async () => {
-  const { api, queue, end } = world();
-  const told = NAMES.concat('one more').map((name) =>
-    queue.record({ regarding: { apiVersion: 'v1', kind: 'Node', name }, type: 'Normal', reason: 'X', message: 'x' }),
-  );
-  expect(await told.at(-1)).toBe(false);
-  await end();
-  expect((await Promise.all(told)).filter(Boolean).length).toBe(api.events.length);
+describe('a node that did not come back well', () => {
+  const on = (reason: 'NotReturned' | 'SoakFailed'): Partial<Plan> => ({
+    verdicts: [{ node: 'a', reason, message: 'x' } satisfies Verdict],
+  });
+  const down = (since = -20, conditions: object[] = []): Partial<Snapshot> =>
+    fleet(
+      { a: { ...rebooting, status: { ...rebooting.status, conditions: conditions as [] } } },
+      { nodes: [node('a', { ready: false, readyChangedAt: minutes(since) })] },
+    );
+  const counted = async (): Promise<string | undefined> =>
+    /setbacks_total\{reason="NotReturned"\} (\d+)/.exec(await metrics.registry.metrics())?.[1];
+
+  test('is told and counted when the verdict changes to that, and each time that it goes down', async () => {
+    expect([await seen(on('NotReturned'), down()), await seen(on('NotReturned'), down())]).toEqual([
+      ['NotReturned'],
+      [],
+    ]);
+    expect([await seen({}, down()), await seen(on('NotReturned'), down(-1))]).toEqual([[], ['NotReturned']]);
+    expect(await seen(on('SoakFailed'), down(-1))).toEqual(['SoakFailed']);
+    expect(await counted()).toBe('2');
+    expect(new Set(events.map(({ occasion }) => occasion)).size).toBe(3);
+  });
+
+  test('is neither where the condition says that the process before knew', async () => {
+    const known = [{ type: 'UpToDate', status: 'False', reason: 'NotReturned', message: 'x', lastTransitionTime: '' }];
+    expect([await seen(on('NotReturned'), down(-20, known)), await counted()]).toEqual([[], '0']);
+    expect(await seen(on('NotReturned'), down())).toEqual([]);
+  });
+
+  test('is counted once where its Event is not taken', async () => {
+    answer = Promise.resolve(false);
+    expect([await seen(on('NotReturned'), down()), await seen(on('NotReturned'), down())]).toEqual([
+      ['NotReturned'],
+      [],
+    ]);
+    expect(await counted()).toBe('1');
+  });
 });

@@ -1,0 +1,111 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { routesOf } from '../../runtime/controller/routes.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
+import { CONTROLLER_LEASE } from '../../runtime/shadow/names.ts';
+import { intercepted, Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+/** `kind name: reason: message` of each Event, in order. */
+async function told(): Promise<readonly string[]> {
+  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
+    items: { involvedObject: { kind: string; name: string }; reason: string; message: string }[];
+  };
+  return list.items.map(
+    ({ involvedObject: { kind, name }, reason, message }) => `${kind} ${name}: ${reason}: ${message}`,
+  );
+}
+const aboutFleet = async (): Promise<readonly string[]> =>
+  (await told()).filter((line) => line.startsWith(`Lease ${CONTROLLER_LEASE}: `)).map((line) => line.split(': ')[1]!);
+
+test('a finished update is told with its duration, which the shadow keeps', async () => {
+  stage = await Stage.with('a');
+  stage.start();
+  await stage.pass(90_000);
+  await stage.update('a');
+  expect(await told()).toContain('BottlerocketShadow brs-a: UpdateFinished: the node runs 1.1.0, after 1 min 32 s');
+  const { metadata } = (await stage.shadows.get('brs-a'))!;
+  expect(metadata.annotations).toMatchObject({ 'brupop.bottlerocket.aws/last-update-seconds': '92' });
+});
+
+test('the only node is warned of before its update starts', async () => {
+  stage = await Stage.with('a');
+  const order: string[] = [];
+  const transport = intercepted(stage.transport, ({ body }, go) => {
+    const { reason, spec } = (body ?? {}) as { reason?: string; spec?: { state?: string } };
+    if (reason ?? spec?.state) order.push((reason ?? spec?.state)!);
+    return go();
+  });
+  stage.start({ transport });
+  await stage.pass();
+  expect(order).toEqual(['OnlySchedulableNode', 'StagedAndPerformedUpdate', 'UpdateStarted']);
+});
+
+test('Events that are not answered delay no step of an update, and are told once they are', async () => {
+  stage = await Stage.with('a');
+  const end = stage.cluster.disturb({ resource: 'events' }, { kind: 'hang' });
+  stage.start();
+  await stage.pass();
+  await stage.update('a');
+  expect(await stage.specs('a')).toEqual(['Idle']);
+  expect((await stage.shadows.get('brs-a'))!.metadata.annotations).toMatchObject({
+    'brupop.bottlerocket.aws/last-update-seconds': '3',
+  });
+  end();
+  await stage.pass(60_000);
+  expect(await aboutFleet()).toContain('OnlySchedulableNode');
+});
+
+test('a policy that may leave no load balancer target is warned of', async () => {
+  stage = await Stage.with('a', 'b');
+  stage.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: '30' } });
+  await stage.pass();
+  expect(await aboutFleet()).toEqual(['NoLoadBalancerTarget']);
+});
+
+const setbacks = async (): Promise<readonly string[]> =>
+  (await stage.events()).filter((reason) => ['NotReturned', 'ProgressDeadlineExceeded'].includes(reason));
+const counted = async (controller: Manager, reason: string): Promise<string | undefined> => {
+  const { body } = await routesOf(controller)['/metrics']!();
+  return new RegExp(`^brupop_controller_setbacks_total{reason="${reason}"} (.*)$`, 'm').exec(body)?.[1];
+};
+
+test.each([
+  ['that keeps conditions, and counts it once', () => Stage.with('a', 'b'), '0'],
+  ['of an older installation, where each process counts it', () => Stage.upstream('a', 'b'), '1'],
+])('a node that does not return is told once, by whichever process, on a CRD %s', async (_crd, build, again) => {
+  stage = await build();
+  const stop = new AbortController();
+  const first = stage.start({ signal: stop.signal });
+  await stage.pass();
+  await stage.askForReboot('a');
+  await stage.setReady('a', false);
+  await stage.pass(890_000);
+  expect([await setbacks(), await counted(first, 'NotReturned')]).toEqual([[], '0']);
+  await stage.pass(120_000);
+  expect([await setbacks(), await counted(first, 'NotReturned')]).toEqual([['NotReturned'], '1']);
+  await stage.pass(600_000);
+  stop.abort();
+  await stage.pass(5000);
+  const second = stage.start();
+  await stage.pass(1_000_000);
+  expect((await setbacks()).filter((reason) => reason === 'NotReturned')).toHaveLength(1);
+  expect(await counted(second, 'NotReturned')).toBe(again);
+});
+
+test('a node that dies while it stages is told once, however long it stays so', async () => {
+  stage = await Stage.with('a', 'b');
+  const controller = stage.start();
+  await stage.pass();
+  await stage.setReady('a', false);
+  await stage.loseAgent('a');
+  await stage.pass(960_000);
+  await stage.pass(4 * 3_600_000);
+  const reason = 'ProgressDeadlineExceeded';
+  expect([await setbacks(), await counted(controller, reason)]).toEqual([[reason], '1']);
+  expect((await stage.shadows.get('brs-a'))!.status?.conditions).toMatchObject([
+    { reason, message: expect.stringMatching(/not Ready since 2026-01-01T00:00:01Z/) },
+  ]);
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
