@@ -37,10 +37,9 @@ export type Statements = ReadonlyMap<string, Statement>;
 
 export const keyOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
 
-/** What is new, or has another value than before, and not known to people. */
+/** What is new, or has another value than before. */
 export function diff(before: Statements, after: Statements): readonly Statement[] {
-  const changed = [...after].filter(([key, { value, event }]) => event && before.get(key)?.value !== value);
-  return changed.map(([, statement]) => statement);
+  return [...after].filter(([key, { value }]) => before.get(key)?.value !== value).map(([, statement]) => statement);
 }
 
 /** What a plan was made of, and the plan. */

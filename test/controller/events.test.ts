@@ -2,7 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { CONTROLLER_LEASE } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());

@@ -4,7 +4,8 @@ import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
-import { blindTo, intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { blindTo, intercepted } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());

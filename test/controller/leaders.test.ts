@@ -3,7 +3,8 @@ import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
-import { blindTo, intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { blindTo, intercepted } from './transports.ts';
 
 /** Schedules of two leaders that broke earlier versions of the protocol, each read and write placed by hand. */
 

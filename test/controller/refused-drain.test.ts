@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import { silentLogger } from '../../runtime/lib/log.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
-import { seeded } from '../random.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 /** A drain that the preflight refuses leaves its node in service, and must not keep a place from others for as long as a budget stands. */
 
@@ -88,15 +85,7 @@ describe('is not called off where its drain begins', () => {
 
   /** Drains, as a budget was mended, right before the controller's request that fits. */
   async function drainBefore(fits: (path: string, method: string) => boolean): Promise<void> {
-    const config = {
-      DRAIN_TIMEOUT_IN_SEC: 1800,
-      MAX_CONCURRENT_EVICTIONS: 5,
-      VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
-      DRAIN_PREFLIGHT: 'refuse' as const,
-      REQUIRE_CLIENT_CERTIFICATE: false,
-    };
-    const common = { namespace: NAMESPACE, clock: stage.clock, random: seeded(3), logger: silentLogger };
-    const { service } = createApiserver({ ...common, transport: stage.transport, config, instance: 'replica' });
+    const { service } = stage.apiserver({ preflight: 'refuse' });
     let begun = false;
     let dueAt = Infinity;
     const transport = intercepted(stage.transport, async (request, go) => {

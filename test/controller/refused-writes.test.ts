@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { upToDate } from '../../runtime/controller/plan/conditions.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
 import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
-import { intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());

@@ -1,8 +1,9 @@
+import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
-import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
@@ -33,6 +34,7 @@ export class Stage {
   readonly nodes = nodesOf(this.transport);
   readonly shadows = shadowsOf(this.transport, NAMESPACE);
   readonly leases = leasesOf(this.transport, NAMESPACE);
+  readonly #common = { namespace: NAMESPACE, random: this.#random, logger: silentLogger };
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   #controllers = 0;
@@ -231,16 +233,31 @@ export class Stage {
     this.#controllers += 1;
     const controller = createManager({
       transport: options.transport ?? this.transport,
-      namespace: NAMESPACE,
+      ...this.#common,
       clock: options.clock ?? this.clock,
-      random: this.#random,
-      logger: silentLogger,
       config: config(options.env),
       identity: options.identity ?? `controller-${this.#controllers}`,
     });
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal ? [options.signal] : [])]);
     this.#running.push(controller.run(signal));
     return controller;
+  }
+
+  /** A replica of the apiserver on this cluster. */
+  apiserver({ preflight, transport = this.transport }: ApiserverParts = {}): Apiserver {
+    return createApiserver({
+      transport,
+      ...this.#common,
+      clock: this.clock,
+      config: {
+        DRAIN_TIMEOUT_IN_SEC: 1800,
+        MAX_CONCURRENT_EVICTIONS: 5,
+        DRAIN_PREFLIGHT: preflight ?? 'warn',
+        VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
+        REQUIRE_CLIENT_CERTIFICATE: false,
+      },
+      instance: 'replica',
+    });
   }
 
   /** Lets everybody act, and a second go by. */
@@ -255,34 +272,13 @@ export class Stage {
   }
 }
 
+interface ApiserverParts {
+  readonly preflight?: 'warn' | 'refuse';
+  readonly transport?: KubeTransport;
+}
+
 export function config(env: Readonly<Record<string, string>> = {}): ControllerConfig {
   return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', ...env });
-}
-
-/** A transport whose watch of `path` says nothing. With `list`, each list of the whole collection says that. */
-export function blindTo(path: string, transport: KubeTransport, list?: unknown): KubeTransport {
-  const fills = ({ method, path: asked, query }: KubeRequest): boolean =>
-    method === 'GET' && asked === path && query?.['limit'] !== undefined && query['fieldSelector'] === undefined;
-  return {
-    request: (request) => (list !== undefined && fills(request) ? Promise.resolve(list) : transport.request(request)),
-    watch: (request) => (request.path === path ? silence(request.signal) : transport.watch(request)),
-  };
-}
-
-async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
-  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
-  yield* [];
-}
-
-/** A transport that hands each request to `meet` first, which may hold it, drop it or let it go. */
-export function intercepted(
-  transport: KubeTransport,
-  meet: (request: KubeRequest, go: () => Promise<unknown>) => Promise<unknown>,
-): KubeTransport {
-  return {
-    request: (request) => meet(request, () => transport.request(request)),
-    watch: (request) => transport.watch(request),
-  };
 }
 
 export function shadowCrd(openAPIV3Schema: object): object {

@@ -12,7 +12,8 @@ import {
   PAUSED_ANNOTATION,
   shadowName,
 } from '../../runtime/shadow/names.ts';
-import { blindTo, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { blindTo } from './transports.ts';
 
 /** A cache can lag behind for as long as it likes: what undoes anything looks at the API server first. */
 let stage: Stage;

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
-import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import { silentLogger } from '../../runtime/lib/log.ts';
+import type { Apiserver } from '../../runtime/apiserver/apiserver.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
-import { MANAGED_LABEL, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { MANAGED_LABEL, shadowName } from '../../runtime/shadow/names.ts';
 import { settle } from '../../sim/clock.ts';
-import { intercepted, Stage } from './stage.ts';
-import { seeded } from '../random.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 /** Schedules that broke earlier versions of the protocol, with the real controller and the real apiserver, each step placed by hand. */
 
@@ -28,15 +27,7 @@ beforeEach(async () => {
     }
     return go();
   });
-  const config = {
-    DRAIN_TIMEOUT_IN_SEC: 1800,
-    MAX_CONCURRENT_EVICTIONS: 5,
-    DRAIN_PREFLIGHT: 'warn' as const,
-    VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
-    REQUIRE_CLIENT_CERTIFICATE: false,
-  };
-  const common = { namespace: NAMESPACE, clock: stage.clock, random: seeded(3), logger: silentLogger };
-  apiserver = createApiserver({ ...common, transport, config, instance: 'replica' });
+  apiserver = stage.apiserver({ transport });
   agent = { nodeName: 'a', nodeUid: (await stage.nodes.get('a'))!.metadata.uid, bootId: 'boot-1' };
 });
 afterEach(() => stage.end());

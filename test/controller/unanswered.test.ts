@@ -4,7 +4,8 @@ import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts
 import { routesOf } from '../../runtime/controller/routes.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());

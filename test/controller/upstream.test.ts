@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
 import { shadowName } from '../../runtime/shadow/names.ts';
-import { intercepted, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { intercepted } from './transports.ts';
 
 /**
  * Upstream's parts on an upstream CRD: agents that know of five fields of the status, write no reboot record and no failed version, and

@@ -1,0 +1,29 @@
+import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
+
+/** Ways to the cluster that are not as good as they should be. */
+
+/** A transport whose watch of `path` says nothing. With `list`, each list of the whole collection says that. */
+export function blindTo(path: string, transport: KubeTransport, list?: unknown): KubeTransport {
+  const fills = ({ method, path: asked, query }: KubeRequest): boolean =>
+    method === 'GET' && asked === path && query?.['limit'] !== undefined && query['fieldSelector'] === undefined;
+  return {
+    request: (request) => (list !== undefined && fills(request) ? Promise.resolve(list) : transport.request(request)),
+    watch: (request) => (request.path === path ? silence(request.signal) : transport.watch(request)),
+  };
+}
+
+async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+  yield* [];
+}
+
+/** A transport that hands each request to `meet` first, which may hold it, drop it or let it go. */
+export function intercepted(
+  transport: KubeTransport,
+  meet: (request: KubeRequest, go: () => Promise<unknown>) => Promise<unknown>,
+): KubeTransport {
+  return {
+    request: (request) => meet(request, () => transport.request(request)),
+    watch: (request) => transport.watch(request),
+  };
+}
