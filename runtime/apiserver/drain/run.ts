@@ -92,9 +92,11 @@ export class DrainRun {
 
   #countDown(): void {
     this.#joined = new AbortController();
+    const abandoned = this.#abandoned;
+    // Without `this`: a run that has ended would keep its node and pods in memory until then.
     const absence = this.#ports.clock.sleep(LONGEST_ABSENCE_MS, this.#joined.signal);
     absence.then(
-      () => this.#abandoned.abort(),
+      () => abandoned.abort(),
       () => undefined,
     );
   }
