@@ -13,7 +13,10 @@ const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as
 /** The controller's metrics. The first two have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
 export class ControllerMetrics {
   readonly registry = new Registry();
-  /** Collects for all gauges, as one of prom-client's own does, so that a scrape costs one plan. So it is the first to be registered. */
+  /**
+   * Sets all gauges when it is collected, as prom-client does it for its own, so that a scrape costs one plan. It is registered first, and so
+   * collected before the others are read.
+   */
   readonly #states = new Gauge({
     name: 'brupop_hosts_state',
     help: 'Hosts by the state that they have reached',
@@ -135,7 +138,7 @@ export class ControllerMetrics {
   }
 }
 
-/** How often each value occurs; those of `seen` that no longer do, 0 times. */
+/** How often each value occurs: 0 times, where it was seen and does not occur any more. */
 function tally(values: readonly string[], seen: Set<string>): Map<string, number> {
   for (const value of values) seen.add(value);
   const counts = new Map([...seen].map((value) => [value, 0]));

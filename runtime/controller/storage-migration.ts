@@ -11,7 +11,7 @@ const RETRY_MS = 60_000;
 
 export interface StorageMigrationOptions {
   readonly crds: Pick<Collection<CustomResourceDefinition>, 'get' | 'patchStatus'>;
-  /** Of all namespaces: an object anywhere that is stored in an old version keeps that version needed. */
+  /** Of all namespaces: an old version is needed for as long as any object is stored in it. */
   readonly shadows: Pick<Collection<ShadowObject>, 'list'>;
   /** The operator's own shadows, which it may write. */
   readonly own: Pick<Collection<ShadowObject>, 'patch'>;
@@ -54,13 +54,13 @@ async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal
   logger.info('stored shadows migrated', { shadows: all.length, to: STORAGE_VERSION });
 }
 
-/** Older versions are named, and what is written now is not stored in one. */
+/** Whether older versions are named while the API server stores what is written in the present one. */
 function isDue({ spec, status }: CustomResourceDefinition): boolean {
   const present = spec?.versions?.find(({ storage }) => storage)?.name;
   return present === STORAGE_VERSION && status?.storedVersions?.some((version) => version !== STORAGE_VERSION) === true;
 }
 
-/** Whoever wrote or deleted it in the meantime has done the work. */
+/** A conflict is as good: whoever wrote or deleted the shadow in the meantime has done the work. */
 async function rewrite(
   { own }: StorageMigrationOptions,
   { metadata: { name, resourceVersion } }: ShadowObject,

@@ -29,7 +29,7 @@ export interface Inspection {
   readonly now: number;
 }
 
-/** Where a setting comes from that is not read: people may see a Deployment who may not see what it refers to. */
+/** A setting that is not read, because people who may see a Deployment may not always see what it refers to. */
 export interface Unread {
   /** e.g. `ConfigMap settings`. */
   readonly source: string;
@@ -37,7 +37,7 @@ export interface Unread {
   readonly variable: string | undefined;
 }
 
-/** The controller's settings cannot be made out, so nobody can say what it would do. */
+/** Nobody can say what the controller would do, because its settings cannot be found or read. */
 export class UnknownPolicyError extends Error {
   override readonly name = 'UnknownPolicyError';
 }
@@ -65,7 +65,7 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
   const observations = new Observations();
   const facts = shadows.map(viewOfShadow);
   const nodeFacts = nodes.map(viewOfNode);
-  // It has only just come: since when a node is Ready, it takes from the cluster.
+  // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.
   const nodeViews = observations
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
@@ -78,7 +78,7 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),
     refusals: knownRefusals(facts),
-    // Only the controller knows; what it made of them stands in the conditions.
+    // Only the controller knows them. What it has made of them stands in the conditions.
     drainRefusals: new Map(),
   };
   return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
@@ -88,7 +88,7 @@ function selecting(component: string): Selectors {
   return { labelSelector: `${COMPONENT_LABEL}=${component}` };
 }
 
-/** How long an agent has been away is not written anywhere; that it is for too long, the controller has said. */
+/** Since when an agent is gone is not written anywhere. Where it is too long, the condition says so. */
 function knownSilence(since: ReadonlyMap<string, number>, facts: readonly ShadowFacts[]): ReadonlyMap<string, number> {
   const silent = new Set(
     facts
@@ -98,7 +98,7 @@ function knownSilence(since: ReadonlyMap<string, number>, facts: readonly Shadow
   return new Map([...since].map(([name, at]) => [name, silent.has(name) ? 0 : at]));
 }
 
-/** What the API server has refused the controller is not written anywhere either; where something is, and how it was answered, it has said. */
+/** What the API server has refused the controller is not written anywhere either. The condition says for which nodes, and with which answer. */
 function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
   return new Map(
     facts.flatMap(({ name, status }) => {
@@ -149,7 +149,7 @@ async function configOf(cluster: Cluster): Promise<Settings> {
   return { config, unread: unreadOf(container) };
 }
 
-/** What a field of the pod fills in is left out. */
+/** Only values that stand in the Deployment. */
 function literalsOf({ env = [] }: Container): Record<string, string | undefined> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }

@@ -6,7 +6,7 @@ import type { Holder } from '../plan/budget.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { Inspection } from './inspect.ts';
 
-/** What concerns the fleet first, then a line for each managed node. */
+/** What concerns the whole fleet, and then a line for each managed node. */
 export function fleetLines(inspection: Inspection): readonly string[] {
   const { snapshot, plan, now } = inspection;
   const { paused } = snapshot;
@@ -31,7 +31,7 @@ export function nodeLine(inspection: Inspection, name: string): string | undefin
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
-/** What the answer is made on that the Deployment alone does not tell. */
+/** Settings that could not be read, because they do not stand in the Deployment itself. */
 export function unreadLines({ unread }: Inspection): readonly string[] {
   return unread.map(({ source, variable }) =>
     variable === undefined
@@ -40,7 +40,7 @@ export function unreadLines({ unread }: Inspection): readonly string[] {
   );
 }
 
-/** Places that are named, of however many. */
+/** How many of those who take places are named. */
 const NAMED = 5;
 
 /** Who takes the places that others wait for, and why. */
@@ -55,7 +55,7 @@ function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
   return `places: ${holders.length}${of} taken, by ${named.join(', ')}${more}`;
 }
 
-/** Of places that no update takes. */
+/** Why a place is taken where no update takes it. */
 const HELD: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
   NodeNotReady: 'not Ready',
   AgentSilent: 'without its agent',
@@ -91,7 +91,7 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
 }
 
-/** What is on nodes although no update runs there: ours by the marks, or a cordon of which nobody can tell whose it is. */
+/** What is left on nodes where no update runs: ours, by the marks, or a cordon of which nobody can tell whose it is. */
 export function leftoverLines({ snapshot }: Inspection): readonly string[] {
   const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
   const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));

@@ -12,7 +12,7 @@ import { NAMESPACE } from '../../shadow/names.ts';
 import { fleetLines, leftoverLines, nodeLine, unreadLines } from './lines.ts';
 import { inspect } from './inspect.ts';
 
-/** What of the environment says where the cluster is. */
+/** The variables that say where the cluster is. */
 const { TERMINATION_LOG: _, ...access } = processEnv;
 
 const HELP = `Says why each node is, or is not, being updated: from the cluster alone, no controller need run.
