@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { at } from '../../sim/cluster/object.ts';
+import { CRDS, definition, gadget } from '../sim/cluster/gadget.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
+/** What each kind of patch makes of an object, case by case. */
+
+let cluster: Contract;
+let gadgets: string;
+let deployments: string;
+let count = 0;
+const GROUP = 'patched.example.com';
+beforeAll(async () => {
+  cluster = await contract();
+  const namespace = await cluster.namespace();
+  gadgets = `/apis/${GROUP}/v2/namespaces/${namespace}/gadgets`;
+  deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  await cluster.admin.create(CRDS, { ...definition({ group: GROUP }), metadata: { name: `gadgets.${GROUP}` } });
+  await eventually(() => cluster.admin.create(gadgets, gadgetOf('probe', {}), { dryRun: 'All' }));
+}, 60_000);
+afterAll(async () => {
+  await cluster.admin.delete(`${CRDS}/gadgets.${GROUP}`);
+  await cluster.stop();
+});
+
+const gadgetOf = (name: string, free: object): object =>
+  gadget(name, { state: 'Idle', free }, { apiVersion: `${GROUP}/v2` });
+
+/** An object whose free field holds `free`; its path. */
+async function holding(free: object): Promise<string> {
+  const { metadata } = await cluster.admin.create(gadgets, gadgetOf(`g-${count++}`, free));
+  return `${gadgets}/${metadata.name}`;
+}
+
+const JSON_PATCH = 'application/json-patch+json';
+const STRATEGIC = 'application/strategic-merge-patch+json';
+
+describe('a merge patch', () => {
+  test.each([
+    [
+      { a: 1, b: 2 },
+      { b: null, c: 3 },
+      { a: 1, c: 3 },
+    ],
+    [{ a: { b: 1, c: 2 } }, { a: { b: null } }, { a: { c: 2 } }],
+    [{ a: [1, 2] }, { a: [3] }, { a: [3] }],
+    [{ a: 'text' }, { a: { b: { c: null } } }, { a: { b: {} } }],
+    [{ a: { b: 1 } }, { a: 'text' }, { a: 'text' }],
+  ])('%j + %j = %j', async (target, free, expected) => {
+    const patched = await cluster.admin.patch(await holding(target), { spec: { free } });
+    expect(at(patched, 'spec', 'free')).toEqual(expected);
+  });
+});
+
+describe('a JSON patch', () => {
+  const target = { a: { b: 1 }, list: [1, 2, 3], 'x/y~z': 0 };
+  /** Pointers from the free field on. */
+  const within = ({ path, from, ...rest }: { op: string; path: string; from?: string; value?: unknown }): object => ({
+    ...rest,
+    path: `/spec/free${path}`,
+    ...(from !== undefined && { from: `/spec/free${from}` }),
+  });
+
+  test.each([
+    [
+      { op: 'add', path: '/a/c', value: 2 },
+      { ...target, a: { b: 1, c: 2 } },
+    ],
+    [
+      { op: 'add', path: '/list/1', value: 9 },
+      { ...target, list: [1, 9, 2, 3] },
+    ],
+    [
+      { op: 'add', path: '/list/-', value: 9 },
+      { ...target, list: [1, 2, 3, 9] },
+    ],
+    [
+      { op: 'replace', path: '/x~1y~0z', value: 5 },
+      { ...target, 'x/y~z': 5 },
+    ],
+    [
+      { op: 'replace', path: '/nothing', value: 1 },
+      { ...target, nothing: 1 },
+    ],
+    [
+      { op: 'replace', path: '/list/0', value: 5 },
+      { ...target, list: [5, 2, 3] },
+    ],
+    [
+      { op: 'remove', path: '/list/1' },
+      { ...target, list: [1, 3] },
+    ],
+    [
+      { op: 'move', from: '/a/b', path: '/list/0' },
+      { ...target, a: {}, list: [1, 1, 2, 3] },
+    ],
+    [
+      { op: 'copy', from: '/a', path: '/c' },
+      { ...target, c: { b: 1 } },
+    ],
+    [{ op: 'test', path: '/a', value: { b: 1 } }, target],
+  ])('%j', async (operation, expected) => {
+    const patched = await cluster.admin.patch(await holding(target), [within(operation)], JSON_PATCH);
+    expect(at(patched, 'spec', 'free')).toEqual(expected);
+  });
+
+  test.each([
+    { op: 'test', path: '/a/b', value: 2 },
+    { op: 'remove', path: '/a/nothing' },
+    { op: 'add', path: '/list/7', value: 1 },
+    { op: 'add', path: '/nothing/b', value: 1 },
+  ])('%j does not apply', async (operation) => {
+    const patched = cluster.admin.patch(await holding(target), [within(operation)], JSON_PATCH);
+    expect(await refusal(patched)).toMatchObject({ code: 422, reason: 'Invalid' });
+  });
+
+  test.each([
+    [{ op: 'replace', path: '/metadata/resourceVersion', value: '1' }, 409],
+    [{ op: 'invent', path: '/a' }, 422],
+    [{ op: 'add', path: 'a', value: 1 }, 422],
+  ])('%j is refused with %i', async (operation, code) => {
+    expect(await refusal(cluster.admin.patch(await holding(target), [operation], JSON_PATCH))).toMatchObject({ code });
+  });
+});
+
+describe('a strategic merge patch', () => {
+  const container = {
+    name: 'main',
+    image: 'a',
+    env: [{ name: 'A' }, { name: 'B' }],
+    ports: [{ containerPort: 80, name: 'web', protocol: 'TCP' }],
+  };
+  const made = (): object => ({
+    metadata: { name: `d-${count++}`, finalizers: ['example.com/a'], labels: { a: '1' } },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [container], tolerations: [{ key: 'a', operator: 'Exists' }], nodeSelector: { a: '1' } },
+      },
+    },
+  });
+  const ofPod = (spec: object): object => ({ spec: { template: { spec } } });
+  const ofMain = (more: object): object => ofPod({ containers: [{ name: 'main', ...more }] });
+  const MAIN = ['spec', 'template', 'spec', 'containers', '0'];
+
+  test.each<readonly [what: string, patch: object, path: readonly string[], expected: unknown]>([
+    [
+      'merges ports by number',
+      ofMain({ ports: [{ containerPort: 80, hostPort: 81 }] }),
+      [...MAIN, 'ports'],
+      [{ containerPort: 80, name: 'web', hostPort: 81, protocol: 'TCP' }],
+    ],
+    [
+      'deletes an element by its key',
+      ofMain({ env: [{ $patch: 'delete', name: 'A' }] }),
+      [...MAIN, 'env'],
+      [{ name: 'B' }],
+    ],
+    [
+      'replaces a list that says so',
+      ofMain({ env: [{ $patch: 'replace' }, { name: 'C' }] }),
+      [...MAIN, 'env'],
+      [{ name: 'C' }],
+    ],
+    [
+      'keeps the order that is asked for',
+      ofMain({ '$setElementOrder/env': [{ name: 'B' }, { name: 'A' }] }),
+      [...MAIN, 'env'],
+      [{ name: 'B' }, { name: 'A' }],
+    ],
+    [
+      'replaces tolerations as a whole',
+      ofPod({ tolerations: [{ key: 'b', operator: 'Exists' }] }),
+      ['spec', 'template', 'spec', 'tolerations'],
+      [{ key: 'b', operator: 'Exists' }],
+    ],
+    [
+      'replaces a map that says so',
+      ofPod({ nodeSelector: { $patch: 'replace', b: '2' } }),
+      ['spec', 'template', 'spec', 'nodeSelector'],
+      { b: '2' },
+    ],
+    [
+      'merges finalizers',
+      { metadata: { finalizers: ['example.com/b'] } },
+      ['metadata', 'finalizers'],
+      ['example.com/b', 'example.com/a'],
+    ],
+    [
+      'takes finalizers away',
+      { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] } },
+      ['metadata', 'finalizers'],
+      undefined,
+    ],
+    [
+      'keeps only the keys that it retains',
+      { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
+      ['spec', 'strategy'],
+      { type: 'Recreate' },
+    ],
+    ['removes what is null', { metadata: { labels: { a: null, b: '2' } } }, ['metadata', 'labels'], { b: '2' }],
+  ])('%s', async (_, patch, path, expected) => {
+    const { metadata } = await cluster.admin.create(deployments, made());
+    const patched = await cluster.admin.patch(`${deployments}/${metadata.name}`, patch, STRATEGIC);
+    expect(path.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], patched)).toEqual(expected);
+    await cluster.admin.patch(`${deployments}/${metadata.name}`, { metadata: { finalizers: null } });
+  });
+});
