@@ -19,7 +19,7 @@ export interface NodeEvents {
 
 /** Everything that acting for agents needs of the world. */
 export interface Ports {
-  /** For what is followed rather than asked. */
+  /** For what is watched rather than asked for. */
   readonly transport: KubeTransport;
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
   readonly shadows: Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'>;

@@ -98,24 +98,19 @@ export async function keepOwnUnless(
   return { ...list, own: [], staying: [...list.staying, ...list.own] };
 }
 
-type FilterPorts = Pick<Ports, 'transport' | 'namespace'>;
-
-export interface PodsOf {
-  readonly nodeName: string;
-  /** As in FilterTerms. */
-  readonly lateAfter: string;
-}
-
 /** All pods on a node, by a live list. */
 export function listPodsOn({ pods }: Pick<Ports, 'pods'>, nodeName: string): Promise<readonly Pod[]> {
   return pods.list({ fieldSelector: onNode(nodeName) });
 }
 
-/** What a drain makes of the pods of a node that were listed. */
+/**
+ * What a drain makes of the pods of a node that were listed.
+ * @param lateAfter as in FilterTerms
+ */
 export function filterListed(
-  { transport, namespace }: FilterPorts,
+  { transport, namespace }: Pick<Ports, 'transport' | 'namespace'>,
   listed: readonly Pod[],
-  { nodeName, lateAfter }: PodsOf,
+  { nodeName, lateAfter }: { readonly nodeName: string; readonly lateAfter: string },
 ): Promise<PodDeleteList> {
   const list = filterPods(listed, { lateAfter, namespace });
   return keepOwnUnless(list, () => otherNodeTakesPods(transport, nodeName));

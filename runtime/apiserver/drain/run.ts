@@ -156,11 +156,9 @@ async function untilInstant(clock: Clock, instant: number | undefined, signal: A
   }
 }
 
-type WatchPorts = Pick<Ports, 'transport' | 'clock' | 'random' | 'logger'>;
-
 /** All pods on a node, anew after each change. During an outage of the API nothing comes; afterwards it goes on. */
 async function* watchPods(
-  { transport, clock, random, logger }: WatchPorts,
+  { transport, clock, random, logger }: Pick<Ports, 'transport' | 'clock' | 'random' | 'logger'>,
   nodeName: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Pod[]> {
