@@ -1,0 +1,77 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CONFIG = fileURLToPath(new URL('stryker.config.mjs', import.meta.url));
+
+/** Fetched where it is used, not by each `npm ci`: nothing else needs it. Both have to be of one version. */
+const VERSION = '10.0.0';
+const PACKAGES = ['@stryker-mutator/core', '@stryker-mutator/jest-runner'].map(
+  (name) => `--package=${name}@${VERSION}`,
+);
+
+/** Mechanics: rules of several processes are in `test/mutants`. */
+const MODULES = [
+  'runtime/kube/lease.ts',
+  'runtime/controller/plan',
+  'runtime/apiserver/drain',
+  'runtime/marks',
+  'runtime/apiserver/auth',
+];
+
+const HELP = `Changes the code in every small way that Stryker knows, and says which changes no test notices.
+
+  npm run mutation                 files of the modules below that are not as on main
+  npm run mutation -- --all        all files of them: hours
+  npm run mutation -- PATH...      these files or folders below runtime/
+
+The tests are those at the same path below test/: test/kube/lease*.test.ts for runtime/kube/lease.ts, and where there are none,
+all of the folder's. Modules: ${MODULES.join(', ')}
+`;
+
+async function main(args: string[]): Promise<number> {
+  const options = { help: { type: 'boolean' }, all: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+  if (values.help) return say(HELP);
+  const paths = values.all ? MODULES : positionals.length > 0 ? positionals : changed();
+  if (paths.length === 0) return say('no file of these modules is other than on main\n');
+  const env = {
+    ...process.env,
+    MUTATED: JSON.stringify(paths.map((path) => (isFolder(path) ? `${path}/**/*.ts` : path))),
+    MUTATION_TESTS: JSON.stringify([...new Set(paths.map(testsOf))]),
+  };
+  const child = spawn('npm', ['exec', '--yes', ...PACKAGES, '--', 'stryker', 'run', CONFIG], {
+    cwd: ROOT,
+    env,
+    stdio: 'inherit',
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+const git = (...words: string[]): string => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
+
+function changed(): readonly string[] {
+  const names = git('diff', '--name-only', '--diff-filter=d', git('merge-base', 'main', 'HEAD'), '--', ...MODULES);
+  return names.split('\n').filter((name) => name.endsWith('.ts'));
+}
+
+const isFolder = (path: string): boolean => statSync(join(ROOT, path)).isDirectory();
+
+function testsOf(path: string): string {
+  const beside = path.replace(/^runtime\//, 'test/');
+  if (isFolder(path)) return `**/${beside}/**/*.test.ts`;
+  const own = beside.replace(/\.ts$/, '*.test.ts');
+  return globSync(own, { cwd: ROOT }).length > 0 ? `**/${own}` : `**/${beside.replace(/\/[^/]+$/, '')}/**/*.test.ts`;
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));
