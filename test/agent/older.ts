@@ -5,9 +5,10 @@ import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import type { Spec } from '../../runtime/shadow/model.ts';
-import { API_VERSION, CRD_NAME, GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
+import { API_VERSION, KIND, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import { nextState, STATES } from '../../runtime/shadow/states.ts';
 import { json, ScriptedServer, type Identity, type Seen } from '../kube/tls-server.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 const NODE = '/api/v1/nodes/n1';
 const SHADOWS = shadowsPath(NAMESPACE);
@@ -19,47 +20,29 @@ const time = { type: 'string', nullable: true };
 const state = { type: 'string', enum: [...STATES] };
 
 /** The custom resource as the older implementation defines it: what it does not know is pruned. */
-export const OLDER_CRD = {
-  metadata: { name: CRD_NAME },
-  spec: {
-    group: GROUP,
-    scope: 'Namespaced',
-    names: { kind: KIND, plural: PLURAL },
-    versions: [
-      {
-        name: 'v2',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            required: ['spec'],
-            properties: {
-              spec: {
-                type: 'object',
-                required: ['state'],
-                properties: { state, state_transition_timestamp: time, version: { ...semver, nullable: true } },
-              },
-              status: {
-                type: 'object',
-                nullable: true,
-                required: ['crash_count', 'current_state', 'current_version', 'target_version'],
-                properties: {
-                  crash_count: { type: 'integer', minimum: 0 },
-                  current_state: state,
-                  current_version: semver,
-                  target_version: semver,
-                  state_transition_failure_timestamp: time,
-                },
-              },
-            },
-          },
-        },
+export const OLDER_CRD = shadowCrd({
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['state'],
+      properties: { state, state_transition_timestamp: time, version: { ...semver, nullable: true } },
+    },
+    status: {
+      type: 'object',
+      nullable: true,
+      required: ['crash_count', 'current_state', 'current_version', 'target_version'],
+      properties: {
+        crash_count: { type: 'integer', minimum: 0 },
+        current_state: state,
+        current_version: semver,
+        target_version: semver,
+        state_transition_failure_timestamp: time,
       },
-    ],
+    },
   },
-};
+});
 
 /** Fields of a status that the older apiserver reads into its struct, and whether it can do without. */
 const STATUS_FIELDS: Readonly<Record<string, 'required' | 'optional'>> = {

@@ -3,8 +3,8 @@ import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/obj
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
-import { CRD_NAME, GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 export const SHADOWS = `/apis/${GROUP}/v2/namespaces/${NAMESPACE}/${PLURAL}`;
 
@@ -19,7 +19,7 @@ export class Objects {
   /** The resource, and the namespaces that everything else is in. */
   async prepare(): Promise<void> {
     for (const name of [NAMESPACE, 'shop']) await this.post('/api/v1/namespaces', { metadata: { name } });
-    await this.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd());
+    await this.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
   }
 
   async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<Agent> {
@@ -172,26 +172,6 @@ function podManifest(name: string, options: PodOptions, ownerReferences: readonl
       volumes,
       terminationGracePeriodSeconds: options.graceSeconds ?? 30,
       containers: [{ name: 'c', image: 'i' }],
-    },
-  };
-}
-
-function crd(): object {
-  return {
-    metadata: { name: CRD_NAME },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: { kind: KIND, plural: PLURAL },
-      versions: [
-        {
-          name: 'v2',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: crdSchema('v2') },
-          subresources: { status: {} },
-        },
-      ],
     },
   };
 }

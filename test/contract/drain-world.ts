@@ -9,8 +9,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
 import type { DrainProgress } from '../../runtime/shadow/model.ts';
-import { API_VERSION, CRD_NAME, GROUP, KIND, PLURAL, shadowName, SINGULAR } from '../../runtime/shadow/names.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
+import { API_VERSION, CRD_NAME, KIND, shadowName } from '../../runtime/shadow/names.ts';
 import { at, text } from '../../sim/cluster/object.ts';
 import { started } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
@@ -19,6 +18,7 @@ import { type Account, apiserverAccount, noting } from './account.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import type { Replica, ReplicaOptions } from './replica.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 export interface PodOptions {
   /** @default the world's */
@@ -266,25 +266,7 @@ export class DrainWorld {
 
 /** Brings the definition of shadows into being, once per cluster, and waits until it is served at `path`. */
 async function defined({ admin }: Contract, path: string): Promise<void> {
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: CRD_NAME },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: { kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: SINGULAR },
-      versions: [
-        {
-          name: 'v2',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: crdSchema('v2') },
-        },
-      ],
-    },
-  };
+  const definition = shadowCrd();
   // As `kubectl apply` leaves it: other tests of the same cluster apply their own over it.
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(definition) };
   await admin.create(CRDS, { ...definition, metadata: { name: CRD_NAME, annotations } }).catch((error: unknown) => {

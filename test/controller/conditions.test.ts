@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Disturbance } from '../../sim/cluster/cluster.ts';
 import { CRD_NAME } from '../../runtime/shadow/names.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
-import { shadowCrd, Stage } from './stage.ts';
+import { Stage } from './stage.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
@@ -13,7 +13,7 @@ const reasonOf = async (shadow: string): Promise<string | undefined> =>
   (await stage.shadows.get(shadow))?.status?.conditions?.[0]?.reason;
 const bringUpToDate = (): Promise<unknown> =>
   stage.patch(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`, {
-    spec: (shadowCrd(crdSchema('v2')) as { spec: object }).spec,
+    spec: (shadowCrd() as { spec: object }).spec,
   });
 
 test('a CRD that drops conditions is asked again each hour, with a single write, and found once it keeps them', async () => {

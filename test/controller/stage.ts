@@ -11,19 +11,17 @@ import type { Status } from '../../runtime/shadow/model.ts';
 import {
   API_VERSION,
   CONTROLLER_LEASE,
-  CRD_NAME,
   GROUP,
   KIND,
   MANAGED_LABEL,
   NAMESPACE,
-  PLURAL,
   shadowName,
-  SINGULAR,
 } from '../../runtime/shadow/names.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { seeded } from '../random.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
 export class Stage {
@@ -43,7 +41,7 @@ export class Stage {
 
   /** With nodes of these names at rest, 1.1.0 on offer to each. */
   static with(...names: readonly string[]): Promise<Stage> {
-    return Stage.#build(names, shadowCrd(crdSchema('v2')));
+    return Stage.#build(names, shadowCrd());
   }
 
   /** With the CRD that an upstream installation has left, which drops all the newer fields. */
@@ -279,20 +277,4 @@ interface ApiserverParts {
 
 export function config(env: Readonly<Record<string, string>> = {}): ControllerConfig {
   return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', ...env });
-}
-
-export function shadowCrd(openAPIV3Schema: object): object {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: CRD_NAME },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: { kind: KIND, plural: PLURAL, singular: SINGULAR },
-      versions: [
-        { name: 'v2', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
-      ],
-    },
-  };
 }

@@ -9,8 +9,8 @@ import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
 import { tokenReviewPort } from '../../runtime/kube/reviews.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { createNode, deleteNode, world } from './world.ts';
+import { shadowCrd } from '../shadow-crd.ts';
 
 async function post<T>(admin: KubeTransport, path: string, body: object): Promise<T> {
   return (await admin.request({ method: 'POST', path, body })) as T;
@@ -121,25 +121,7 @@ test('pods are listed by node and label, in all namespaces or one', async () => 
 describe('shadows', () => {
   async function shadows() {
     const { admin } = world();
-    await post(admin, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'bottlerocketshadows.brupop.bottlerocket.aws' },
-      spec: {
-        group: 'brupop.bottlerocket.aws',
-        scope: 'Namespaced',
-        names: { kind: 'BottlerocketShadow', plural: 'bottlerocketshadows', singular: 'bottlerocketshadow' },
-        versions: [
-          {
-            name: 'v2',
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: { openAPIV3Schema: crdSchema('v2') },
-          },
-        ],
-      },
-    });
+    await post(admin, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
     const port = shadowsOf(admin, 'default');
     const created = await port.create({
       apiVersion: 'brupop.bottlerocket.aws/v2',
