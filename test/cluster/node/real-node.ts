@@ -107,7 +107,7 @@ export class RealNode implements NodeSoftware {
     });
     closeSync(log);
     this.#init = await initOf(this.#process);
-    await plugIn(name, this.#init);
+    await plugIn(name, address, this.#init);
   }
 
   /** Ends all that runs on the node, as a loss of power does; what is on its disk stays. */
