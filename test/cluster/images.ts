@@ -34,8 +34,7 @@ export interface Images {
 
 /** Gives images to a node, so that it has to ask nobody for them. Waits for its containerd, which may just be starting. */
 export async function importImages(node: RealNode, { archives, operator, ctr }: Images): Promise<void> {
-  const images = (...args: readonly string[]): Promise<unknown> =>
-    run(ctr, ['--address', node.containerdSocket, '--namespace', 'k8s.io', 'images', ...args]);
+  const images = (...args: readonly string[]): Promise<unknown> => imagesOf(node, ctr, args);
   const deadline = systemClock.monotonic() + READY_WITHIN_MS;
   for (;;) {
     try {
@@ -48,4 +47,13 @@ export async function importImages(node: RealNode, { archives, operator, ctr }: 
   }
   await images('import', '--index-name', operator.name, operator.file);
   for (const { file } of archives) await images('import', file);
+}
+
+/** Takes an image away from a node: a pod that starts there from then on has to pull it. */
+export async function removeImage(node: RealNode, name: string, ctr: string): Promise<void> {
+  await imagesOf(node, ctr, ['rm', '--sync', name]);
+}
+
+function imagesOf(node: RealNode, ctr: string, args: readonly string[]): Promise<unknown> {
+  return run(ctr, ['--address', node.containerdSocket, '--namespace', 'k8s.io', 'images', ...args]);
 }

@@ -1,46 +1,38 @@
-import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-
-/** The part of a kubelet's summary that is read here. */
-interface Summary {
-  readonly pods: readonly {
-    readonly podRef: { readonly name: string; readonly namespace: string };
-    readonly containers?: readonly {
-      readonly startTime: string;
-      readonly cpu?: { readonly usageCoreNanoSeconds?: number };
-      readonly memory?: { readonly workingSetBytes?: number; readonly rssBytes?: number };
-    }[];
-  }[];
-}
+import { kubectl } from '../e2e/kubectl.ts';
 
 /** What containers of one kind took, at most and in all. */
 export interface Usage {
-  /** As kubelets count it towards the limit: what cannot be reclaimed. Bytes. */
-  readonly workingSet: number;
-  /** Anonymous memory, bytes. */
-  readonly rss: number;
+  /** As kubelets count it towards the limit: what could not be reclaimed. Bytes. */
+  readonly memory: number;
   /** Seconds of processor, of all of them together. */
   readonly cpuSeconds: number;
 }
 
-interface Sample extends Usage {
+interface Sample {
   readonly pod: string;
-  /** The pod's name and the container's start. */
-  readonly container: string;
+  readonly node: string;
+  readonly metric: string;
+  readonly value: number;
+  /** Starts with the container's: what is counted since then counts anew. */
+  readonly boots: number;
 }
 
 const INTERVAL_MS = 5000;
+const LINE =
+  /^container_(memory_working_set_bytes|cpu_usage_seconds_total)\{.*namespace="([^"]+)",pod="([^"]+)"\} (\S+)/;
 
-/** Follows what the operator's containers take, by the account of their kubelets. */
+/** Follows what the operator's containers take, by the account of their kubelets, which `kubectl top` goes by as well. */
 export class UsageMeter {
-  readonly #transport: KubeTransport;
   readonly #nodes: readonly string[];
+  /** How often a node has gone down so far, with all of its containers. */
+  readonly #reboots: (node: string) => number;
   readonly #samples: Sample[] = [];
 
-  constructor(transport: KubeTransport, nodes: readonly string[]) {
-    this.#transport = transport;
+  constructor(nodes: readonly string[], reboots: (node: string) => number) {
     this.#nodes = nodes;
+    this.#reboots = reboots;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -53,32 +45,25 @@ export class UsageMeter {
   /** A kubelet that does not answer is down. */
   async look(): Promise<void> {
     for (const node of this.#nodes) {
-      const path = `/api/v1/nodes/${node}/proxy/stats/summary`;
-      const summary = await this.#transport.request({ method: 'GET', path }).catch(() => undefined);
-      if (summary) this.#samples.push(...samplesOf(summary as Summary));
+      const path = `/api/v1/nodes/${node}/proxy/metrics/resource`;
+      const { stdout } = await kubectl('get', '--raw', path).catch(() => ({ stdout: '' }));
+      this.#samples.push(...samplesOf(stdout, { node, boots: this.#reboots(node) }));
     }
   }
 
   /** Of all containers whose pods' names begin so. */
   of(prefix: string): Usage {
     const own = this.#samples.filter(({ pod }) => pod.startsWith(prefix));
-    const highest = (field: 'workingSet' | 'rss'): number => Math.max(0, ...own.map((sample) => sample[field]));
-    // What a container has taken by the last look at it; one that was started again counts anew.
-    const last = new Map(own.map(({ container, cpuSeconds }) => [container, cpuSeconds]));
-    const cpuSeconds = [...last.values()].reduce((sum, seconds) => sum + seconds, 0);
-    return { workingSet: highest('workingSet'), rss: highest('rss'), cpuSeconds };
+    const memory = own.filter(({ metric }) => metric.startsWith('memory')).map(({ value }) => value);
+    const cpu = own.filter(({ metric }) => metric.startsWith('cpu'));
+    const last = new Map(cpu.map(({ pod, boots, value }) => [`${pod} ${boots}`, value]));
+    return { memory: Math.max(0, ...memory), cpuSeconds: [...last.values()].reduce((sum, value) => sum + value, 0) };
   }
 }
 
-function samplesOf({ pods }: Summary): readonly Sample[] {
-  const own = pods.filter(({ podRef }) => podRef.namespace === NAMESPACE);
-  return own.flatMap(({ podRef, containers = [] }) =>
-    containers.map(({ startTime, cpu, memory }) => ({
-      pod: podRef.name,
-      container: `${podRef.name} ${startTime}`,
-      workingSet: memory?.workingSetBytes ?? 0,
-      rss: memory?.rssBytes ?? 0,
-      cpuSeconds: (cpu?.usageCoreNanoSeconds ?? 0) / 1e9,
-    })),
-  );
+function samplesOf(text: string, from: Pick<Sample, 'node' | 'boots'>): readonly Sample[] {
+  return text.split('\n').flatMap((line) => {
+    const [, metric = '', namespace, pod = '', value] = LINE.exec(line) ?? [];
+    return namespace === NAMESPACE ? [{ ...from, metric, pod, value: Number(value) }] : [];
+  });
 }

@@ -11,12 +11,19 @@ export function guardOf(node: string): string {
 /** Seconds that a guard takes to end: all of its grace. */
 export const GUARD_GRACE_SECONDS = 5;
 
-/** Puts a pod on a node that its budget does not let go: a drain of the node lasts until `relaxGuard`. */
-export async function guard({ transport }: RealCluster, nodeName: string): Promise<void> {
+/**
+ * Puts a pod on a node that its budget does not let go: a drain of the node lasts until `relaxGuard`.
+ * @param image one that needs no image on paper, by default
+ */
+export async function guard(
+  { transport }: RealCluster,
+  nodeName: string,
+  image = 'example.com/guard:1',
+): Promise<void> {
   const name = guardOf(nodeName);
   const labels = { app: name };
   const metadata = { name, namespace: WORKLOAD_NAMESPACE, labels };
-  const containers = [{ name: 'guard', image: 'example.com/guard:1' }];
+  const containers = [{ name: 'guard', image }];
   await applyAll(transport, [
     {
       apiVersion: 'policy/v1',
