@@ -65,6 +65,13 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http', scheme: 'HTTP' });
   });
 
+  test('is not asked whether it lives before it can listen, so that a start is nothing to warn of', () => {
+    const { startupProbe } = container(objects, process);
+    expect(startupProbe.initialDelaySeconds).toBe(1);
+    // Not later than it would be asked again.
+    expect(startupProbe.periodSeconds).toBeGreaterThanOrEqual(startupProbe.initialDelaySeconds);
+  });
+
   test('logs what it is told to by itself, and otherwise what all are told', () => {
     const logging = { filter: 'warn' };
     const filter = (props: object): unknown => literalEnv(manifests(props), process)['TRACING_FILTER_DIRECTIVE'];
