@@ -5,6 +5,8 @@ import { basename, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 
 const MOUNT = '/sys/fs/cgroup';
+/** Of the folders of control planes, by which cgroups are named; others of ours have theirs. */
+const PREFIX = 'brupop-controlplane-';
 /** How long the kernel takes to let go of processes that have ended. */
 const BUSY_MS = 50;
 const TRIES = 40;
@@ -33,7 +35,7 @@ export class Cgroup {
 /** Removes the cgroups of clusters that were killed. */
 export async function removeAbandoned(): Promise<void> {
   for (const root of await hierarchies()) {
-    const names = (await readdir(root)).filter((name) => name.startsWith('brupop-'));
+    const names = (await readdir(root)).filter((name) => name.startsWith(PREFIX));
     for (const name of names) if (!existsSync(join(tmpdir(), name))) await removeTree(join(root, name));
   }
 }
