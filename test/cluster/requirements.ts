@@ -9,7 +9,7 @@ const CGROUPS = '/sys/fs/cgroup';
 export function missing(): readonly string[] {
   if (process.platform !== 'linux') return [`expected Linux, got ${process.platform}`];
   if (process.getuid?.() !== 0) return ['expected to run as root: nodes need cgroups and mounts of their own'];
-  const programs = ['unshare', 'ip', 'mount', 'dpkg-deb', 'apt-get'].filter((name) => !isOnPath(name));
+  const programs = ['unshare', 'setpriv', 'ip', 'mount', 'dpkg-deb', 'apt-get'].filter((name) => !isOnPath(name));
   return [
     ...programs.map((name) => `expected ${name} on the PATH`),
     ...(isWritable(CGROUPS) ? [] : [`expected a ${CGROUPS} that can be written to`]),

@@ -100,7 +100,9 @@ export class RealNode implements NodeSoftware {
     await this.cgroup.create();
     const log = openSync(join(disk, 'var', 'log', 'boot.log'), 'a');
     const namespaces = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
-    this.#process = spawn('unshare', [...namespaces, here('boot'), name, run, disk, address.ip], {
+    const boot = ['unshare', ...namespaces, here('boot'), name, run, disk, address.ip];
+    // It goes down with this process, however that ends.
+    this.#process = spawn('setpriv', ['--pdeathsig', 'KILL', ...boot], {
       stdio: ['ignore', log, log],
       cwd: '/',
       env: { PATH: tools.path },

@@ -31,7 +31,8 @@ export async function ownFolder(kind: string, root: string = tmpdir()): Promise<
   // Not before it listens: nobody must find a socket there that refuses.
   await rename(join(dir, 'starting.sock'), join(dir, SOCKET));
   const remove = async (): Promise<void> => {
-    await rm(dir, { recursive: true, force: true });
+    // What was killed a moment ago may still be writing.
+    await rm(dir, { recursive: true, force: true, maxRetries: 10 });
     server.close();
   };
   return { dir, remove };
