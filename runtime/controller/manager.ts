@@ -5,7 +5,7 @@ import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
 import { LeaderElection } from '../kube/lease.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { aborted } from '../lib/abort.ts';
+import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -90,7 +90,11 @@ export function createManager(options: ManagerOptions): Manager {
     },
     preview: () => planner.preview(),
     run: async (signal) => {
-      await Promise.all([caches.run(signal), events.run(signal), standOnceSynced({ caches, election }, signal)]);
+      const led = unlessAborted(caches.synced, signal).then(
+        () => election.run(signal),
+        () => undefined,
+      );
+      await Promise.all([caches.run(signal), events.run(signal), led]);
     },
   };
 }
@@ -117,16 +121,4 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
 function recorderOf({ transport, config, identity, ...rest }: ManagerOptions): EventRecorder {
   const instance = config.MY_POD_NAME || identity;
   return eventRecorder(transport, { ...rest, component: 'brupop-controller', instance });
-}
-
-async function standOnceSynced(
-  { caches, election }: { readonly caches: Caches; readonly election: LeaderElection },
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await Promise.race([caches.synced, aborted(signal)]);
-  } catch {
-    return;
-  }
-  await election.run(signal);
 }

@@ -10,31 +10,27 @@ import type { Planner } from './planner.ts';
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
 
-/** The controller's metrics. The first two have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
+/** The controller's metrics. Hosts by state and by version have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
 export class ControllerMetrics {
   readonly registry = new Registry();
-  /**
-   * Sets all gauges when it is collected, as prom-client does it for its own, so that a scrape costs one plan. It is registered first, and so
-   * collected before the others are read.
-   */
-  readonly #states = new Gauge({
-    name: 'brupop_hosts_state',
-    help: 'Hosts by the state that they have reached',
-    labelNames: ['state'],
+  /** Sets all gauges when it is collected, as prom-client does for its own: a scrape costs one plan. It is the first to be registered and read. */
+  readonly #leader = new Gauge({
+    name: 'brupop_controller_leader',
+    help: 'Whether this process decides',
     registers: [this.registry],
     collect: () => this.#collect(),
   });
-  readonly #versions = this.#gauge(
+  readonly #states = this.#tally('brupop_hosts_state', 'Hosts by the state that they have reached', 'state');
+  readonly #versions = this.#tally(
     'brupop_hosts_version',
     'Hosts by the version that they run',
     'bottlerocket_version',
   );
-  readonly #verdicts = this.#gauge(
+  readonly #verdicts = this.#tally(
     'brupop_controller_verdicts',
     'Managed nodes by why they are not being updated',
     'reason',
   );
-  readonly #leader = this.#gauge('brupop_controller_leader', 'Whether this process decides');
   readonly #slots = this.#gauge('brupop_controller_slots', 'Slots that are taken');
   readonly #planned = new Histogram({
     name: 'brupop_controller_plan_duration_seconds',
@@ -64,8 +60,6 @@ export class ControllerMetrics {
     registers: [this.registry],
   });
   #planner: Pick<Planner, 'preview'> | undefined;
-  readonly #seenStates = new Set<string>();
-  readonly #seenVersions = new Set<string>();
 
   constructor() {
     for (const result of RESULTS) this.#updates.inc({ result }, 0);
@@ -82,12 +76,10 @@ export class ControllerMetrics {
     const { snapshot, verdicts, halted, leading } = this.#planner.preview();
     const { shadows, slots } = snapshot;
     const statuses = shadows.flatMap(({ status }) => status ?? []);
-    const states = statuses.map(({ current_state: state }) => state);
-    const versions = statuses.map(({ current_version: version }) => version);
     const reasons = verdicts.map(({ reason }) => reason);
-    fill(this.#states, 'state', tally(states, this.#seenStates));
-    fill(this.#versions, 'bottlerocket_version', tally(versions, this.#seenVersions));
-    fill(this.#verdicts, 'reason', tally(reasons, new Set(REASONS)));
+    this.#states(statuses.map(({ current_state: state }) => state));
+    this.#versions(statuses.map(({ current_version: version }) => version));
+    this.#verdicts(reasons, REASONS);
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
@@ -136,16 +128,15 @@ export class ControllerMetrics {
   #gauge(name: string, help: string, ...labelNames: string[]): Gauge {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
-}
 
-/** How often each value occurs: 0 times, where it was seen and does not occur any more. */
-function tally(values: readonly string[], seen: Set<string>): Map<string, number> {
-  for (const value of values) seen.add(value);
-  const counts = new Map([...seen].map((value) => [value, 0]));
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
-}
-
-function fill(gauge: Gauge, label: string, counts: ReadonlyMap<string, number>): void {
-  for (const [value, count] of counts) gauge.set({ [label]: value }, count);
+  /** Shows how often each value occurs: 0 times, where it was shown once, or is always shown, and does not occur. */
+  #tally(name: string, help: string, label: string): (values: readonly string[], always?: readonly string[]) => void {
+    const gauge = this.#gauge(name, help, label);
+    const shown = new Set<string>();
+    return (values, always = []) => {
+      for (const value of [...always, ...values]) shown.add(value);
+      const occurring = Map.groupBy(values, (value) => value);
+      for (const value of shown) gauge.set({ [label]: value }, occurring.get(value)?.length ?? 0);
+    };
+  }
 }
