@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../sim/cluster/object.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { type Client, refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 
@@ -11,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 const AUDIENCE = 'brupop-apiserver';
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const ACCESS_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
@@ -97,10 +98,16 @@ describe('a service account token', () => {
     await eventually(async () => expect(await review(token, [AUDIENCE])).not.toMatchObject({ authenticated: true }));
   });
 
-  test('that is none is nobody', async () => {
-    const status = await review('rubbish', [AUDIENCE]);
-    expect(status).not.toMatchObject({ authenticated: true });
-    expect(status).toMatchObject({ user: {}, error: expect.stringContaining('invalid bearer token') });
+  test('that is none, or was tampered with, is nobody', async () => {
+    const { accounts } = await agent();
+    const [header, payload = '', signature] = (await issue(accounts, { audiences: [AUDIENCE] })).split('.');
+    const claims = Buffer.from(payload, 'base64url').toString().replace(':agent', ':admin');
+    const forged = `${header}.${Buffer.from(claims).toString('base64url')}.${signature}`;
+    for (const token of ['rubbish', forged, `${header}..`]) {
+      const status = await review(token, [AUDIENCE]);
+      expect(status).not.toMatchObject({ authenticated: true });
+      expect(status).toMatchObject({ user: {}, error: expect.stringContaining('invalid bearer token') });
+    }
   });
 
   test('is made for the pod that was meant, and for at least ten minutes', async () => {
@@ -115,6 +122,27 @@ describe('a service account token', () => {
     expect(await make({ boundObjectRef }, 'stranger')).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 });
+
+interface Bearer extends Agent {
+  readonly as: Client;
+}
+
+/** An agent with a token, bound to a role of its namespace. Of each rule that is given, the rest is ConfigMaps. */
+async function bearing(
+  rules: readonly object[],
+  subject: (namespace: string) => object = (namespace) => ({ kind: 'ServiceAccount', name: 'agent', namespace }),
+): Promise<Bearer> {
+  const made = await agent();
+  const rbac = `${RBAC}/namespaces/${made.namespace}`;
+  const whole = rules.map((rule) => Object.assign({ apiGroups: [''], resources: ['configmaps'] }, rule));
+  await cluster.admin.create(`${rbac}/roles`, { metadata: { name: 'bearer' }, rules: whole });
+  await cluster.admin.create(`${rbac}/rolebindings`, {
+    metadata: { name: 'bearer' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'bearer' },
+    subjects: [subject(made.namespace)],
+  });
+  return { ...made, as: cluster.as(await issue(made.accounts, {})) };
+}
 
 describe('a role', () => {
   async function granted(): Promise<Agent> {
@@ -147,6 +175,84 @@ describe('a role', () => {
       message: `nodes "n1" is forbidden: User "${username}" cannot get resource "nodes" in API group "" at the cluster scope`,
       details: { name: 'n1', kind: 'nodes' },
     });
+  });
+
+  test('that names objects allows lists of the one name', async () => {
+    const { accounts, namespace, as } = await bearing([{ resourceNames: ['mine'], verbs: ['get', 'list'] }]);
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+    await eventually(() => as.list(maps, { fieldSelector: 'metadata.name=mine' }));
+    for (const asked of [
+      as.list(maps),
+      as.list(maps, { fieldSelector: 'metadata.name=theirs' }),
+      as.get(`${maps}/theirs`),
+    ])
+      expect(await refusal(asked)).toMatchObject({ code: 403 });
+    expect(await refusal(as.create(`${accounts}/agent/token`, {}))).toMatchObject({ code: 403 });
+  });
+
+  test.each([
+    ['group', (namespace: string) => ({ kind: 'Group', name: `system:serviceaccounts:${namespace}` })],
+    ['user name', (namespace: string) => ({ kind: 'User', name: `system:serviceaccount:${namespace}:agent` })],
+  ])('reaches its subjects by %s, in its namespace alone', async (_, subject) => {
+    const { namespace, as } = await bearing([{ verbs: ['list'] }], subject);
+    await eventually(() => as.list(`/api/v1/namespaces/${namespace}/configmaps`));
+    for (const path of ['/api/v1/configmaps', '/api/v1/namespaces/default/configmaps'])
+      expect(await refusal(as.list(path))).toMatchObject({ code: 403 });
+  });
+
+  test('that is changed soon holds as changed', async () => {
+    const { namespace, as } = await bearing([{ verbs: ['list'] }]);
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+    await eventually(() => as.list(maps));
+    await cluster.admin.patch(`${RBAC}/namespaces/${namespace}/roles/bearer`, { rules: [] });
+    await eventually(async () => expect(await refusal(as.list(maps))).toMatchObject({ code: 403 }));
+  });
+
+  test('of every cluster lets its subjects review tokens', async () => {
+    const { namespace, as } = await bearing([]);
+    const body = { spec: { token: 'rubbish' } };
+    expect(await refusal(as.create(REVIEWS, body))).toMatchObject({ code: 403 });
+    const { metadata } = await cluster.admin.create(`${RBAC}/clusterrolebindings`, {
+      metadata: { generateName: 'delegators-' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:auth-delegator' },
+      subjects: [{ kind: 'ServiceAccount', name: 'agent', namespace }],
+    });
+    const reviewed = await eventually(() => as.create(REVIEWS, body));
+    expect(at(reviewed, 'status', 'authenticated') ?? false).toBe(false);
+    await cluster.admin.delete(`${RBAC}/clusterrolebindings/${metadata.name}`);
+  });
+
+  test('is what one may ask of oneself', async () => {
+    const { namespace, username, as } = await bearing([{ verbs: ['get'] }]);
+    const may = async (verb: string): Promise<unknown> => {
+      const resourceAttributes = { namespace, verb, resource: 'configmaps' };
+      const asked = as.create(ACCESS_REVIEWS.replace('/subject', '/selfsubject'), { spec: { resourceAttributes } });
+      return at(await asked, 'status', 'allowed');
+    };
+    await eventually(async () => expect([await may('get'), await may('patch')]).toEqual([true, false]));
+    const others = { spec: { user: username, resourceAttributes: { verb: 'get', resource: 'nodes' } } };
+    expect(await refusal(as.create(ACCESS_REVIEWS, others))).toMatchObject({ code: 403 });
+    const me = await as.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
+    expect(me).toMatchObject({ status: { userInfo: { username } } });
+  });
+
+  test('is needed for all but what everybody may ask, and the refusal names it', async () => {
+    const { namespace, username, as } = await bearing([]);
+    expect(await refusal(as.get('/metrics'))).toMatchObject({
+      code: 403,
+      message: `forbidden: User "${username}" cannot get path "/metrics"`,
+    });
+    expect(await refusal(as.create(`/api/v1/namespaces/${namespace}/pods/web-1/eviction`, {}))).toMatchObject({
+      code: 403,
+      message: `pods "web-1" is forbidden: User "${username}" cannot create resource "pods/eviction" in API group "" in the namespace "${namespace}"`,
+    });
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    expect(await refusal(as.list(leases))).toMatchObject({
+      code: 403,
+      message: `leases.coordination.k8s.io is forbidden: User "${username}" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "${namespace}"`,
+    });
+    expect(await as.get('/version')).toMatchObject({ major: '1' });
+    expect(await as.get('/api/v1')).toMatchObject({ kind: 'APIResourceList', groupVersion: 'v1' });
   });
 
   test('is what a SubjectAccessReview answers by', async () => {

@@ -96,6 +96,14 @@ describe('a pod', () => {
     expect(await refusal(cluster.admin.get(`${pods}/p`))).toMatchObject({ code: 404 });
   });
 
+  test.each(['Succeeded', 'Failed'])('in phase %s goes at once', async (phase) => {
+    const pods = inNamespace(await cluster.namespace(), 'pods');
+    await cluster.admin.create(pods, pod('p', { nodeName: cluster.node }));
+    await cluster.admin.patch(`${pods}/p/status`, { status: { phase } });
+    await cluster.admin.delete(`${pods}/p`);
+    expect(await refusal(cluster.admin.get(`${pods}/p`))).toMatchObject({ code: 404 });
+  });
+
   test('is bound once', async () => {
     const pods = inNamespace(await cluster.namespace(), 'pods');
     await cluster.admin.create(pods, pod('p'));
@@ -127,6 +135,46 @@ describe('owners', () => {
     await cluster.admin.get(`${maps}/shared`);
     await cluster.admin.delete(`${maps}/two`);
     await gone(`${maps}/shared`);
+  });
+
+  test('take the dependents of their dependents along', async () => {
+    const maps = inNamespace(await cluster.namespace(), 'configmaps');
+    let ownerReferences: readonly object[] = [];
+    for (const name of ['one', 'child', 'grandchild']) {
+      const made = await cluster.admin.create(maps, { metadata: { name, ownerReferences } });
+      ownerReferences = [owner({ ...made, kind: 'ConfigMap' })];
+    }
+    await cluster.admin.delete(`${maps}/one`);
+    await gone(`${maps}/grandchild`);
+    await gone(`${maps}/child`);
+  });
+
+  test('that live in another namespace own nothing', async () => {
+    const [here, there] = [await cluster.namespace(), await cluster.namespace()];
+    const far = await cluster.admin.create(inNamespace(there, 'configmaps'), { metadata: { name: 'one' } });
+    const maps = inNamespace(here, 'configmaps');
+    const ownerReferences = [owner({ ...far, kind: 'ConfigMap' })];
+    await cluster.admin.create(maps, { metadata: { name: 'child', ownerReferences } });
+    await gone(`${maps}/child`);
+  });
+
+  test('that are deleted in the foreground go after their last dependent', async () => {
+    const namespace = await cluster.namespace();
+    const [maps, pods] = [inNamespace(namespace, 'configmaps'), inNamespace(namespace, 'pods')];
+    const made = await cluster.admin.create(maps, { metadata: { name: 'one' } });
+    const metadata = {
+      name: 'p',
+      ownerReferences: [{ ...owner({ ...made, kind: 'ConfigMap' }), blockOwnerDeletion: true }],
+    };
+    const spec = { nodeName: cluster.node, containers: [{ name: 'main', image: 'web' }] };
+    await cluster.admin.create(pods, { metadata, spec });
+    await cluster.admin.delete(`${maps}/one`, { propagationPolicy: 'Foreground' });
+    expect((await cluster.admin.get(`${maps}/one`)).metadata.finalizers).toEqual(['foregroundDeletion']);
+    await eventually(async () =>
+      expect((await cluster.admin.get(`${pods}/p`)).metadata.deletionTimestamp).toBeDefined(),
+    );
+    await cluster.admin.delete(`${pods}/p`, { gracePeriodSeconds: 0 });
+    await gone(`${maps}/one`);
   });
 
   test('that do not exist own nothing: what names them is collected', async () => {

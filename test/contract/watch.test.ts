@@ -64,6 +64,9 @@ describe('a list', () => {
 
   test.each([
     ['role=web', ['a']],
+    ['role==web', ['a']],
+    ['tier>1', ['b']],
+    ['', ['a', 'b', 'c']],
     ['role!=web', ['b', 'c']],
     ['role in (web,db)', ['a', 'b']],
     ['role notin (web)', ['b', 'c']],
@@ -78,11 +81,60 @@ describe('a list', () => {
     expect(listNames(await cluster.admin.list(path, { labelSelector }))).toEqual(names);
   });
 
+  test('of all namespaces is in their order, and says of what kind it is', async () => {
+    const [one, two] = [await cluster.namespace(), await cluster.namespace()].toSorted();
+    const role = one!;
+    for (const namespace of [two!, one!])
+      for (const name of ['b', 'a']) await cluster.admin.create(secrets(namespace), named(name, { role }));
+    const all = await cluster.admin.list('/api/v1/secrets', { labelSelector: `role=${role}` });
+    expect(all.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+      `${one}/a`,
+      `${one}/b`,
+      `${two}/a`,
+      `${two}/b`,
+    ]);
+    expect(all).toMatchObject({ kind: 'SecretList', apiVersion: 'v1' });
+    const newest = Math.max(...all.items.map(({ metadata }) => Number(metadata.resourceVersion)));
+    expect(Number(all.metadata.resourceVersion)).toBeGreaterThanOrEqual(newest);
+  });
+
+  test.each([
+    ['spec.nodeName!=', ['a', 'b']],
+    ['spec.nodeName=', ['c']],
+    ['spec.nodeName!=,status.phase!=Running', ['b']],
+    ['metadata.name=b', ['b']],
+    ['metadata.name!=b,spec.nodeName!=', ['a']],
+  ])('selects pods by %s', async (fieldSelector, names) => {
+    const path = `/api/v1/namespaces/${await cluster.namespace()}/pods`;
+    const spec = { containers: [{ name: 'main', image: 'web' }] };
+    for (const name of ['a', 'b'])
+      await cluster.admin.create(path, { metadata: { name }, spec: { ...spec, nodeName: cluster.node } });
+    await cluster.admin.create(path, { metadata: { name: 'c' }, spec });
+    await cluster.admin.patch(`${path}/a/status`, { status: { phase: 'Running' } });
+    expect(listNames(await cluster.admin.list(path, { fieldSelector }))).toEqual(names);
+  });
+
+  test('of Events selects what they are about', async () => {
+    const path = `/api/v1/namespaces/${await cluster.namespace()}/events`;
+    for (const name of ['a', 'b']) await cluster.admin.create(path, event(path, name));
+    const fieldSelector = 'involvedObject.kind=Secret,involvedObject.name=b,type=Normal,reason=Seen';
+    expect(listNames(await cluster.admin.list(path, { fieldSelector }))).toEqual(['b']);
+  });
+
+  test('that is selected can be deleted as a whole', async () => {
+    const path = secrets(await cluster.namespace());
+    await cluster.admin.create(path, named('a', { role: 'web' }));
+    await cluster.admin.create(path, named('b'));
+    await cluster.admin.delete(path, undefined, { labelSelector: 'role' });
+    expect(listNames(await cluster.admin.list(path))).toEqual(['b']);
+  });
+
   test('selects by field, and refuses fields that nobody keeps', async () => {
     const path = await filled('a', 'b');
     expect(listNames(await cluster.admin.list(path, { fieldSelector: 'metadata.name=b' }))).toEqual(['b']);
     expect(await refusal(cluster.admin.list(path, { fieldSelector: 'spec.colour=red' }))).toMatchObject({ code: 400 });
-    expect(await refusal(cluster.admin.list(path, { labelSelector: '=,' }))).toMatchObject({ code: 400 });
+    for (const query of [{ labelSelector: '=,' }, { labelSelector: 'a=b=c' }, { fieldSelector: 'name' }])
+      expect(await refusal(cluster.admin.list(path, query))).toMatchObject({ code: 400 });
   });
 });
 
@@ -144,6 +196,20 @@ describe('a watch', () => {
     await eventually(() => expect(told(watch.events)).toEqual(['ADDED a', 'DELETED a']));
     expect(watch.events[1]?.object.metadata.labels).toEqual({ role: 'web' });
     watch.stop();
+  });
+
+  test('hears of its own namespace alone, and everybody hears the same in the same order', async () => {
+    const path = await filled();
+    const watches = [cluster.admin.watch(path), cluster.admin.watch(path)];
+    const elsewhere = await filled();
+    for (const [at, name] of [
+      [path, 'b'],
+      [elsewhere, 'c'],
+      [path, 'a'],
+    ] as const)
+      await cluster.admin.create(at, named(name));
+    for (const { events } of watches) await eventually(() => expect(told(events)).toEqual(['ADDED b', 'ADDED a']));
+    for (const watch of watches) watch.stop();
   });
 
   test('marks the end of the initial events where that is asked for', async () => {
