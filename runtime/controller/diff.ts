@@ -3,7 +3,7 @@ import type { ObjectReference } from '../kube/objects.ts';
 import type { Spec } from '../shadow/model.ts';
 import {
   agentMissing,
-  type Decided,
+  type SentCommand,
   nameOf,
   rolloutHalted,
   rolloutResumed,
@@ -32,10 +32,11 @@ export type Statement = {
   | { readonly kind: 'agent' | 'release' | 'window' | 'warning'; readonly value: string }
 );
 
-/** At most one of each kind about one thing. */
+/** By topic. */
 export type Statements = ReadonlyMap<string, Statement>;
 
-export const keyOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
+/** There is at most one statement of each kind about one thing. */
+export const topicOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
 
 /** What is new, or has another value than before. */
 export function diff(before: Statements, after: Statements): readonly Statement[] {
@@ -63,7 +64,7 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     windowOf(planned, before),
     ...warnings(planned),
   ];
-  return new Map(statements.map((statement) => [keyOf(statement), statement]));
+  return new Map(statements.map((statement) => [topicOf(statement), statement]));
 }
 
 /** Nodes that did not come back well from their update. */
@@ -146,7 +147,7 @@ function warnings({ plan, lease }: Planned): readonly Statement[] {
  * A spec that was written lands on the version that it was decided on, or never. A rescue is planned again until nothing of it is left, and
  * on a node without an agent nobody else can have done it.
  */
-export function hasLanded({ command, shadow }: Decided, { plan, snapshot }: Planned): boolean | undefined {
+export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: Planned): boolean | undefined {
   if (command.kind === 'rescue') {
     const isDue = plan.commands.some((due) => due.kind === 'rescue' && due.node === command.node);
     if (isDue) return undefined;

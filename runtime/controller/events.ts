@@ -19,7 +19,7 @@ export function isOfUpdate(command: Command): command is UpdateCommand {
 }
 
 /** A command and what it was decided on. */
-export interface Decided {
+export interface SentCommand {
   readonly command: UpdateCommand;
   readonly shadow: ShadowView;
 }
@@ -29,7 +29,7 @@ export interface Decided {
  * @param namespace the operator's own; @param now milliseconds since the Unix epoch
  */
 export function commandCarriedOut(
-  { command, shadow }: Decided,
+  { command, shadow }: SentCommand,
   namespace: string,
   now: number,
 ): EventRecord | undefined {

@@ -51,13 +51,13 @@ export class RefusedDrains {
   }
 }
 
-interface Context {
+interface Observed {
   readonly marks: NodeView['marks'];
   readonly before: Entry | undefined;
   readonly now: number;
 }
 
-function entryOf(shadow: Shadow, { marks, before, now }: Context): Entry | undefined {
+function entryOf(shadow: Shadow, { marks, before, now }: Observed): Entry | undefined {
   if (isRefused(shadow, marks)) {
     if (before?.kind === 'refused') return before;
     return { kind: 'refused', shadow: shadow.name, since: now, calledOff: before?.calledOff ?? 0 };

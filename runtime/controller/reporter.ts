@@ -1,9 +1,8 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
-import type { EventRecord } from '../kube/event-recorder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { diff, hasLanded, keyOf, type Planned, type Statement, statementsOf } from './diff.ts';
-import { commandCarriedOut, type Decided, isOfUpdate } from './events.ts';
+import { diff, hasLanded, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
+import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView } from './plan/snapshot.ts';
@@ -25,7 +24,7 @@ export class Reporter {
   /** What people have been told, or are being told. */
   #told = new Map<string, Statement>();
   /** Commands whose write has had no answer, by name of the shadow. */
-  readonly #unanswered = new Map<string, Decided>();
+  readonly #unanswered = new Map<string, SentCommand>();
 
   constructor(options: ReporterOptions) {
     this.#options = options;
@@ -47,15 +46,15 @@ export class Reporter {
   report(made: Omit<Planned, 'namespace' | 'missedSince'>): void {
     const { namespace, clock, agentTimeoutMs } = this.#options;
     const planned = { ...made, namespace, missedSince: clock.now() - agentTimeoutMs };
-    for (const [name, decided] of this.#unanswered) {
-      const landed = hasLanded(decided, planned);
+    for (const [name, sent] of this.#unanswered) {
+      const landed = hasLanded(sent, planned);
       if (landed !== undefined) this.#unanswered.delete(name);
-      if (landed) this.#carriedOut(decided);
+      if (landed) this.#carriedOut(sent);
     }
     const before = this.#told;
     const after = statementsOf(planned, before);
     this.#told = new Map(after);
-    for (const statement of diff(before, after)) void this.#tell(statement, before.get(keyOf(statement)));
+    for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }
 
   /** @param before what was said of the same thing: it stands again where the API server does not take the Event. */
@@ -66,16 +65,16 @@ export class Reporter {
     if (kind === 'setback') metrics.setBack(statement.value);
     const isWritten = await (kind === 'setback' || kind === 'agent' ? events.record(event) : events.recordNow(event));
     if (isWritten || !isRepeated) return;
-    if (before) this.#told.set(keyOf(before), before);
-    else this.#told.delete(keyOf(statement));
+    if (before) this.#told.set(topicOf(before), before);
+    else this.#told.delete(topicOf(statement));
   }
 
-  #carriedOut(decided: Decided): void {
+  #carriedOut(sent: SentCommand): void {
     const { events, metrics, logger, clock, namespace } = this.#options;
-    const { command, shadow } = decided;
+    const { command, shadow } = sent;
     const now = clock.now();
     metrics.carriedOut(command, shadow, now);
-    const event: EventRecord | undefined = commandCarriedOut(decided, namespace, now);
+    const event = commandCarriedOut(sent, namespace, now);
     if (!event) return;
     logger.info('update', { reason: event.reason, shadow: shadow.name, note: event.message });
     void events.record(event);

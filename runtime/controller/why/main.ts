@@ -29,12 +29,12 @@ Environment:
 ${describeEnv(access)}
 `;
 
-interface Answer {
+interface Output {
   readonly lines: readonly string[];
   readonly exitCode: 0 | 1 | 2;
 }
 
-async function answer(args: readonly string[]): Promise<Answer> {
+async function answer(args: readonly string[]): Promise<Output> {
   const text = { type: 'string', default: '' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const options = { help: flag, version: flag };
