@@ -75,17 +75,20 @@ function ownPriority({ createPriorityClasses }: Settings, component: Component):
   return component === 'agent' ? AGENT_PRIORITY : HIGH_PRIORITY;
 }
 
-/** Replicas on different hosts, as far as there are any. */
+/**
+ * Replicas on different hosts, as far as there are any, but rather together than on a node that is being updated. The scheduler brings what is said of
+ * nodes and what is said of pods to one scale before it adds them up: a replica on each of the other nodes would make up for the preference above, and
+ * the node that a drain has just emptied wins. So the same is said of pods: an agent runs on every such node.
+ */
 function apart(component: Component): k8s.PodAntiAffinity {
   return {
     preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 100,
-        podAffinityTerm: {
-          labelSelector: { matchLabels: selectorLabels(component) },
-          topologyKey: 'kubernetes.io/hostname',
-        },
-      },
+      { weight: 100, podAffinityTerm: near('agent', UPDATING_LABEL) },
+      { weight: 50, podAffinityTerm: near(component, 'kubernetes.io/hostname') },
     ],
   };
+}
+
+function near(component: Component, topologyKey: string): k8s.PodAffinityTerm {
+  return { labelSelector: { matchLabels: selectorLabels(component) }, topologyKey };
 }

@@ -41,15 +41,17 @@ function byAge(a: SimPod, b: SimPod): number {
 }
 
 function best(pod: SimPod, places: readonly Place[]): Place | undefined {
-  const ranked = places
-    .filter((place) => isFeasible(pod, place))
-    .toSorted((a, b) => score(pod, b) - score(pod, a) || a.pods.length - b.pods.length || byName(a, b));
+  const feasible = places.filter((place) => isFeasible(pod, place, places));
+  const scores = scoresOf(pod, feasible, places);
+  const score = (place: Place): number => scores.get(place) ?? 0;
+  const ranked = feasible.toSorted((a, b) => score(b) - score(a) || a.pods.length - b.pods.length || byName(a, b));
   return ranked[0];
 }
 
 const byName = (a: Place, b: Place): number => a.node.metadata.name.localeCompare(b.node.metadata.name);
 
-function isFeasible(pod: SimPod, { node, pods }: Place): boolean {
+function isFeasible(pod: SimPod, place: Place, places: readonly Place[]): boolean {
+  const { node } = place;
   const spec = pod.spec ?? {};
   const apart = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return (
@@ -57,7 +59,7 @@ function isFeasible(pod: SimPod, { node, pods }: Place): boolean {
     isOpen(spec, node) &&
     toleratesNode(spec.tolerations, node) &&
     fitsNode(spec, node) &&
-    apart.every((term) => matching(term, pod, pods) === 0)
+    apart.every((term) => matching(term, pod, podsNear(place, term, places)) === 0)
   );
 }
 
@@ -66,19 +68,41 @@ function isOpen({ tolerations = [] }: PodSpec, node: SimNode): boolean {
   return node.spec?.unschedulable !== true || tolerates(tolerations, UNSCHEDULABLE);
 }
 
-/** What speaks for a node by the pod's preferences; every topology is taken for a node of its own. */
-function score(pod: SimPod, { node, pods }: Place): number {
+/**
+ * What speaks for each node by the pod's preferences. As the real scheduler has it, each kind of preference is brought to one scale before
+ * they are added up: weights tell terms of one kind apart, and no kind from another.
+ */
+function scoresOf(pod: SimPod, feasible: readonly Place[], places: readonly Place[]): ReadonlyMap<Place, number> {
   const { affinity = {}, topologySpreadConstraints: spread = [] } = pod.spec ?? {};
   const liked = affinity.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const disliked = affinity.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const gain = liked
-    .filter(({ preference }) => fitsTerm(preference, node))
-    .reduce((sum, { weight }) => sum + weight, 0);
-  const loss = disliked.reduce(
-    (sum, { weight, podAffinityTerm }) => sum + weight * matching(podAffinityTerm, pod, pods),
-    0,
-  );
-  return gain - loss - spread.reduce((sum, term) => sum + matching(term, pod, pods), 0);
+  const near = (place: Place, term: PodAffinityTerm): number => matching(term, pod, podsNear(place, term, places));
+  const kinds = [
+    feasible.map(({ node }) => total(liked, ({ weight, preference }) => (fitsTerm(preference, node) ? weight : 0))),
+    feasible.map((place) => -total(disliked, ({ weight, podAffinityTerm }) => weight * near(place, podAffinityTerm))),
+    feasible.map((place) => -total(spread, (term) => near(place, term))),
+  ].map(scaled);
+  return new Map(feasible.map((place, index) => [place, total(kinds, (scores) => scores[index] ?? 0)]));
+}
+
+function scaled(scores: readonly number[]): readonly number[] {
+  const [least, range] = [Math.min(...scores), Math.max(...scores) - Math.min(...scores)];
+  return scores.map((score) => (range === 0 ? 0 : (100 * (score - least)) / range));
+}
+
+function total<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+/** Pods of all nodes of the node's domain; none where it is in none. Every node is a host, also without its label. */
+function podsNear(place: Place, { topologyKey = HOSTNAME }: PodAffinityTerm, places: readonly Place[]) {
+  if (topologyKey === HOSTNAME) return place.pods;
+  const domain = ({ node }: Place): string | undefined => node.metadata.labels?.[topologyKey];
+  return domain(place) === undefined
+    ? []
+    : places.filter((other) => domain(other) === domain(place)).flatMap(({ pods }) => pods);
 }
 
 function matching({ labelSelector: selector }: PodAffinityTerm, pod: SimPod, others: readonly SimPod[]): number {

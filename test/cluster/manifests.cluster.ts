@@ -2,16 +2,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
-import { examples } from '../documents.ts';
 import { comesTrue } from '../e2e/come-true.ts';
 import { invariants } from '../e2e/invariants.ts';
 import { kubectl } from '../e2e/kubectl.ts';
 import { atRest } from '../e2e/looks.ts';
 import { operatorRuns } from '../e2e/operator.ts';
 import { DIST } from '../e2e/scene.ts';
-import { shell } from '../shell.ts';
 import { operatorImage } from './images.ts';
-import { filesOfPods, type Footprint, footprint } from './parts/footprint.ts';
+import { documentedRemoval, filesOfPods, type Footprint, footprint, leftovers } from './parts/footprint.ts';
 import { changeWhileUpdating, importOther, OTHER, otherManifests, runningTags } from './parts/other-version.ts';
 import { ClusterStage } from './stage.ts';
 import { servedWorkload } from './workload.ts';
@@ -50,16 +48,6 @@ test('an upgrade and its rollback leave a rollout that is under way as safe as i
 }, 600_000);
 
 test('what docs/deploying.md says of taking it away leaves nothing: on no node, and nowhere in the cluster', async () => {
-  const [, commands = ''] = examples('docs/deploying.md', 'sh').find(([heading]) => heading === 'Taking it away') ?? [];
-  const { code, stderr } = await shell(`set -e\n${commands}`, {
-    kubeconfig: stage.cluster.kubeconfig,
-    home: stage.cluster.dir,
-  });
-  expect([code, stderr]).toEqual([0, '']);
-
-  const after = await footprint();
-  expect(after.nodes).toEqual(before.nodes);
-  const known = new Set(before.objects);
-  expect(after.objects.filter((object) => !known.has(object))).toEqual([]);
+  expect(await leftovers(stage, documentedRemoval(), before)).toEqual({ nodes: {}, objects: [] });
   await comesTrue(() => filesOfPods(stage, NAMESPACE).length === 0);
 }, 300_000);

@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { UPDATING_LABEL } from '../../runtime/marks/names.ts';
+import { schedule } from '../../sim/kubernetes/scheduler.ts';
+import type { SimNode, SimPod } from '../../sim/kubernetes/types.ts';
 import type { PodAffinity } from '../../infra/props/scheduling.ts';
 import { faults } from './faults.ts';
 import { manifests, podSpec, PROCESSES, workload } from './manifests.ts';
@@ -38,6 +41,49 @@ describe('affinity to pods', () => {
     }
     expect(podSpec(objects, 'apiserver').affinity.podAntiAffinity).toEqual(near);
     expect(podSpec(plain, 'agent').affinity).not.toHaveProperty('podAntiAffinity');
+  });
+});
+
+describe('a replica that has to leave its node', () => {
+  const pods = (nodeName: string, process: 'agent' | 'apiserver', count = 1): SimPod[] =>
+    Array.from({ length: count }, (_, index) => ({
+      metadata: {
+        name: `${process}-${nodeName}-${index}`,
+        namespace: 'updates',
+        uid: '',
+        resourceVersion: '1',
+        labels: workload(objects, process).spec.template.metadata.labels,
+      },
+      spec: { nodeName },
+    }));
+  const node = (name: string, updating = false): SimNode => ({
+    metadata: {
+      name,
+      uid: '',
+      resourceVersion: '1',
+      labels: {
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        ...(updating && { [UPDATING_LABEL]: 'true' }),
+      },
+    },
+    spec: { unschedulable: updating },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  const objects = manifests();
+
+  test.each([
+    ['is with others rather than on a node that is being updated', [node('b', true), node('c')], 'c'],
+    ['is alone rather than with others', [node('b'), node('c')], 'b'],
+    ['is on a node that is being updated where there is no other', [node('b', true)], 'b'],
+  ])('%s', (_, nodes, expected) => {
+    const [leaving] = pods('', 'apiserver');
+    const pod = { ...leaving!, spec: podSpec(objects, 'apiserver') };
+    const agents = nodes.flatMap(({ metadata }) => pods(metadata.name, 'agent'));
+    const none = { daemonSets: [], deployments: [], replicaSets: [], budgets: [] };
+    const world = { ...none, nodes, pods: [pod, ...agents, ...pods('c', 'apiserver', 2)] };
+    const [bound] = schedule(world, { now: () => 0 });
+    expect(bound?.body).toMatchObject({ target: { name: expected } });
   });
 });
 

@@ -130,10 +130,12 @@ describe('the operator in its own drains', () => {
     '%s: its replicas keep to different hosts where they can',
     (process) => {
       const { podAntiAffinity } = podSpec(objects, process).affinity;
-      const [{ podAffinityTerm }] = podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
-      expect(podAffinityTerm).toEqual({
-        topologyKey: 'kubernetes.io/hostname',
-        labelSelector: workload(objects, process).spec.selector,
+      expect(podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution).toContainEqual({
+        weight: 50,
+        podAffinityTerm: {
+          topologyKey: 'kubernetes.io/hostname',
+          labelSelector: workload(objects, process).spec.selector,
+        },
       });
     },
   );

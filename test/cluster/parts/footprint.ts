@@ -1,7 +1,10 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { MANAGED_LABEL } from '../../../runtime/shadow/names.ts';
+import { examples } from '../../documents.ts';
 import { kubectl } from '../../e2e/kubectl.ts';
+import { shell } from '../../shell.ts';
 import type { ClusterStage } from '../stage.ts';
 
 /** What an installation could leave behind. */
@@ -14,6 +17,23 @@ export interface Footprint {
 
 export async function footprint(): Promise<Footprint> {
   return { nodes: await markedNodes(), objects: await objectNames() };
+}
+
+/** The commands by which docs/deploying.md takes the operator away. */
+export function documentedRemoval(): string {
+  const [, commands = ''] = examples('docs/deploying.md', 'sh').find(([heading]) => heading === 'Taking it away') ?? [];
+  return commands;
+}
+
+/** Runs commands of a removal, and says what they leave of what was not there before: on the nodes, and of objects. */
+export async function leftovers(stage: ClusterStage, commands: string, before: Footprint): Promise<Footprint> {
+  const { kubeconfig, dir } = stage.cluster;
+  const { code, stderr } = await shell(`set -e\n${commands}`, { kubeconfig, home: dir });
+  if (code !== 0 || stderr !== '') throw new Error(`the commands ended with ${code}: ${stderr}`);
+  const after = await footprint();
+  const changed = Object.entries(after.nodes).filter(([name, node]) => !isDeepStrictEqual(node, before.nodes[name]));
+  const known = new Set(before.objects);
+  return { nodes: Object.fromEntries(changed), objects: after.objects.filter((object) => !known.has(object)) };
 }
 
 /** Files of the pods of a namespace on the disks of all nodes: kubelets remove them at their own pace. */

@@ -104,6 +104,29 @@ describe('the scheduler', () => {
     expect(placements({ nodes: all.slice(2), pods })).toEqual({});
   });
 
+  test('makes as much of each kind of preference, whatever the weights: they tell terms of one kind apart', () => {
+    const preference = { matchExpressions: [{ key: 'old', operator: 'DoesNotExist' }] };
+    const podAffinityTerm = { labelSelector: { matchLabels: { app: 'web' } }, topologyKey: 'kubernetes.io/hostname' };
+    const affinity = {
+      nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] },
+      podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm }] },
+    };
+    const all = [node('n1'), node('n2', { labels: { old: 'true' } })];
+    expect(placements({ nodes: all, pods: [pod('a', { nodeName: 'n1' }), pod('b', { affinity })] })).toEqual({
+      b: 'n2',
+    });
+  });
+
+  test('takes nodes of one label for one place', () => {
+    const term = { labelSelector: { matchLabels: { app: 'web' } }, topologyKey: 'rack' };
+    const spec = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    const rack = (name: string, value: string) => node(name, { labels: { rack: value } });
+    const all = [rack('n1', 'a'), rack('n2', 'a'), rack('n3', 'b')];
+    expect(placements({ nodes: all, pods: [pod('a', { nodeName: 'n1' }), pod('b', spec), pod('c', spec)] })).toEqual({
+      b: 'n3',
+    });
+  });
+
   test('keeps pods apart that must not share a node', () => {
     const term = { labelSelector: { matchLabels: { app: 'web' } }, topologyKey: 'kubernetes.io/hostname' };
     const spec = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
