@@ -35,37 +35,6 @@ describe('the record of a reboot', () => {
     expect(reboot!.startMs - activated!.endMs).toBeGreaterThanOrEqual(30_000);
     expect(reboot!.startMs - activated!.endMs).toBeLessThan(32_000);
   });
-
-  test('that is left from another update fails none, and is cleared', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-    world.operator.overwrite({
-      reboot: { boot_id: 'another', version: '1.37.0', requested_at: '2025-01-01T00:00:00Z' },
-    });
-    world.operator.holding = false;
-    world.operator.want(staged);
-    await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
-  });
-
-  test('of another version that turns up in the reboot step is cleared before the drain, which would be refused', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-    world.operator.want(staged);
-    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
-    world.operator.overwrite({
-      reboot: { boot_id: 'another', version: '1.37.0', requested_at: '2025-01-01T00:00:00Z' },
-    });
-    let atDrain: unknown = 'no drain yet';
-    world.operator.before = (ask) => {
-      if (ask === 'cordonAndDrain') atDrain = world.operator.status.reboot;
-    };
-    world.operator.holding = false;
-    world.operator.want(rebooted);
-    await world.until(() => world.updated);
-    expect(atDrain).toBeUndefined();
-    expect(errors()).toEqual([]);
-  });
 });
 
 /** The watch is silent from the first status on that is sent once `fits`. */
@@ -144,7 +113,6 @@ describe('an unplanned reboot while a drain runs', () => {
       await world.advance(60_000);
     }
     world.operator.drainMs = 1000;
-    world.operator.node.drained = true;
     await world.until(() => world.updated);
     expect(errors()).toEqual([]);
     expect(world.asked('prepare-update')).toBe(3);
@@ -159,21 +127,6 @@ describe('an unplanned reboot while a drain runs', () => {
 });
 
 describe('a host that is activated', () => {
-  test('for another version is deactivated, and the wanted one prepared', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-    for (const path of ['/actions/prepare-update', '/actions/activate-update']) {
-      await world.host.handle({ method: 'POST', path, body: undefined });
-      await world.advance(60_000);
-    }
-    world.releases.publish({ version: '1.40.0' });
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.40.0' });
-    world.operator.holding = false;
-    await world.until(() => world.idle && world.operator.status.current_version === '1.40.0');
-    expect(errors()).toEqual([]);
-    expect(world.asked('deactivate-update')).toBe(1);
-  });
-
   test('by an older agent is used in the reboot step as it is', async () => {
     build().operator.holding = true;
     await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
@@ -213,19 +166,6 @@ describe('an update that is called off', () => {
     expect(errors()).toEqual([]);
     expect(world.operator.log).toContain('uncordon');
   });
-});
-
-test('an agent that died anywhere and finds Idle wanted reports Idle, deactivated and in service', async () => {
-  build();
-  await world.until(() => world.operator.log.at(-1)?.endsWith('record') ?? false);
-  world.kill();
-  world.operator.obeying = false;
-  world.operator.want({ state: 'Idle', version: '1.39.0' });
-  world.startAgent();
-  await world.until(() => world.idle);
-  expect(world.operator.status.reboot).toBeUndefined();
-  expect(world.operator.node.cordoned).toBe(false);
-  expect(world.asked('deactivate-update')).toBe(1);
 });
 
 test('a status made from an older view is refused, and made again from the newest one', async () => {

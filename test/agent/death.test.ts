@@ -75,7 +75,7 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
       if (boots !== 'boots') world.host.inject('boot');
       await death(world, () => recorded(world));
       await unplannedReboot(world);
-      Object.assign(world.operator.node, { cordoned: false, drained: false });
+      world.operator.release();
       await world.until(() => world.updated || world.restored);
       expect(world.operator.status.current_version).toBe(version);
       expect(reports(world)).toHaveLength(boots === 'boots' ? 0 : 1);

@@ -99,33 +99,6 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     expect(world.asked('activate-update')).toBe(0);
   });
 
-  test('a second drain that fails after the activation leaves nothing activated', async () => {
-    build();
-    let drains = 0;
-    world.operator.answer = (ask) =>
-      ask === 'cordonAndDrain' && ++drains > 1 ? { kind: 'deadline', message: '504' } : undefined;
-    await world.until(() => world.restored);
-    expect(world.asked('activate-update')).toBe(1);
-    world.operator.obeying = false;
-    world.host.crash();
-    await world.advance(120_000);
-    expect(world.host.version).toBe('1.38.0');
-  });
-
-  test('a failure leaves nothing activated even while no controller answers it', async () => {
-    build();
-    let drains = 0;
-    world.operator.answer = (ask) => {
-      if (ask !== 'cordonAndDrain' || ++drains === 1) return undefined;
-      world.operator.holding = true;
-      return { kind: 'deadline', message: '504' };
-    };
-    await world.until(() => errors().length === 1);
-    world.host.crash();
-    await world.advance(120_000);
-    expect(world.host.version).toBe('1.38.0');
-  });
-
   test('a drain that the apiserver refuses for reasons of its own fails after two minutes, not before', async () => {
     build().operator.answer = (ask) => (ask === 'cordonAndDrain' ? { kind: 'failed', message: '500: no' } : undefined);
     await world.until(() => world.operator.shadow.value?.spec.state === 'RebootedIntoUpdate');
@@ -199,22 +172,6 @@ describe('what is nobody’s failure', () => {
 });
 
 describe('an offer that changes in mid-update', () => {
-  test('is reported, nothing is written to the disk, and after 120 seconds the attempt ends without a crash', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-    world.releases.withdraw('1.39.0');
-    await world.advance(130_000);
-    world.operator.holding = false;
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
-    await world.until(() => world.operator.status.target_version === '1.38.0');
-    expect(errors()).toEqual([]);
-    await world.until(() => errors().length === 1, 130_000);
-    await world.until(() => world.idle);
-    expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
-    expect(world.operator.status.failed_versions).toBeUndefined();
-    expect(world.asked('prepare-update')).toBe(0);
-  });
-
   test('because it is gone whenever it is to be downloaded ends the attempt after 120 seconds, without a crash', async () => {
     build().host.inject('offer-gone', { uses: Infinity });
     await world.until(() => world.asked('prepare-update') === 1);

@@ -28,7 +28,7 @@ export async function death(world: World, now: () => boolean): Promise<void> {
 export function rescue({ operator }: World): void {
   operator.obeying = false;
   if (operator.shadow.value) operator.want({ state: 'Idle', version: '1.39.0' });
-  Object.assign(operator.node, { cordoned: false, drained: false, lbExcluded: false });
+  operator.release();
 }
 
 export async function unplannedReboot(world: World): Promise<void> {

@@ -18,7 +18,7 @@ import type { Replica, World } from '../apiserver/world.ts';
 const LONGEST_REQUEST_MS = 60_000;
 
 /** The apiserver without its sockets: what it throws becomes the answer that HTTP would have carried, if it comes in time. */
-function inProcess(service: Service, clock: Clock): AgentApi {
+export function inProcess(service: Service, clock: Clock): AgentApi {
   const ask = async (work: Promise<unknown>): Promise<ApiAnswer> => {
     try {
       await work;

@@ -84,56 +84,16 @@ describe('a shadow', () => {
     expect(world.operator.log.filter((line) => line === 'createShadow')).toHaveLength(2);
   });
 
-  test('of an earlier node of the same name is left alone', async () => {
-    await atRest();
-    world.releases.publish({ version: '1.39.0' });
-    world.operator.node.uid = 'node-uid-2';
-    world.restart();
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
-    await world.advance(600_000);
-    expect(world.asked('prepare-update')).toBe(0);
-    world.operator.obeying = false;
-    world.operator.deleteShadow();
-    await world.until(() => world.idle);
-    expect(world.operator.shadow.value?.metadata.ownerReferences?.[0]?.uid).toBe('node-uid-2');
-  });
-
   test('is served again once a node whose UID was not accepted has been read again', async () => {
     await atRest();
-    world.operator.node.uid = 'node-uid-2';
+    world.operator.replaceNode();
     world.operator.deleteShadow();
     await world.until(() => world.idle, 60_000);
-    expect(world.operator.shadow.value?.metadata.ownerReferences?.[0]?.uid).toBe('node-uid-2');
+    expect(world.operator.shadow.value?.metadata.ownerReferences?.[0]?.uid).toBe(world.operator.node.uid);
   });
 });
 
 describe('outages', () => {
-  test('an apiserver that is away for five hours is waited for, with few requests, and the update is completed', async () => {
-    build();
-    await world.until(() => world.asked('prepare-update') === 1);
-    let refused = 0;
-    world.operator.answer = () => {
-      refused++;
-      return { kind: 'again', message: 'ECONNREFUSED' };
-    };
-    await world.advance(5 * 3600_000);
-    expect(refused).toBeLessThan(5 * 160);
-    world.operator.answer = () => undefined;
-    await world.until(() => world.updated);
-    expect(world.operator.status.crash_count).toBe(0);
-    expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
-  });
-
-  test('a dead mount of the host’s socket ends the agent with a sentence for the termination log, and a new one goes on', async () => {
-    await atRest({ pinned: true });
-    world.host.restartApi(1000);
-    await world.until(() => world.ends.length > 0, 240_000);
-    expect(world.ends[0]).toMatch(/the mount of the host's socket is dead/);
-    const refreshes = world.asked('refresh-updates');
-    world.startAgent();
-    await world.until(() => world.asked('refresh-updates') > refreshes);
-  });
-
   test('a restart of the host’s API server is nothing to an agent that reaches the new socket', async () => {
     await atRest();
     world.host.restartApi(20_000);
@@ -168,4 +128,23 @@ test('a node in front of load balancers leaves them, waits, and is put back befo
   expect(world.operator.node.lbExcluded).toBe(false);
   const { log } = world.operator;
   expect(log.indexOf('removeExclusionFromLb')).toBeLessThan(log.indexOf('RebootedIntoUpdate ->1.39.0'));
+});
+
+test('a step that begins anew on a drained node does not wait for load balancers again', async () => {
+  build({ times: { lbWaitMs: 30_000 } });
+  const BUSY_MS = 150_000;
+  let busyUntil: number | undefined;
+  let rebootedAt = Infinity;
+  world.host.observe({
+    onCall: ({ path }) => {
+      // The node is drained by now.
+      if (path !== '/actions/activate-update' || busyUntil !== undefined) return;
+      busyUntil = world.clock.monotonic() + BUSY_MS;
+      world.host.inject('busy', { forMs: BUSY_MS });
+    },
+    onDown: () => (rebootedAt = Math.min(rebootedAt, world.clock.monotonic())),
+  });
+  await world.until(() => world.updated);
+  expect(rebootedAt).toBeGreaterThan(busyUntil!);
+  expect(rebootedAt).toBeLessThan(busyUntil! + 25_000);
 });

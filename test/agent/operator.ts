@@ -1,32 +1,54 @@
-import type { Caller, NodeAction, ApiAnswer, AgentApi, StatusPut } from '../../runtime/agentapi/client.ts';
-import { whyNotDrain, whyNotRelease } from '../../runtime/apiserver/rules.ts';
-import type { ShadowObject } from '../../runtime/kube/objects.ts';
+import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agentapi/client.ts';
+import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import type { Service } from '../../runtime/apiserver/service.ts';
+import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { LB_LABEL, MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
+import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
+import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { nextState } from '../../runtime/shadow/states.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { Objects, SHADOWS } from '../apiserver/objects.ts';
+import { seeded } from '../random.ts';
+import { inProcess } from './joined.ts';
 
-const OK: ApiAnswer = { kind: 'ok' };
-const refused = (message: string): ApiAnswer => ({ kind: 'refused', message });
+const NODE = '/api/v1/nodes/n1';
+const SHADOW = `${SHADOWS}/brs-n1`;
+const CONFIG = {
+  DRAIN_TIMEOUT_IN_SEC: 86_400,
+  REQUIRE_CLIENT_CERTIFICATE: false,
+  DRAIN_PREFLIGHT: 'warn',
+  MAX_CONCURRENT_EVICTIONS: 5,
+  VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
+} as const;
+
+type Ask = NodeAction | 'putStatus' | 'createShadow';
 
 export interface OperatorOptions {
   readonly clock: Clock;
   /** Fields of the status that the cluster's CRD does not know. */
   readonly drops?: readonly (keyof Status)[];
-  /** The older implementation's apiserver: compares no resourceVersions. */
+  /** As the older implementation's apiserver, it compares no resourceVersions. */
   readonly older?: boolean;
 }
 
-/** One node's shadow and Node, an apiserver that keeps to the rules the agent relies on, and a controller of the plain contract. */
+/** The node `n1` and its shadow in an embedded cluster, the real apiserver without its sockets, a kubelet with one pod, and a plain controller. */
 export class Operator implements AgentApi {
+  /** The API server, as an administrator reaches it. */
+  readonly transport: KubeTransport;
+  /** The shadow as it is. */
   readonly shadow = new Latest<ShadowObject | undefined>(undefined);
-  readonly node = { uid: 'node-uid-1', cordoned: false, drained: false, lbExcluded: false, osVersion: '', bootId: '' };
   /** What was asked and granted, in order: actions, and statuses by their state. */
   readonly log: string[] = [];
   /** Takes the place of the real answer, for as long as it returns one. */
-  answer: (ask: NodeAction | 'putStatus' | 'createShadow') => ApiAnswer | undefined = () => undefined;
-  /** Runs before each granted request takes effect. */
-  before: (ask: NodeAction | 'putStatus' | 'createShadow') => void = () => undefined;
+  answer: (ask: Ask) => ApiAnswer | undefined = () => undefined;
+  /** Runs before each request that is not scripted; what it does to the cluster is done before the request. */
+  before: (ask: Ask) => void = () => undefined;
+  /** What the pod takes to end. */
   drainMs = 10_000;
   /** Starts and goes on with updates, as the contract has it. */
   obeying = true;
@@ -35,12 +57,46 @@ export class Operator implements AgentApi {
   /** Releases a node at rest that is still cordoned, as the controller does for a shadow that was made anew. */
   rescuing = false;
   #watchable = true;
+  /** Pods that the node has had, and those of them that have been evicted. */
+  #pods = 1;
+  readonly #evicted = new Set<string>();
+  #touched = 0;
+  #node: Node = { metadata: { name: 'n1', uid: '', resourceVersion: '' } };
+  /** What a test or the controller has begun to write. Whoever asks next sees it done. */
+  #writes: Promise<unknown>;
+  readonly #objects: Objects;
+  readonly #api: AgentApi;
   readonly #options: OperatorOptions;
-  #version = 0;
-  #uid = 0;
 
   constructor(options: OperatorOptions) {
+    const { clock } = options;
+    const random = seeded();
+    const inner = new EmbeddedCluster({ clock, random }).transport(ADMIN);
+    const wire = (note: (request: KubeRequest, answer: unknown) => void): KubeTransport => ({
+      watch: (watch) => inner.watch(watch),
+      request: async (request) => {
+        const answer = await inner.request(request);
+        note(request, answer);
+        return answer;
+      },
+    });
+    this.transport = wire((request, answer) => this.#see(request, answer));
     this.#options = options;
+    this.#objects = new Objects(this.transport);
+    const { service } = createApiserver({
+      transport: wire((request, answer) => {
+        this.#note(request, answer);
+        this.#see(request, answer);
+      }),
+      namespace: NAMESPACE,
+      config: CONFIG,
+      clock,
+      random,
+      logger: silentLogger,
+      instance: 'replica',
+    });
+    this.#api = inProcess(options.older ? asOlder(service) : service, clock);
+    this.#writes = this.#begin();
   }
 
   get status(): Status {
@@ -49,18 +105,59 @@ export class Operator implements AgentApi {
     return status;
   }
 
-  /** What the controller writes. */
-  want(spec: Spec): void {
-    const { value } = this.shadow;
-    if (!value) throw new Error('no shadow');
-    this.#store({ ...value, spec });
+  get node(): { uid: string; cordoned: boolean; drained: boolean; lbExcluded: boolean } {
+    const { metadata, spec } = this.#node;
+    const marks = JSON.parse(metadata.annotations?.[MARKS_ANNOTATION] ?? '{}') as { drained?: string };
+    const cordoned = spec?.unschedulable === true;
+    const lbExcluded = metadata.labels?.[LB_LABEL] !== undefined;
+    return { uid: metadata.uid, cordoned, drained: cordoned && marks.drained !== undefined, lbExcluded };
   }
 
-  /** What somebody else writes: another process, a person, or a write from the past. */
+  /** Resolves when all that was begun here is done. */
+  async settled(): Promise<void> {
+    for (let seen; seen !== this.#writes;) await (seen = this.#writes);
+  }
+
+  /** What the controller writes. */
+  want(spec: Spec): void {
+    this.#write(() => this.#objects.setSpec('n1', { version: null, ...spec }));
+  }
+
+  /** What somebody else writes: another process, a person, or a write from the past. It makes a new version in any case. */
   overwrite(status: Partial<Status>): void {
-    const { value } = this.shadow;
-    if (!value) throw new Error('no shadow');
-    this.#store({ ...value, status: { ...this.status, ...status } });
+    const annotations = { touched: String(++this.#touched) };
+    this.#write(() => this.#objects.patch(SHADOW, { metadata: { annotations } }));
+    this.#write(() => this.#objects.setStatus('n1', status));
+  }
+
+  deleteShadow(): void {
+    this.#write(async () => this.shadow.value && this.#objects.admin.request({ method: 'DELETE', path: SHADOW }));
+  }
+
+  /** The host has booted. */
+  booted(version: string, bootID: string): void {
+    this.#write(() => this.#objects.reboot('n1', { version, bootID }));
+  }
+
+  /** What the controller does for a node that nobody else would put back into service. */
+  release(): void {
+    const metadata = { annotations: { [MARKS_ANNOTATION]: null }, labels: { [LB_LABEL]: null } };
+    this.#write(() => this.#objects.patch(NODE, { metadata, spec: { unschedulable: null } }));
+  }
+
+  /** Another node gets the name. The garbage collector has not come to the shadow of the one before. */
+  replaceNode(): void {
+    this.#write(async () => {
+      const { status, metadata } = this.#node;
+      const keeper = (await this.#objects.get(`/api/v1/namespaces/${NAMESPACE}`)) as Node;
+      const owner = { apiVersion: 'v1', name: NAMESPACE, kind: 'Namespace', uid: keeper.metadata.uid };
+      const shadow = await this.#objects.shadow();
+      const ownerReferences = [...(shadow.metadata.ownerReferences ?? []), owner];
+      await this.#objects.patch(SHADOW, { metadata: { ownerReferences } });
+      await this.#objects.admin.request({ method: 'DELETE', path: NODE });
+      await this.#objects.post('/api/v1/nodes', { metadata: { name: metadata.name } });
+      await this.#objects.patch(`${NODE}/status`, { status });
+    });
   }
 
   /** Whether watches tell anything. What changes meanwhile they tell later. */
@@ -69,12 +166,9 @@ export class Operator implements AgentApi {
     this.shadow.set(this.shadow.value);
   }
 
-  deleteShadow(): void {
-    this.shadow.set(undefined);
-  }
-
   async *watch(signal: AbortSignal): AsyncGenerator<ShadowObject | undefined> {
     let seen: ShadowObject | undefined | symbol = Symbol('nothing seen');
+    await this.settled();
     while (!signal.aborted) {
       try {
         const now = await this.shadow.until((value) => value !== seen && this.#watchable, signal);
@@ -86,81 +180,92 @@ export class Operator implements AgentApi {
     }
   }
 
-  async createShadow(caller: Caller): Promise<ApiAnswer> {
-    const scripted = this.#scripted('createShadow', caller);
-    if (scripted) return scripted;
-    this.before('createShadow');
-    if (this.shadow.value) return OK;
-    const owner = { apiVersion: 'v1', kind: 'Node', name: caller.nodeName, uid: caller.nodeUid };
-    const metadata = { name: `brs-${caller.nodeName}`, uid: `shadow-${++this.#uid}`, ownerReferences: [owner] };
-    this.log.push('createShadow');
-    this.#store({ metadata: { ...metadata, resourceVersion: '' }, spec: { state: 'Idle' } });
-    return OK;
+  createShadow(caller: Caller): Promise<ApiAnswer> {
+    return this.#asked('createShadow', caller, async () => {
+      const before = this.shadow.value;
+      const answer = await this.#api.createShadow(caller);
+      if (!before && answer.kind === 'ok') this.log.push('createShadow');
+      return answer;
+    });
   }
 
-  async putStatus(caller: Caller, { status, shadowVersion }: StatusPut): Promise<ApiAnswer> {
-    const scripted = this.#scripted('putStatus', caller);
-    if (scripted) return scripted;
-    this.before('putStatus');
-    const { value } = this.shadow;
-    if (!value) return { kind: 'failed', message: '404' };
-    if (!this.#options.older && value.metadata.resourceVersion !== shadowVersion) return refused('conflict');
-    const merged = Object.fromEntries(
-      Object.entries({ ...value.status, ...status }).filter(([field, inner]) => inner !== null && !this.#drops(field)),
-    ) as unknown as Status;
-    if (JSON.stringify(merged) === JSON.stringify(value.status)) return OK;
-    this.log.push(saying(status));
-    this.#store({ ...value, status: merged });
-    this.#control();
-    return OK;
+  putStatus(caller: Caller, { status, shadowVersion }: StatusPut): Promise<ApiAnswer> {
+    return this.#asked('putStatus', caller, async () => {
+      const before = this.shadow.value?.metadata.resourceVersion;
+      const answer = await this.#api.putStatus(caller, { status, shadowVersion });
+      if (this.shadow.value?.metadata.resourceVersion === before) return answer;
+      this.#control();
+      await this.settled();
+      return answer;
+    });
   }
 
-  async act(caller: Caller, action: NodeAction): Promise<ApiAnswer> {
-    const scripted = this.#scripted(action, caller);
-    if (scripted) return scripted;
-    this.before(action);
-    const refusal = this.#refusal(action);
-    if (refusal) return refused(refusal);
-    if (action === 'cordonAndDrain') await this.#drain();
-    const late = this.#refusal(action);
-    if (late) return refused(late);
-    if (action === 'uncordon') Object.assign(this.node, { cordoned: false, drained: false });
-    if (action === 'excludeFromLb') this.node.lbExcluded = true;
-    if (action === 'removeExclusionFromLb') this.node.lbExcluded = false;
-    this.log.push(action);
-    return OK;
+  act(caller: Caller, action: NodeAction, signal?: AbortSignal): Promise<ApiAnswer> {
+    return this.#asked(action, caller, async () => {
+      const answer = await this.#api.act(caller, action, signal);
+      if (answer.kind === 'ok') this.log.push(action);
+      return answer;
+    });
   }
 
-  /** Goes on whether or not anybody waits for it; released meanwhile, it has drained nothing. */
-  async #drain(): Promise<void> {
-    this.node.cordoned = true;
-    if (!this.node.drained) await this.#options.clock.sleep(this.drainMs);
-    this.node.drained = this.node.cordoned;
+  async #begin(): Promise<void> {
+    await this.#objects.prepare();
+    if (this.#options.drops) await this.#drop(this.#options.drops);
+    await this.#objects.addNode('n1');
+    await this.#objects.addPod('web-1');
   }
 
-  #scripted(ask: NodeAction | 'putStatus' | 'createShadow', { nodeUid }: Caller): ApiAnswer | undefined {
+  async #drop(fields: readonly (keyof Status)[]): Promise<void> {
+    const schema = JSON.parse(JSON.stringify(crdSchema('v2'))) as {
+      properties: { status: { properties: Record<string, unknown> } };
+    };
+    for (const field of fields) delete schema.properties.status.properties[field];
+    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+    const v2 = { name: 'v2', served: true, storage: true, subresources: { status: {} } };
+    await this.#objects.patch(crd, { spec: { versions: [{ ...v2, schema: { openAPIV3Schema: schema } }] } });
+  }
+
+  #write(write: () => Promise<unknown>): void {
+    this.#writes = this.#writes.then(write);
+  }
+
+  async #asked(ask: Ask, { nodeUid }: Caller, real: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+    await this.settled();
     if (nodeUid !== this.node.uid) return { kind: 'unauthorized', message: '403: not the UID of the node' };
-    return this.answer(ask);
+    const scripted = this.answer(ask);
+    if (scripted) return scripted;
+    this.before(ask);
+    await this.settled();
+    return real();
   }
 
-  /** The apiserver's own rules. */
-  #refusal(action: NodeAction): string | undefined {
-    const shadow = this.shadow.value;
-    if (!shadow) return 'no shadow';
-    const { uid, osVersion, bootId: bootID } = this.node;
-    const osImage = `Bottlerocket OS ${osVersion} (aws-k8s-1.33)`;
-    const node = { metadata: { name: 'n1', uid, resourceVersion: '1' }, status: { nodeInfo: { osImage, bootID } } };
-    const gate = action === 'cordonAndDrain' || action === 'excludeFromLb';
-    return gate ? whyNotDrain({ node, shadow }) : whyNotRelease({ node, shadow });
+  /** A status that the apiserver has written is in the log before anybody can see it. */
+  #note({ path, body }: KubeRequest, answer: unknown): void {
+    const { status } = (body ?? {}) as { status?: StatusPut['status'] };
+    const isNew = (answer as ShadowObject).metadata?.resourceVersion !== this.shadow.value?.metadata.resourceVersion;
+    if (path === `${SHADOW}/status` && status?.current_state !== undefined && isNew) this.log.push(saying(status));
   }
 
-  #drops(field: string): boolean {
-    return this.#options.drops?.includes(field as keyof Status) ?? false;
+  /** Every write passes here: what came of it is known at once. */
+  #see({ method, path }: KubeRequest, answer: unknown): void {
+    if (method === 'GET') return;
+    if (path.endsWith('/eviction')) this.#terminate(path.split('/').at(-2) ?? '');
+    if ([NODE, `${NODE}/status`, '/api/v1/nodes'].includes(path)) this.#seeNode(answer as Node);
+    if (path.startsWith(SHADOWS)) this.shadow.set(method === 'DELETE' ? undefined : (answer as ShadowObject));
   }
 
-  #store(shadow: ShadowObject): void {
-    const metadata = { ...shadow.metadata, resourceVersion: String(++this.#version) };
-    this.shadow.set({ ...shadow, metadata });
+  /** A node in service gets a new pod in place of one that was evicted. */
+  #seeNode(node: Node): void {
+    this.#node = node;
+    if (node.spec?.unschedulable || this.#evicted.size < this.#pods) return;
+    const name = `web-${++this.#pods}`;
+    this.#write(() => this.#objects.addPod(name));
+  }
+
+  #terminate(name: string): void {
+    if (this.#evicted.has(name)) return;
+    this.#evicted.add(name);
+    void this.#options.clock.sleep(this.drainMs).then(() => this.#write(() => this.#objects.endPod(name)));
   }
 
   /** The contract's state machine, without backoff. */
@@ -175,7 +280,7 @@ export class Operator implements AgentApi {
   }
 
   #atRest(): void {
-    if (this.rescuing) Object.assign(this.node, { cordoned: false, lbExcluded: false });
+    if (this.rescuing) this.release();
     const { current_version: running, target_version: target, crash_count: crashes } = this.status;
     if (running !== target && crashes === 0) this.want({ state: 'StagedAndPerformedUpdate', version: target });
   }
@@ -185,3 +290,9 @@ function saying({ current_state: state, reboot, target_version: target }: Status
   const record = reboot ? (reboot.requested_at ? ' record' : ' probe') : '';
   return `${state} ->${target}${record}`;
 }
+
+/** The older implementation's apiserver compares no resourceVersions. */
+const asOlder = (service: Service): Service => ({
+  ...service,
+  putStatus: (put) => service.putStatus({ ...put, version: undefined }),
+});

@@ -66,12 +66,12 @@ describe('the watch of the shadow', () => {
   let joined: Joined;
   afterEach(() => joined.end());
 
-  async function atRest(): Promise<{ world: ClusterWorld; tap: Tapped }> {
+  async function atRest(offered = ['1.39.0']): Promise<{ world: ClusterWorld; tap: Tapped }> {
     const world = await ClusterWorld.create();
     await world.setSpec('n1', { state: 'Idle', version: null });
     await world.setStatus('n1', { current_state: 'Idle' });
     const tap = new Tapped(world.cluster.transport(ADMIN));
-    joined = join(world, ['1.39.0'], tap);
+    joined = join(world, offered, tap);
     await world.clock.advance(60_000);
     return { world, tap };
   }
@@ -102,5 +102,15 @@ describe('the watch of the shadow', () => {
     tap.beforeWatch = () => undefined;
     await world.clock.advance(180_000);
     expect(await prepared(world)).toBe(true);
+  });
+
+  test('costs the cluster less than five requests an hour at rest, and the agent reads nothing else', async () => {
+    const { world } = await atRest([]);
+    const asked = world.cluster.audit.length;
+    await world.clock.advance(10 * HOUR_MS);
+    // The agent's own, and the apiserver's on its behalf: nobody else is there.
+    const requests = world.cluster.audit.slice(asked).map(({ verb, resource }) => `${verb} ${resource}`);
+    expect(requests.length / 10).toBeLessThan(5);
+    expect(requests.filter((request) => !request.startsWith('watch '))).toEqual([]);
   });
 });

@@ -23,8 +23,10 @@ describe('an update', () => {
       'MonitoringUpdate ->1.39.0',
       'Idle ->1.39.0',
     ]);
-    expect(world.operator.node).toMatchObject({ cordoned: false });
+    expect(world.operator.node).toMatchObject({ cordoned: false, drained: false, lbExcluded: false });
     expect(world.operator.status).toMatchObject({ crash_count: 0 });
+    expect(world.operator.status.reboot).toBeUndefined();
+    expect(world.asked('prepare-update')).toBe(1);
     expect(world.undrainedReboots).toEqual([]);
   });
 });

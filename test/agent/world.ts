@@ -1,4 +1,5 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
+import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/calls.ts';
 import type { AgentApi } from '../../runtime/agentapi/client.ts';
@@ -8,6 +9,7 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { AgentTimes } from '../../runtime/agent/steps/context.ts';
 import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
@@ -73,7 +75,7 @@ export class World {
     this.host.observe({
       onDown: () => this.kill(),
       onUp: ({ id, version }) => {
-        Object.assign(this.operator.node, { osVersion: version, bootId: id });
+        this.operator.booted(version, id);
         this.startAgent();
       },
     });
@@ -106,16 +108,20 @@ export class World {
     const life: Life = { run: new AbortController(), killed: false };
     this.#agent = life;
     const clock = this.#clock(life);
+    const random = this.#random;
+    const logger = createLogger(this.#log());
+    const { transport } = operator;
+    const seen = clusterView({ transport, namespace: NAMESPACE, nodeName: 'n1', clock, random, logger });
     const agent = createAgent({
       nodeName: 'n1',
-      nodeUid: (signal) => this.#asking(life, signal, async () => operator.node.uid),
-      isDrained: (signal) => this.#asking(life, signal, async () => operator.node.drained),
+      nodeUid: (signal) => this.#asking(life, signal, () => operator.settled().then(() => seen.nodeUid(signal))),
+      isDrained: (signal) => this.#asking(life, signal, () => seen.isDrained(signal)),
       watchShadow: (signal) => this.#watch(life, signal),
       host: this.#driver(life, clock),
       api: this.#api(life),
       clock,
-      random: this.#random,
-      logger: createLogger(this.#log()),
+      random,
+      logger,
       times: { lbWaitMs: 0, checkIntervalMs: 120_000, ...this.#options.times },
     });
     agent.run(life.run.signal).then(
@@ -183,7 +189,7 @@ export class World {
     return {
       createShadow: (caller, signal) => this.#asking(life, signal, () => operator.createShadow(caller)),
       putStatus: (caller, put, signal) => this.#asking(life, signal, () => operator.putStatus(caller, put)),
-      act: (caller, action, signal) => this.#asking(life, signal, () => operator.act(caller, action)),
+      act: (caller, action, signal) => this.#asking(life, signal, () => operator.act(caller, action, signal)),
     };
   }
 
