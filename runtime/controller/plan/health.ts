@@ -48,8 +48,11 @@ const WELL: Health = {
 };
 
 /** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, policy: Policy, now: number): AssessedNode[] {
-  return nodeInfos(snapshot).map((info) => Object.assign(info, { health: healthOf(info, policy, now) }));
+export function assess(snapshot: Snapshot, policy: Policy, now: number): readonly AssessedNode[] {
+  const assessed: AssessedNode[] = [];
+  // A copy that begins with the spread is several times as fast as any other way to add a field.
+  for (const info of nodeInfos(snapshot)) assessed.push({ ...info, health: healthOf(info, policy, now) });
+  return assessed;
 }
 
 function healthOf(info: NodeInfo, policy: Policy, now: number): Health {

@@ -113,7 +113,7 @@ function upkeep(fleet: readonly AssessedNode[], stops: Stops, timestamp: string)
   for (const info of fleet) {
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep(info, stops.get(info.node.uid), timestamp) : undefined;
+    const step = goesOn ? nextStep(info, stops.size > 0 ? stops.get(info.node.uid) : undefined, timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }

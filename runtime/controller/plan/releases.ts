@@ -162,17 +162,20 @@ function isProof({ node, silentSince }: AssessedNode, shadow: ShadowView): boole
   return isIdle(shadow) && node.ready && silentSince === undefined;
 }
 
+const NONE: readonly string[] = [];
+
 /** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
 function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
   const current = shadow.status?.current_version;
-  const past = recordedFailures(shadow).filter((version) => version !== current);
+  const recorded = recordedFailures(shadow);
+  const past = recorded.length === 0 ? recorded : recorded.filter((version) => version !== current);
   if (!notReturned && soak !== 'failed') return past;
   const present = notReturned ? shadow.spec.version : current;
   return present == null ? past : [...past, present];
 }
 
 function recordedFailures({ spec, status }: ShadowView): readonly string[] {
-  const recorded = status?.failed_versions ?? [];
+  const recorded = status?.failed_versions ?? NONE;
   return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;
 }
 

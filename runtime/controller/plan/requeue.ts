@@ -7,7 +7,7 @@
 export const NEVER = Infinity;
 
 /** The nearest instant that is still to come, or `NEVER`. What is no number never comes. */
-export function nextAfter(now: number, instants: Iterable<number>): number {
+export function nextAfter(now: number, instants: readonly number[]): number {
   let next = NEVER;
   for (const instant of instants) if (instant > now && instant < next) next = instant;
   return next;

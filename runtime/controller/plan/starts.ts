@@ -22,6 +22,9 @@ interface Candidate {
   readonly info: NodeInfo;
   readonly shadow: ShadowView;
   readonly version: string;
+  /** The controller runs on it. */
+  readonly isOwn: boolean;
+  readonly crashes: number;
   /** It may start; another is still being cleaned up, or its last start is in doubt. */
   readonly isReady: boolean;
 }
@@ -33,12 +36,12 @@ interface Candidate {
 export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, keeper: Gatekeeper): Starts {
   const commands: Start[] = [];
   const findings = new Map<string, Finding>();
-  const changes = new Set<number>();
+  const changes: number[] = [];
   let position = 0;
   for (const { info, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
     const { node } = info;
     const { finding, changesAt } = gate(info, version, keeper);
-    if (changesAt !== NEVER) changes.add(changesAt);
+    if (changesAt !== NEVER) changes.push(changesAt);
     const kept = isReady ? finding : settling(finding);
     const queued = kept ? undefined : budget.take(node.uid);
     if (kept) findings.set(node.uid, kept);
@@ -56,24 +59,25 @@ export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, k
 function candidates(managed: readonly AssessedNode[], ownNode: string): Candidate[] {
   const all: Candidate[] = [];
   for (const info of managed) {
-    const { shadow, node, slot, health } = info;
+    const { shadow, node, health } = info;
     const version = shadow && startable(shadow);
     if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
-    const isReady = !shadow.stale && !node.marks && slot?.writes !== 'unknown';
-    all.push({ info, shadow, version, isReady });
+    const crashes = shadow.status?.crash_count ?? 0;
+    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isReady(info, shadow) });
   }
-  return all.toSorted(startOrder(ownNode));
+  return all.toSorted(startOrder);
+}
+
+function isReady({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
+  return !shadow.stale && !node.marks && slot?.writes !== 'unknown';
 }
 
 /**
  * Who starts first: those with the fewest failures; the node that the controller runs on last of all, because its own drain interrupts the
  * controller; by name among equals.
  */
-function startOrder(ownNode: string): (a: Candidate, b: Candidate) => number {
-  return (a, b) =>
-    Number(a.info.node.name === ownNode) - Number(b.info.node.name === ownNode) ||
-    (a.shadow.status?.crash_count ?? 0) - (b.shadow.status?.crash_count ?? 0) ||
-    compare(a.info.node.name, b.info.node.name);
+function startOrder(a: Candidate, b: Candidate): number {
+  return Number(a.isOwn) - Number(b.isOwn) || a.crashes - b.crashes || compare(a.info.node.name, b.info.node.name);
 }
 
 /** It waits for nobody else. */

@@ -41,43 +41,43 @@ export function judge(
   decisions: Decisions,
   keeper: Gatekeeper,
 ): { readonly judged: readonly Judged[]; readonly changesAt: number } {
-  const newest = keeper.releases.newest();
+  const context = { stops: decisions.stops, newest: keeper.releases.newest(), keeper };
   const starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
   const changes: number[] = [];
   const isRefusing = keeper.snapshot.refusals.size > 0;
   const judged = managed.map((info) => {
-    const { uid, name, family } = info.node;
-    const version = starting.get(uid);
+    const { uid, name } = info.node;
+    const kept = decisions.starts.findings.get(uid);
+    const version = kept ? undefined : starting.get(uid);
     if (version) return { info, verdict: warned(verdictOn(name, updatingTo(version)), decisions.warnings) };
-    const { finding, changesAt } = answerFor(info, newest.get(family), { decisions, keeper });
+    const { finding, changesAt } = answerFor(info, kept, context);
     if (changesAt !== NEVER) changes.push(changesAt);
-    const said = isRefusing ? explained(finding, info, decisions) : finding;
+    const said = isRefusing ? explained(finding, kept, decisions.refusals.get(info.node.shadowName)) : finding;
     return { info, verdict: warned(verdictOn(name, said), decisions.warnings) };
   });
   return { judged, changesAt: nextAfter(keeper.now, changes) };
 }
 
 interface Context {
-  readonly decisions: Decisions;
+  readonly stops: Decisions['stops'];
+  /** By family, the newest version that any of its hosts runs or is offered. */
+  readonly newest: ReadonlyMap<string, string>;
   readonly keeper: Gatekeeper;
 }
 
 type Said = Answer & { readonly finding: Finding };
 
-function answerFor(info: AssessedNode, newest: string | undefined, { decisions, keeper }: Context): Said {
-  const { starts, stops } = decisions;
-  const { uid } = info.node;
-  const kept = starts.findings.get(uid);
+/** @param kept what keeps it from starting the update that it is offered */
+function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newest, keeper }: Context): Said {
   const own = findingFor(info, newest);
   if (!own || !UNDER_WAY.has(own.reason)) return { finding: own ?? kept ?? WAITING, changesAt: NEVER };
-  const { finding, changesAt } = heldUp(info, own, { stop: stops.get(uid), keeper });
+  const { finding, changesAt } = heldUp(info, own, { stop: stops.get(info.node.uid), keeper });
   return { finding: finding ?? (kept ? { ...own, newer: kept } : own), changesAt };
 }
 
 /** Of several commands for the node that are withheld, its start is spoken of first. */
-function explained(finding: Finding, { node }: AssessedNode, { starts, refusals }: Decisions): Finding {
-  const kept = starts.findings.get(node.uid);
-  const refusal = kept?.reason === 'WriteRefused' ? kept : refusals.get(node.shadowName);
+function explained(finding: Finding, kept: Finding | undefined, other: Refusal | undefined): Finding {
+  const refusal = kept?.reason === 'WriteRefused' ? kept : other;
   return refusal ? withRefusal(finding, refusal) : finding;
 }
 
@@ -112,7 +112,7 @@ function overdue(info: AssessedNode, { policy, now }: Gatekeeper): Answer {
 }
 
 /** What there is to say of a managed node, starts apart; undefined where only they decide. */
-function findingFor(info: AssessedNode, newest: string | undefined): Finding | undefined {
+function findingFor(info: AssessedNode, newest: Context['newest']): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
   const trouble = troubleOf(info, shadow);
@@ -120,7 +120,7 @@ function findingFor(info: AssessedNode, newest: string | undefined): Finding | u
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
   if (isActive(shadow)) return updating(shadow);
   if (shadow.status.current_version !== shadow.status.target_version) return undefined;
-  return isBehind(shadow.status, newest)
+  return isBehind(shadow.status, newest.get(info.node.family))
     ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
     : found('UpToDate', 'the node runs the newest version that it is offered');
 }
