@@ -1,8 +1,7 @@
 import { type Quantity, MOST_AT_ONCE } from './plan/policy.ts';
 import type { Policy } from './plan/policy.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
-import { dailySchedule, timeOfDay } from './schedule/daily.ts';
-import { cached, type Schedule } from './schedule/schedule.ts';
+import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {
   bool,
   EnvError,

@@ -165,7 +165,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M8 (a)',
     does: 'releases marks at rest by the cache alone',
-    file: 'runtime/controller/actions/recovery.ts',
+    file: 'runtime/controller/actions/release.ts',
     find: 'isIdle(shadow)',
     replace: 'true',
     tests: [
@@ -177,7 +177,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M8 (c)',
     does: 'rescues by what the cache says of the agent',
-    file: 'runtime/controller/actions/recovery.ts',
+    file: 'runtime/controller/actions/release.ts',
     find: ' || (await agentRuns(ports, nodeName, signal))',
     replace: '',
     tests: [
@@ -189,7 +189,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M8 (c)',
     does: 'releases a rescued Node without ending its update first',
-    file: 'runtime/controller/actions/recovery.ts',
+    file: 'runtime/controller/actions/release.ts',
     find: 'await endUpdate(ports, { shadow, bootId: node.status?.nodeInfo?.bootID }, signal)',
     replace: 'true',
     tests: [

@@ -127,7 +127,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L4',
     does: 'bumps with a value that changes nothing',
-    file: 'runtime/controller/actions/slots.ts',
+    file: 'runtime/controller/actions/fencing.ts',
     find: 'another(annotations?.[BUMPED_ANNOTATION])',
     replace: "'1'",
     tests: [
@@ -139,7 +139,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L3 (c)',
     does: 'gives back the slot of a shadow that is gone while the agent runs',
-    file: 'runtime/controller/actions/slots.ts',
+    file: 'runtime/controller/actions/fencing.ts',
     find: "!(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal))",
     replace: 'true',
     tests: [
@@ -151,7 +151,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L3',
     does: 'gives back the slot of a node that bears marks',
-    file: 'runtime/controller/actions/slots.ts',
+    file: 'runtime/controller/actions/fencing.ts',
     find: ' || readMarks(node)',
     replace: '',
     tests: [
@@ -163,7 +163,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L3',
     does: 'gives a slot back without touching the Node',
-    file: 'runtime/controller/actions/slots.ts',
+    file: 'runtime/controller/actions/fencing.ts',
     find: 'await ports.nodes.patch(name, releasedPatch(node), signal);',
     replace: '',
     tests: [
@@ -175,7 +175,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L3',
     does: 'touches the Node with a value that changes nothing',
-    file: 'runtime/controller/actions/slots.ts',
+    file: 'runtime/controller/actions/fencing.ts',
     find: 'another(annotations?.[RELEASED_ANNOTATION])',
     replace: "'1'",
     tests: [
@@ -217,7 +217,7 @@ export const slotMutants: readonly Mutant[] = [
     tests: [
       'test/controller/plan/starts.test.ts',
       'test/controller/plan/reference.test.ts',
-      'test/controller/plan/stalled.test.ts',
+      'test/controller/plan/progress-deadline.test.ts',
       'test/controller/traces.test.ts',
     ],
   },

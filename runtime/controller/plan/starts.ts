@@ -63,12 +63,12 @@ function candidates(managed: readonly AssessedNode[], ownNode: string): Candidat
     const version = shadow && startable(shadow);
     if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
     const crashes = shadow.status?.crash_count ?? 0;
-    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isReady(info, shadow) });
+    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isSettled(info, shadow) });
   }
   return all.toSorted(startOrder);
 }
 
-function isReady({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
+function isSettled({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
   return !shadow.stale && !node.marks && slot?.writes !== 'unknown';
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import { cronExpression } from '../../../runtime/controller/schedule/cron.ts';
-import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/daily.ts';
+import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/schedule.ts';
 import { fleet, moment, node, NOW, type Parts, POLICY } from './fleet.ts';
 import { ACTIVE, BACKOFF_MINUTES, CRON_README, DAILY_WINDOWS, ORDER, SCHEDULES, TRANSITIONS } from './reference.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/daily.ts';
+import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/schedule.ts';
 
 const moment = (time: string): number => Date.parse(`2026-03-01T${time}Z`);
 const night = dailySchedule(timeOfDay('23:00:00')!, timeOfDay('05:30:00')!);
