@@ -3,7 +3,7 @@ import { builtIn, type Core, mustGet, PODS } from './core.ts';
 import { at, fields, isFields, type KubeJson, list, text } from './object.ts';
 import { type DeleteOptions, remove } from './remove.ts';
 import { labelSelector } from './selector.ts';
-import { badRequest, conflict, StatusError, success } from './status.ts';
+import { badRequest, StatusError, success } from './status.ts';
 import type { Ref } from './store.ts';
 
 const BUDGETS = builtIn('poddisruptionbudgets');
@@ -22,12 +22,7 @@ export function evict(core: Core, ref: Ref, { body, options }: { body: unknown; 
     throw badRequest('name in URL does not match name in Eviction object');
   }
   const pod = mustGet(core, { ...ref, type: PODS });
-  const wanted = options.preconditions?.uid;
-  // Before the budget is charged: a pod that has another UID by now is none of this eviction's business.
-  if (wanted !== undefined && wanted !== pod.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${pod.metadata.uid}`;
-    throw conflict({ type: PODS, name: ref.name }, why);
-  }
+  // Before the preconditions are looked at: an eviction of another pod that had this name is charged all the same.
   if (!evictsFreely(pod)) charge(core, pod, options);
   remove(core, { type: PODS, object: pod }, options);
   return success(undefined, 201);

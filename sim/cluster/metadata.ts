@@ -20,13 +20,15 @@ export function envelope(ref: Ref, body: unknown): KubeJson {
   expectSame(body['kind'] ?? type.kind, type.kind, 'the kind in the data');
   const metadata = fields(body['metadata']);
   expectPlace(ref, metadata);
-  const place = { ...(name !== '' && { name }), ...(namespace !== undefined && { namespace }) };
+  const place = { ...(name !== '' && { name }), namespace };
   const content = without(body, 'apiVersion', 'kind', 'metadata');
-  return { apiVersion, kind: type.kind, metadata: tidy({ ...metadata, ...place }), ...content };
+  const placed = namespace === undefined ? without({ ...metadata, ...place }, 'namespace') : { ...metadata, ...place };
+  return { apiVersion, kind: type.kind, metadata: tidy(placed), ...content };
 }
 
-function expectPlace({ namespace = '', name }: Ref, metadata: Fields): void {
-  if (![undefined, namespace].includes(metadata['namespace'] as string | undefined)) {
+function expectPlace({ namespace, name }: Ref, metadata: Fields): void {
+  // One that is sent for an object without a namespace is dropped.
+  if (namespace !== undefined && ![undefined, namespace].includes(metadata['namespace'] as string | undefined)) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   if (name !== '' && metadata['name'] !== undefined && metadata['name'] !== name) {

@@ -16,6 +16,9 @@ export interface Creation {
   readonly options: WriteOptions;
 }
 
+/** The one kind that keeps the status it is created with: a kubelet registers its Node so. */
+const NODE = 'Node';
+
 /** Creates an object. @throws StatusError 400, 403, 404 (its namespace), 409, 422 */
 export async function create(core: Core, target: Target, { body, options }: Creation): Promise<KubeJson> {
   const { type, namespace } = target;
@@ -24,7 +27,7 @@ export async function create(core: Core, target: Target, { body, options }: Crea
   const metadata = freshMeta(core, type, draft.metadata);
   const ref = { type, namespace, name: metadata.name };
   requireNamespace(core, ref);
-  const fresh = { ...(hasStatus(type) ? without(draft, 'status') : draft), metadata };
+  const fresh = { ...(hasStatus(type) && type.kind !== NODE ? without(draft, 'status') : draft), metadata };
   const object = admit(core, { type, object: fresh }, options);
   const converted = inStorage(core, type, object);
   const stored = converted instanceof Promise ? await converted : converted;

@@ -141,6 +141,22 @@ describe('an eviction', () => {
     });
   });
 
+  test('of another pod of the same name charges the budget all the same; a dry run, and one under no budget, do not', async () => {
+    const namespace = await cluster.namespace();
+    for (const name of ['web-1', 'web-2']) await ready(namespace, name);
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 1 });
+    const spec = { nodeName: cluster.node, containers: [{ name: 'main', image: 'db' }] };
+    await cluster.admin.create(pods(namespace), { metadata: { name: 'db', labels: { app: 'db' } }, spec });
+    await evict(namespace, 'db');
+    await evict(namespace, 'web-1', { dryRun: ['All'] });
+    const counted = async (): Promise<unknown> => (await cluster.admin.get(`${budgets(namespace)}/web`))['status'];
+    expect(await counted()).toMatchObject({ disruptionsAllowed: 1 });
+    const other = (): Promise<unknown> => evict(namespace, 'web-1', { preconditions: { uid: 'other' } });
+    expect(await refusal(other())).toMatchObject({ code: 409 });
+    expect(await counted()).toMatchObject({ disruptionsAllowed: 0, disruptedPods: { 'web-1': expect.anything() } });
+    expect(await refusal(other())).toMatchObject({ code: 429 });
+  });
+
   test('in a namespace that ends is refused, with the reason in a cause', async () => {
     const namespace = await cluster.namespace();
     await ready(namespace, 'web-1');

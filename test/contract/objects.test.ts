@@ -168,37 +168,6 @@ describe('annotations', () => {
   });
 });
 
-describe('a node', () => {
-  test('that is uncordoned looks like one that never was cordoned', async () => {
-    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
-    const path = `/api/v1/nodes/${metadata.name}`;
-    expect((await cluster.admin.patch(path, { spec: { unschedulable: true } }))['spec']).toMatchObject({
-      unschedulable: true,
-    });
-    expect((await cluster.admin.patch(path, { spec: { unschedulable: false } }))['spec']).not.toHaveProperty(
-      'unschedulable',
-    );
-    await cluster.admin.delete(path);
-  });
-
-  test('has its status apart from the rest', async () => {
-    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
-    const path = `/api/v1/nodes/${metadata.name}`;
-    const status = { nodeInfo: { bootID: 'b1', osImage: 'Bottlerocket OS 1.39.0' } };
-    await cluster.admin.patch(path, { status });
-    expect((await cluster.admin.get(path))['status'] ?? {}).not.toMatchObject({ nodeInfo: { bootID: 'b1' } });
-    await cluster.admin.patch(`${path}/status`, {
-      metadata: { labels: { a: 'b' } },
-      spec: { podCIDR: '10.0.0.0/24' },
-      status,
-    });
-    const seen = await cluster.admin.get(path);
-    expect(seen['status']).toMatchObject(status);
-    expect(seen['spec'] ?? {}).not.toHaveProperty('podCIDR');
-    await cluster.admin.delete(path);
-  });
-});
-
 test('an Event is kept as it was sent', async () => {
   const namespace = await cluster.namespace();
   const event = {
