@@ -6,7 +6,7 @@ import { withBridge } from '../e2e/controlplane/presented.ts';
 import { stopRequested } from '../e2e/controlplane/stopping.ts';
 import { removeAbandoned } from './node/cgroups.ts';
 import { HELP, parseCommand } from './options.ts';
-import { preparedCluster } from './start.ts';
+import { BESIDE_NODES, preparedCluster } from './start.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -27,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = stopRequested(process.env);
   const inside = [process.execPath, here('inside.ts'), ...args];
   try {
-    return await withBridge((env) => runInside(inside, { env, stop }));
+    return await withBridge((env) => runInside(inside, { env: { ...env, ...BESIDE_NODES }, stop }));
   } finally {
     await removeAbandoned();
   }

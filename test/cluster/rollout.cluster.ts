@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { get } from 'node:http';
-import type { Lease, Pod } from '../../runtime/kube/objects.ts';
+import type { KubeList, KubeObject, Lease, Pod } from '../../runtime/kube/objects.ts';
+import { collectionPath } from '../../runtime/kube/paths.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { COMPONENTS, CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { COMPONENTS, CONTROLLER_LEASE, GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
 import { Recorder } from '../../sim/view/recorder.ts';
 import { summarise } from '../../sim/view/summary.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
@@ -49,6 +50,8 @@ afterAll(async () => {
 test('the manifests as they are bring every part of the operator up, and each says so in its log', async () => {
   await stage.installOperator();
   const { transport } = stage.cluster;
+  // Who asks for a kind that was defined a moment ago is refused.
+  await eventually(() => kubectl('get', 'brs', '-A'));
   const { nodes, reboots } = stage.fleet;
   meter = new UsageMeter([...nodes.keys()], (name) => reboots.filter(({ node }) => node === name).length);
   running.push(
@@ -63,6 +66,14 @@ test('the manifests as they are bring every part of the operator up, and each sa
     });
   }
 }, 200_000);
+
+test('who still reads v1 is answered through the conversion webhook, which the API server finds by its Service', async () => {
+  const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace: NAMESPACE });
+  await eventually(async () => {
+    const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
+    expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(stage.options.nodes).fill(`${GROUP}/v1`));
+  });
+}, 30_000);
 
 test('while each node is drained and rebooted, nobody who asks the workload through its Service is left without an answer', async () => {
   const address = ['get', 'service', WORKLOAD, '-n', WORKLOAD_NAMESPACE, '-o', 'jsonpath={.spec.clusterIP}'];

@@ -10,6 +10,9 @@ import { podImages } from './parts/images.ts';
 import { missing } from './requirements.ts';
 import { nodeTools } from './tools.ts';
 
+/** For a control plane beside which nodes will run: Services' addresses are reached by then. */
+export const BESIDE_NODES = { CONTROLPLANE_KUBE_PROXY: 'true' };
+
 /**
  * Finds or builds everything that a cluster consists of, but for the operator's image. By the time that it runs there is no network.
  * @throws Error with everything that this machine lacks

@@ -1,7 +1,7 @@
 import type { Suite } from '../e2e/runner.ts';
 import { runSuite } from '../e2e/suite.ts';
 import { removeAbandoned } from './node/cgroups.ts';
-import { preparedCluster } from './start.ts';
+import { BESIDE_NODES, preparedCluster } from './start.ts';
 
 /** `npm run test:cluster`. */
 const CLUSTER: Suite = {
@@ -12,6 +12,7 @@ const CLUSTER: Suite = {
   // Three nodes are all that two cores have time for.
   jobs: 1,
   own: 'a cluster',
+  env: BESIDE_NODES,
 };
 
 try {

@@ -13,6 +13,8 @@ export interface Suite {
   readonly jobs: number;
   /** What each file has for itself, e.g. `a control plane`. */
   readonly own: string;
+  /** For the control planes. @default none */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export function helpText({ command, folder, ending, logs, jobs, own }: Suite): string {

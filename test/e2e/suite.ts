@@ -68,7 +68,7 @@ async function runFile(suite: Suite, { file, report, stop }: FileRun): Promise<R
   const jest = ['npm', 'run', '--silent', 'jest', '--', ...jestArguments(file, report)];
   const logs = join(ROOT, suite.logs, file);
   await rm(logs, { recursive: true, force: true });
-  const env = { ...process.env, CONTROLPLANE_LOGS: logs };
+  const env = { ...process.env, ...suite.env, CONTROLPLANE_LOGS: logs };
   await runInside(jest, { env, stdout: 'ignore', stop });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Result);

@@ -68,7 +68,7 @@ export function kubeletConfig(cgroupRoot: string): object {
   };
 }
 
-/** @param hostname of the node; of none, where Services are to be found from outside of the nodes */
+/** @param kubeconfig file of it */
 export function kubeProxyConfig(hostname: string, kubeconfig: string): object {
   return {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',

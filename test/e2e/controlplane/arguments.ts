@@ -9,6 +9,8 @@ export interface Layout {
   readonly dataDir: string;
   readonly auditPolicyFile: string;
   readonly auditLogFile: string;
+  /** Somebody sees to it that Services' addresses are reached from here. */
+  readonly kubeProxy: boolean;
 }
 
 /** Requests that decide what happens to nodes are logged with their bodies; of the rest who, what and how it ended. */
@@ -52,7 +54,7 @@ export function etcdArguments(layout: Layout): string[] {
   });
 }
 
-export function apiserverArguments({ pki, ports, auditLogFile, auditPolicyFile }: Layout): string[] {
+export function apiserverArguments({ pki, ports, auditLogFile, auditPolicyFile, kubeProxy }: Layout): string[] {
   return flags({
     // Pods dial its Service's address; nobody outside of the network namespace reaches any.
     'bind-address': '0.0.0.0',
@@ -71,8 +73,8 @@ export function apiserverArguments({ pki, ports, auditLogFile, auditPolicyFile }
     'authorization-mode': 'Node,RBAC',
     'enable-admission-plugins': 'NodeRestriction',
     'allow-privileged': 'true',
-    // No kube-proxy runs: webhooks are dialled at their endpoints' addresses, not at their Services'.
-    'enable-aggregator-routing': 'true',
+    // Without a kube-proxy webhooks are dialled at their endpoints' addresses, not at their Services'.
+    'enable-aggregator-routing': String(!kubeProxy),
     'requestheader-client-ca-file': pki.caFile,
     'requestheader-allowed-names': FRONT_PROXY,
     'requestheader-username-headers': 'X-Remote-User',

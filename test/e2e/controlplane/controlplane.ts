@@ -26,6 +26,8 @@ import { freePorts } from '../../../sim/world/ports.ts';
 export interface ControlPlaneOptions {
   readonly binaries: Binaries;
   readonly clock: Clock;
+  /** Whether somebody will run a kube-proxy beside it. @default false */
+  readonly kubeProxy?: boolean;
 }
 
 /**
@@ -60,11 +62,11 @@ const POLL_MS = 50;
  * Starts everything and resolves when it is ready, the `default` namespace with its service account included. What dies from then on is
  * started again, as static pods are.
  */
-export async function startControlPlane({ binaries, clock }: ControlPlaneOptions): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const folder = await ownFolder('controlplane');
   try {
-    const layout = await prepare(folder.dir, clock);
-    const controlPlane = new Running({ binaries, clock, folder, layout });
+    const layout = await prepare(folder.dir, options);
+    const controlPlane = new Running({ ...options, folder, layout });
     try {
       await controlPlane.start();
       return controlPlane;
@@ -189,7 +191,7 @@ class Running implements ControlPlane {
   }
 }
 
-async function prepare(dir: string, clock: Clock): Promise<Layout> {
+async function prepare(dir: string, { clock, kubeProxy = false }: ControlPlaneOptions): Promise<Layout> {
   for (const folder of ['logs', 'pids']) await mkdir(join(dir, folder));
   const auditPolicyFile = join(dir, 'audit-policy.json');
   await writeFile(auditPolicyFile, JSON.stringify(AUDIT_POLICY));
@@ -200,6 +202,7 @@ async function prepare(dir: string, clock: Clock): Promise<Layout> {
     dataDir: join(dir, 'etcd'),
     auditPolicyFile,
     auditLogFile: join(dir, 'audit.log'),
+    kubeProxy,
   };
 }
 

@@ -17,7 +17,8 @@ const GRACE_MS = 5000;
 async function main([program, ...args]: readonly string[]): Promise<number> {
   const stop = stopSignal();
   const found = await programs({ env: process.env, progress: () => undefined });
-  const controlPlane = await startControlPlane({ binaries: found, clock: systemClock });
+  const kubeProxy = process.env['CONTROLPLANE_KUBE_PROXY'] !== undefined;
+  const controlPlane = await startControlPlane({ binaries: found, clock: systemClock, kubeProxy });
   try {
     if (program !== undefined) {
       const code = await run([program, ...args], environment(controlPlane, found), stop);
@@ -33,10 +34,11 @@ async function main([program, ...args]: readonly string[]): Promise<number> {
   }
 }
 
-/** Copies what the control plane and its users wrote into files that end in `.log`; for who has to find out what went wrong. */
+/** Copies what the control plane, its users, nodes and their pods wrote into files that end in `.log`; for who has to find out what went wrong. */
 async function keepLogs({ dir }: ControlPlane, to: string | undefined): Promise<void> {
   if (to === undefined) return;
-  for (const file of globSync('{audit.log,*/*.log}', { cwd: dir })) await cp(join(dir, file), join(to, file));
+  for (const file of globSync('{audit.log,*/*.log,disks/*/var/log/{*,pods/*/*/*}.log}', { cwd: dir }))
+    await cp(join(dir, file), join(to, file));
 }
 
 /** Aborts when the outer half ends or says so; a signal from the terminal reaches both and is left to it. */
