@@ -22,7 +22,7 @@ export interface ConversationOptions {
 }
 
 /** For how long, without a break, the apiserver may fail to act for reasons of its own before the attempt has failed. */
-const DRAIN_REFUSED_MS = 120_000;
+const ACTION_FAILS_MS = 120_000;
 /** For how long, without a break, the cluster may refuse a status before a reduced one is sent. */
 const REJECTED_MS = 120_000;
 /** When the watch shows nothing for this long, the write has changed nothing or the watch lags. */
@@ -81,7 +81,7 @@ export class Conversation {
     await this.#insist({ signal, refused: 'request not granted', fields: { action } }, async () => {
       const answer = await api.act(this.#caller(), action, signal);
       if (answer.kind === 'ok') return 'done';
-      const isFinal = failing.note(answer.kind === 'failed') >= DRAIN_REFUSED_MS || answer.kind === 'deadline';
+      const isFinal = failing.note(answer.kind === 'failed') >= ACTION_FAILS_MS || answer.kind === 'deadline';
       if (GATES.has(action) && isFinal) throw new StepFailedError('DrainFailed', answer.message);
       return answer;
     });

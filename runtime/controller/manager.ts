@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
-import { LeaderElection } from '../kube/lease.ts';
+import { LeaderElection } from '../kube/leader-election.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';

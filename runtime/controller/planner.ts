@@ -1,4 +1,4 @@
-import type { LeaderElection } from '../kube/lease.ts';
+import type { LeaderElection } from '../kube/leader-election.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';

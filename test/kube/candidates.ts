@@ -1,5 +1,5 @@
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { LeaderElection } from '../../runtime/kube/lease.ts';
+import { LeaderElection } from '../../runtime/kube/leader-election.ts';
 import type { Lease } from '../../runtime/kube/objects.ts';
 import { leasesOf } from '../../runtime/kube/resources.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';

@@ -195,10 +195,10 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L5',
     does: 'drops at a takeover what else stands on the Lease',
-    file: 'runtime/kube/lease.ts',
+    file: 'runtime/kube/leader-election.ts',
     find: '? await leases.update({ ...lease, spec }, signal)',
     replace: '? await leases.update({ metadata: { ...lease.metadata, annotations: {} }, spec }, signal)',
-    tests: ['test/kube/lease.test.ts'],
+    tests: ['test/kube/leader-election.test.ts'],
   },
   {
     rule: 'L3 (a)',
@@ -252,10 +252,10 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L5',
     does: 'counts a term from the answer to the request, not from the request',
-    file: 'runtime/kube/lease.ts',
+    file: 'runtime/kube/leader-election.ts',
     find: "if (outcome === 'held') return began;",
     replace: "if (outcome === 'held') return this.#options.clock.monotonic();",
-    tests: ['test/kube/lease-terms.test.ts'],
+    tests: ['test/kube/leader-election-terms.test.ts'],
   },
   {
     rule: 'L4',

@@ -33,6 +33,18 @@ export function podDeleteStatus(pod: Pod, terms: FilterTerms): PodDeleteStatus {
   return isOwn(pod, terms) ? 'evict-last' : 'evict';
 }
 
+/**
+ * As much of a pod as `podDeleteStatus` reads. A drain's watch keeps nothing else, because containers, volumes and their states can be large:
+ * a filter on another field adds it here.
+ */
+export function filterFields({ metadata, spec, status }: Pod): Pod {
+  return {
+    metadata,
+    ...(spec?.tolerations && { spec: { tolerations: spec.tolerations } }),
+    ...(status?.phase && { status: { phase: status.phase } }),
+  };
+}
+
 /** A DaemonSet's pod would come back at once, to the cordoned node as well. */
 function isOfDaemonSet({ metadata }: Pod): boolean {
   return metadata.ownerReferences?.some((owner) => owner.controller && owner.kind === 'DaemonSet') ?? false;
@@ -87,10 +99,10 @@ export function podsLeft({ pods, own }: PodDeleteList): readonly Pod[] {
 }
 
 /**
- * The same list where the operator's own pods can go to another node; else they stay.
- * @param canReschedule asked only where it matters
+ * Keeps the operator's own pods on the node where no other node could take them.
+ * @param canReschedule asked only where there are such pods
  */
-export async function keepOwnUnless(
+export async function keepOwnUnlessReschedulable(
   list: PodDeleteList,
   canReschedule: () => Promise<boolean>,
 ): Promise<PodDeleteList> {
@@ -113,7 +125,7 @@ export function filterListed(
   { nodeName, lateAfter }: { readonly nodeName: string; readonly lateAfter: string },
 ): Promise<PodDeleteList> {
   const list = filterPods(listed, { lateAfter, namespace });
-  return keepOwnUnless(list, () => otherNodeTakesPods(transport, nodeName));
+  return keepOwnUnlessReschedulable(list, () => otherNodeTakesPods(transport, nodeName));
 }
 
 /** One that will do is enough, and is mostly among the first; a Node with the list of its images takes tens of KiB. */

@@ -8,7 +8,7 @@ import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { CordonedNode } from './cordon.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { filterPods, keepOwnUnless, podsLeft, Reschedule } from './filter.ts';
+import { filterFields, filterPods, keepOwnUnlessReschedulable, podsLeft, Reschedule } from './filter.ts';
 import { type Blocked, StatusWriter } from './status.ts';
 
 /** How one run of a drain ended. Whoever waits for it then looks for itself at what is true. */
@@ -138,7 +138,9 @@ export class DrainRun {
     for await (const pods of watchPods(this.#ports, this.#nodeName, signal)) {
       const all = filterPods(pods, terms);
       if (all.pods.length > 0) evictor.setTargets(all.pods);
-      list = await keepOwnUnless(all, () => (all.pods.length > 0 ? reschedule.isPresumed() : reschedule.isPossible()));
+      list = await keepOwnUnlessReschedulable(all, () =>
+        all.pods.length > 0 ? reschedule.isPresumed() : reschedule.isPossible(),
+      );
       if (podsLeft(list).length === 0) return 'empty';
       evictor.setTargets(list.pods.length > 0 ? list.pods : list.own);
       report();
@@ -164,7 +166,7 @@ async function* watchPods(
 ): AsyncGenerator<readonly Pod[]> {
   const query = { fieldSelector: onNode(nodeName) };
   const pods = new Map<string, Pod>();
-  const options = { transport, path: podsPath(), query, project: lean, clock, random };
+  const options = { transport, path: podsPath(), query, project: filterFields, clock, random };
   for await (const change of listAndWatch(options, signal)) {
     if (change.kind === 'interrupted')
       logger.warn('pods of a drain are out of sight', { node: nodeName, error: change.error });
@@ -190,13 +192,4 @@ function apply(change: Change<Pod>, pods: Map<string, Pod>): boolean {
     default:
       return change satisfies never;
   }
-}
-
-/** The part of a pod that a drain reads; containers, volumes and their states can be large and are let go. */
-function lean({ metadata, spec, status }: Pod): Pod {
-  return {
-    metadata,
-    ...(spec?.tolerations && { spec: { tolerations: spec.tolerations } }),
-    ...(status?.phase && { status: { phase: status.phase } }),
-  };
 }

@@ -86,7 +86,7 @@ function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeou
   if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
-  return since === undefined ? NEVER : unlessSaid('NotReturned', shadow, since + returnTimeoutMs);
+  return since === undefined ? NEVER : unlessGiven('NotReturned', shadow, since + returnTimeoutMs);
 }
 
 /** What the node is watched for after its update. */
@@ -109,7 +109,7 @@ function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: P
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
   if (node.ready) return { endsAt: stale ? NEVER : since + soakMs, meanwhile: 'waiting', result: 'passed' };
-  return { endsAt: unlessSaid('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
+  return { endsAt: unlessGiven('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
 }
 
 /** A node that has finished fails its soak still, where it is not Ready since soon after that: what befalls it later is its own affair. */
@@ -117,11 +117,14 @@ function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { s
   const { finishedAt } = shadow;
   if (ready || finishedAt === undefined) return NO_TRIAL;
   const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
-  return { endsAt: unlessSaid('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
+  return { endsAt: unlessGiven('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
 }
 
-/** A process that has just begun to count goes on where the one before it had come to its verdict: a release that was halted stays so. */
-function unlessSaid(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
+/**
+ * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader begins to count anew, and a
+ * release that was halted must stay so.
+ */
+function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
   return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
@@ -133,7 +136,7 @@ function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Policy, no
   return now < until ? until : undefined;
 }
 
-/** Nothing goes on any more of its update, and nobody is there to go on: where it has no slot any more, it was rescued, whatever became of its node. */
+/** Whether an update is at rest without its agent: nothing of it goes on, and nobody is there to report that. A rescue leaves it so (L3 (d)). */
 export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
   if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
   return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);

@@ -74,15 +74,13 @@ export function startable({ spec, status }: ShadowView): string | undefined {
   return retarget ? status.target_version : undefined;
 }
 
-/** Rules B1 and F1: whether a reboot was asked for, and whether the host has been booted since. */
-
 /** States that end the step in which a reboot is asked for. */
 const OVER: ReadonlySet<Status['current_state']> = new Set(['RebootedIntoUpdate', 'ErrorReset']);
 
 /**
- * What tells that a reboot was asked for in this attempt: a text that is the same for as long as the request is. Undefined where nobody asked.
- * Where there are marks, their drain must be over first. An agent that keeps records has one from when the version is staged, and of one that
- * keeps none the end of the drain is the request; under an older apiserver, which leaves no marks, that is the cordon.
+ * The reboot that was asked for in this attempt (rules B1 and F1), as a text that is the same for as long as the request is; undefined where
+ * nobody asked. Where the Node has marks, their drain must be over first. An agent that keeps `status.reboot` writes it when the version is
+ * staged. For an agent that does not, the end of the drain is the request; under an apiserver that leaves no marks either, the cordon is.
  */
 export function rebootRequest({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, node: Host): string | undefined {
   if (spec.state !== 'RebootedIntoUpdate' || !status || OVER.has(status.current_state)) return undefined;

@@ -73,14 +73,14 @@ function isSettled({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
 }
 
 /**
- * Who starts first: those with the fewest failures; the node that the controller runs on last of all, because its own drain interrupts the
- * controller; by name among equals.
+ * Who starts first. The node that the controller runs on is last of all, because its drain interrupts the controller. Then those with the
+ * fewest failures (`crash_count`) come first; then the name decides.
  */
 function startOrder(a: Candidate, b: Candidate): number {
   return Number(a.isOwn) - Number(b.isOwn) || a.crashes - b.crashes || compare(a.info.node.name, b.info.node.name);
 }
 
-/** It waits for nobody else. */
+/** Waits for no slot of another node, but for the controller to clean up after its own last update. */
 const SETTLING = found('WaitingForSlot', 'what is left of its last update is being settled');
 
 /** People and time keep it besides. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/lease.ts';
+import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/leader-election.ts';
 import { leasesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { admin, bothLead, candidate, NAME, read, SLOTS, swapSlots, unanswered } from './candidates.ts';
