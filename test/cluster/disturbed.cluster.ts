@@ -4,6 +4,7 @@ import { COMPONENTS, CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shad
 import { isReady } from '../../sim/kubernetes/pods.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
 import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { auditOf } from '../e2e/audit.ts';
 import { guard, guardOf, relaxGuard } from '../e2e/guard.ts';
 import { invariants } from '../e2e/invariants.ts';
 import { kubectl } from '../e2e/kubectl.ts';
@@ -83,7 +84,17 @@ test('each part can be deleted in the middle of a drain: it is taken up by the n
   expect(podsOn(stage.history, node).map(({ metadata }) => metadata.name)).toContain(guardOf(node));
   await relaxGuard(node);
   await stage.until((history) => atRest(history, stage.options.to).includes(node));
+  const askers = await evictorsOf(guardOf(node));
+  expect(askers.filter((name) => names.includes(name))).not.toEqual([]);
+  expect(askers.filter((name) => !names.includes(name))).not.toEqual([]);
 }, 300_000);
+
+/** Pods that wanted to evict this one. */
+async function evictorsOf(pod: string): Promise<readonly string[]> {
+  return (await auditOf(stage.cluster))
+    .filter(({ objectRef }) => objectRef?.subresource === 'eviction' && objectRef.name === pod)
+    .flatMap(({ user }) => user?.extra?.['authentication.kubernetes.io/pod-name'] ?? []);
+}
 
 test('a node whose kubelet stops in its drain is not rebooted before its pods have ended', async () => {
   const node = await next();
