@@ -12,8 +12,10 @@ import { kubectl } from '../e2e/kubectl.ts';
 import { atRest, verdict } from '../e2e/looks.ts';
 import { operatorPods } from '../e2e/operator.ts';
 import { installPacked } from '../packed/installed.ts';
-import { operatorImage } from './images.ts';
+import { importImages, operatorImage } from './images.ts';
+import { prometheusArchive } from './parts/images.ts';
 import { ClusterStage } from './stage.ts';
+import { nodeTools } from './tools.ts';
 import { servedWorkload } from './workload.ts';
 
 /** The packed package in a cdk8s app of somebody else's, with the sample Prometheus, and a node that is lost. */
@@ -37,8 +39,11 @@ let stage: ClusterStage;
 
 beforeAll(async () => {
   stage = await ClusterStage.set({ faults: new Map([[LOST, 'no-return']]) });
-  const { name } = await operatorImage(stage.cluster.dir);
-  await applyAll(stage.cluster.transport, servedWorkload(NODES, name));
+  const build = { env: process.env, progress: () => undefined };
+  const operator = await operatorImage(stage.cluster.dir);
+  const images = { archives: [await prometheusArchive(build)], operator, ctr: (await nodeTools(build)).ctr };
+  for (const node of stage.fleet.nodes.values()) await importImages(node, images);
+  await applyAll(stage.cluster.transport, servedWorkload(NODES, operator.name));
 }, 400_000);
 
 afterAll(() => stage.strike(), 60_000);

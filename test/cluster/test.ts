@@ -1,6 +1,7 @@
 import type { Suite } from '../e2e/runner.ts';
 import { runSuite } from '../e2e/suite.ts';
 import { removeAbandoned } from './node/cgroups.ts';
+import { prometheusArchive } from './parts/images.ts';
 import { BESIDE_NODES, preparedCluster } from './start.ts';
 
 /** `npm run test:cluster`. */
@@ -15,10 +16,16 @@ const CLUSTER: Suite = {
   env: BESIDE_NODES,
 };
 
+const WITH_PROMETHEUS = 'app.cluster.ts';
+
 try {
   process.exitCode = await runSuite(CLUSTER, {
     args: process.argv.slice(2),
-    prepare: (progress) => preparedCluster({ env: process.env, progress }),
+    prepare: async (progress, files) => {
+      const options = { env: process.env, progress };
+      await preparedCluster(options);
+      if (files.includes(WITH_PROMETHEUS)) await prometheusArchive(options);
+    },
   });
 } finally {
   await removeAbandoned();

@@ -21,8 +21,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface SuiteOptions {
   readonly args: readonly string[];
-  /** Before the first file runs: by then there is a network, and nobody else who builds. */
-  readonly prepare: (progress: (line: string) => void) => Promise<unknown>;
+  /** Before the first of these files runs: by then there is a network, and nobody else who builds. */
+  readonly prepare: (progress: (line: string) => void, files: readonly string[]) => Promise<unknown>;
 }
 
 /** Runs files of scenarios, each on a control plane of its own, so that none finds what another left. Resolves with the exit code. */
@@ -33,12 +33,12 @@ export async function runSuite(suite: Suite, { args, prepare }: SuiteOptions): P
     process[isHelp ? 'stdout' : 'stderr'].write(isHelp ? helpText(suite) : `${asked.fault}\n`);
     return isHelp ? 0 : 2;
   }
-  await prepare((line) => void process.stderr.write(`${line}\n`));
+  const waiting = selected(scenarioFiles(suite), asked.patterns);
+  await prepare((line) => void process.stderr.write(`${line}\n`), waiting);
   const stop = stopRequested(process.env);
   const results = new Map<string, Result | undefined>();
   const folder = await ownFolder('e2e');
   try {
-    const waiting = selected(scenarioFiles(suite), asked.patterns);
     const worker = async (): Promise<void> => {
       for (let file = waiting.shift(); file && !stop.aborted; file = waiting.shift())
         results.set(file, await runFile(suite, { file, report: join(folder.dir, `${file}.json`), stop }));

@@ -92,7 +92,12 @@ export async function requiredVersion(module: string, required: string): Promise
   const text = await readFile(join(MODULES, module, 'go.mod'), 'utf8');
   const version = text
     .split('\n')
-    .map((line) => line.trim().split(' '))
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^require /, '')
+        .split(' '),
+    )
     .find(([path, found]) => path === required && found?.startsWith('v'))?.[1];
   if (version === undefined) throw new Error(`${module}/go.mod: expected a version of ${required}, got none`);
   return version;

@@ -9,7 +9,7 @@ import { run } from '../../../image/run.ts';
 import { type Binaries, type BuildOptions, requiredVersion } from '../../../tools/go/build.ts';
 import { cacheFolder, removeUnused } from '../../../tools/go/cache.ts';
 import { programs } from '../../e2e/controlplane/build.ts';
-import { podPrograms } from './programs.ts';
+import { podPrograms, prometheusProgram } from './programs.ts';
 
 /** An image with one program in it, which starts as in the image of its makers. */
 interface ImageSource {
@@ -33,12 +33,24 @@ export interface ImageArchive {
 /** What a node's containerd holds the namespaces of a pod with. */
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10.2';
 
-/** Images of pause, CoreDNS, cert-manager and Prometheus, by the names that their manifests have. @throws as `binaries` */
+/** Images of pause, CoreDNS and cert-manager, by the names that their manifests have. @throws as `binaries` */
 export async function podImages(options: BuildOptions): Promise<readonly ImageArchive[]> {
   const binaries = { ...(await programs(options)), ...(await podPrograms(options)) };
   const archives: ImageArchive[] = [];
   for (const source of await sources()) archives.push(await archived(source, binaries, options));
   return archives;
+}
+
+/** The same of Prometheus, for who watches the operator by it. @throws as `binaries` */
+export async function prometheusArchive(options: BuildOptions): Promise<ImageArchive> {
+  const source: ImageSource = {
+    name: await prometheusImage(),
+    program: 'prometheus',
+    entrypoint: '/bin/prometheus',
+    user: 'nobody',
+    files: { 'etc/passwd': 'nobody:x:65534:65534:nobody:/home:/bin/false\n' },
+  };
+  return archived(source, await prometheusProgram(options), options);
 }
 
 async function sources(): Promise<readonly ImageSource[]> {
@@ -55,13 +67,6 @@ async function sources(): Promise<readonly ImageSource[]> {
     jetstack('controller', 'cert-manager'),
     jetstack('cainjector', 'cainjector'),
     jetstack('webhook', 'webhook'),
-    {
-      name: await prometheusImage(),
-      program: 'prometheus',
-      entrypoint: '/bin/prometheus',
-      user: 'nobody',
-      files: { 'etc/passwd': 'nobody:x:65534:65534:nobody:/home:/bin/false\n' },
-    },
   ];
 }
 

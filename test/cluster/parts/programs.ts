@@ -20,8 +20,7 @@ const NODE_PROGRAMS = [
 /** What runs in pods, but for cert-manager's controller and cainjector, which the control plane has. */
 const POD_PROGRAMS: readonly GoProgram[] = [
   { name: 'pause', module: 'pause', package: '.' },
-  { name: 'coredns', module: 'coredns', package: 'github.com/coredns/coredns' },
-  { name: 'prometheus', module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/prometheus' },
+  { name: 'coredns', module: 'coredns', package: '.' },
   certManager('webhook', 'webhook'),
 ];
 
@@ -33,7 +32,16 @@ export function nodePrograms(options: BuildOptions): Promise<Binaries> {
   return binaries(options, NODE_PROGRAMS);
 }
 
-/** Finds what the images of a cluster hold (pause, CoreDNS, Prometheus, cert-manager's webhook), and builds what is missing. @throws as `binaries` */
+/**
+ * Finds what the images hold that every cluster needs (pause, CoreDNS, cert-manager's webhook), and builds what is missing.
+ * @throws as `binaries`
+ */
 export function podPrograms(options: BuildOptions): Promise<Binaries> {
   return binaries(options, POD_PROGRAMS);
+}
+
+/** Finds Prometheus, or builds it, which takes longer than all the others. @throws as `binaries` */
+export function prometheusProgram(options: BuildOptions): Promise<Binaries> {
+  const source = 'github.com/prometheus/prometheus/cmd/prometheus';
+  return binaries(options, [{ name: 'prometheus', module: 'prometheus', package: source }]);
 }
