@@ -103,10 +103,16 @@ export async function requiredVersion(module: string, required: string): Promise
   return version;
 }
 
-/** Folder of this machine with the source of a Go module that a module of ours requires. */
+/** Folder of this machine with the source of a Go module that a module of ours requires. It is fetched where only what was built of it is kept. */
 export async function sourceFolder(module: string, required: string, env: BuildOptions['env']): Promise<string> {
-  const { stdout } = await go(['list', '-m', '-f', '{{.Dir}}', required], join(MODULES, module), env);
-  return stdout.trim();
+  const folder = async (): Promise<string> => {
+    const { stdout } = await go(['list', '-m', '-f', '{{.Dir}}', required], join(MODULES, module), env);
+    return stdout.trim();
+  };
+  const found = await folder();
+  if (found !== '') return found;
+  await go(['mod', 'download', required], join(MODULES, module), env);
+  return folder();
 }
 
 async function go(args: readonly string[], cwd: string, env: BuildOptions['env']): Promise<{ stdout: string }> {

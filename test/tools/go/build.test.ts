@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { binaries, type GoProgram } from '../../../tools/go/build.ts';
+import { binaries, type GoProgram, sourceFolder } from '../../../tools/go/build.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const KWOK: GoProgram = { name: 'kwok', module: 'kwok', package: 'example.com/kwok' };
@@ -46,6 +46,19 @@ test('a program among the assets is taken as it is', async () => {
   await writeFile(join(home, 'kwok'), '');
   expect(await build(KWOK, { KUBEBUILDER_ASSETS: home })).toBe(join(home, 'kwok'));
   expect(built).toEqual([]);
+});
+
+test('a source that is not on this machine, where only programs are kept, is fetched', async () => {
+  // The folder of a module that was never fetched is an empty line.
+  const fetched = join(home, 'fetched');
+  await writeFile(
+    join(home, 'go'),
+    `#!/bin/sh\nif [ "$1" = mod ]; then : > ${fetched}; else ls ${fetched} 2>&- || echo; fi\n`,
+  );
+  const folders = [];
+  for (let asked = 0; asked < 2; asked += 1)
+    folders.push(await sourceFolder('kwok', 'sigs.k8s.io/kwok', { PATH: `${home}:${process.env['PATH']}` }));
+  expect(folders).toEqual([fetched, fetched]);
 });
 
 test('what nobody has used for 30 days is removed once its module is built anew, and nothing else', async () => {
