@@ -5,11 +5,9 @@ import { parseCommand } from './options.ts';
 import { startCluster } from './start.ts';
 
 /** The half of `npm run cluster` that runs beside the control plane: boots the nodes, says how to reach them, and ends them. */
-async function main(args: readonly string[]): Promise<void> {
+async function main(args: readonly string[], stop: AbortSignal): Promise<void> {
   const command = parseCommand(args);
   if (command.kind !== 'start') throw new Error('expected the arguments of a start');
-  const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
   const cluster = await realCluster();
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
   const fleet = await startCluster(cluster, { options: command.options, build: { env: process.env, progress } });
@@ -21,10 +19,18 @@ async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(
       `The cluster is ready; Ctrl-C ends it.\n\n  export KUBECONFIG=${file}\n  kubectl apply -f dist/\n`,
     );
-    if (!stop.signal.aborted) await Promise.race([once(stop.signal, 'abort'), fleet.failed]);
+    if (!stop.aborted) await Promise.race([once(stop, 'abort'), fleet.failed]);
   } finally {
     await fleet.stop();
   }
 }
 
-await main(process.argv.slice(2));
+const stop = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
+try {
+  await main(process.argv.slice(2), stop.signal);
+} catch (error) {
+  // What a Ctrl-C takes away from a start is no fault of it.
+  if (!stop.signal.aborted) process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = stop.signal.aborted ? 130 : 1;
+}

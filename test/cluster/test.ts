@@ -27,6 +27,9 @@ try {
       if (files.includes(WITH_PROMETHEUS)) await prometheusArchive(options);
     },
   });
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 } finally {
   await removeAbandoned();
 }
