@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
+import { eventually } from '../contract/eventually.ts';
 import { certificatesIssued } from '../e2e/cert-manager.ts';
 import { comesTrue } from '../e2e/come-true.ts';
 import { invariants } from '../e2e/invariants.ts';
@@ -65,12 +66,17 @@ test('what the app synthesises goes into the cluster as it is, and rolls over ev
 }, 600_000);
 
 test('the sample Prometheus scrapes each pod of the controller and the apiserver', async () => {
-  const { activeTargets } = await prometheus<{ activeTargets: readonly Target[] }>('targets');
-  const pods = [COMPONENTS.apiserver, COMPONENTS.controller].flatMap((component) => operatorPods(stage, component));
-  const scraped = activeTargets.map(({ labels, health, lastError }) => [labels['pod'], health, lastError]);
-  expect(new Set(scraped)).toEqual(new Set(pods.map(({ metadata }) => [metadata.name, 'up', ''])));
-  const { result } = await prometheus<{ result: readonly { value: readonly [number, string] }[] }>('query?query=up');
-  expect(result.map(({ value }) => value[1])).toEqual(pods.map(() => '1'));
+  // A pod that the last drain has moved is scraped a moment later.
+  await eventually(async () => {
+    const names = [COMPONENTS.apiserver, COMPONENTS.controller]
+      .flatMap((component) => operatorPods(stage, component))
+      .map(({ metadata }) => metadata.name);
+    const { activeTargets } = await prometheus<{ activeTargets: readonly Target[] }>('targets');
+    const scraped = activeTargets.map(({ labels, health, lastError }) => [labels['pod'], health, lastError]);
+    expect(new Set(scraped)).toEqual(new Set(names.map((name) => [name, 'up', ''])));
+    const { result } = await prometheus<{ result: readonly { value: readonly [number, string] }[] }>('query?query=up');
+    expect(result.map(({ value }) => value[1])).toEqual(names.map(() => '1'));
+  });
 }, 60_000);
 
 test('its alerts are evaluated without an error, and one says that the node has not returned', async () => {

@@ -30,6 +30,7 @@ const MIB = 1024 * 1024;
 
 let stage: ClusterStage;
 let meter: UsageMeter;
+let load: ReturnType<typeof startLoad> | undefined;
 const recorder = new Recorder();
 const over = new AbortController();
 const running: Promise<unknown>[] = [];
@@ -39,11 +40,17 @@ beforeAll(async () => {
   const { name } = await operatorImage(stage.cluster.dir);
   await applyAll(stage.cluster.transport, servedWorkload(stage.options.nodes, name));
   await kubectl('rollout', 'status', '-n', WORKLOAD_NAMESPACE, `deployment/${WORKLOAD}`, '--timeout=120s');
+  const address = ['get', 'service', WORKLOAD, '-n', WORKLOAD_NAMESPACE, '-o', 'jsonpath={.spec.clusterIP}'];
+  const { stdout: host } = await kubectl(...address);
+  // kube-proxy hears of the pods a little later.
+  await eventually(async () => expect(await ask(host)).toBeUndefined());
+  // Before there is an operator: it begins with the first node as soon as it runs.
+  load = startLoad(Array.from({ length: 4 }, () => () => ask(host)));
 }, 400_000);
 
 afterAll(async () => {
   over.abort(new Error('the test is over'));
-  await Promise.allSettled(running);
+  await Promise.allSettled([...running, load?.stop()]);
   await stage.strike();
 }, 60_000);
 
@@ -76,11 +83,8 @@ test('who still reads v1 is answered through the conversion webhook, which the A
 }, 30_000);
 
 test('while each node is drained and rebooted, nobody who asks the workload through its Service is left without an answer', async () => {
-  const address = ['get', 'service', WORKLOAD, '-n', WORKLOAD_NAMESPACE, '-o', 'jsonpath={.spec.clusterIP}'];
-  const { stdout: host } = await kubectl(...address);
-  const load = startLoad(Array.from({ length: 4 }, () => () => ask(host)));
   await stage.rolledOver();
-  const { asked, faults } = await load.stop();
+  const { asked, faults } = await load!.stop();
   expect([...new Set(faults)]).toEqual([]);
   expect(asked).toBeGreaterThan(500);
 }, 1_200_000);
@@ -104,7 +108,7 @@ test('the nodes of the controller and of apiservers were among them: another lea
   expect(new Set(leaders).size).toBeGreaterThan(1);
 });
 
-test('no container was started again but by the reboot of its node, and none was killed for want of memory', async () => {
+test('no agent was started again but by the reboot of its node, and no container was killed for want of memory', async () => {
   for (const pod of operatorPods(stage, COMPONENTS.agent)) {
     const reboots = stage.fleet.reboots.filter(({ node }) => node === pod.spec?.nodeName);
     expect(containersOf(pod).map(({ restartCount }) => restartCount)).toEqual([reboots.length]);
