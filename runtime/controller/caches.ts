@@ -5,6 +5,7 @@ import type { KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import { Wakeup } from '../lib/wakeup.ts';
 import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
@@ -24,6 +25,9 @@ export interface CachesOptions {
 /** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
 export type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
 
+/** Where nobody plans, as in a stand-by, what changes is observed this often, milliseconds. An observation costs as much as the fleet is large. */
+const OBSERVED_EACH_MS = 1000;
+
 /** Informers for everything that plans are made of, and since when it has been as it is. */
 export class Caches {
   /** Resolves when every cache has been filled. */
@@ -39,6 +43,9 @@ export class Caches {
   #seenNodes: readonly NodeView[] = [];
   #seenShadows: readonly ObservedShadow[] = [];
   #silentSince: Snapshot['silentSince'] = new Map();
+  /** What has changed since the last observation. */
+  readonly #changed = new Set<'nodes' | 'shadows' | 'agents'>();
+  readonly #wakeup = new Wakeup();
   #ready = false;
 
   constructor({ namespace, expectations, ...access }: CachesOptions) {
@@ -72,11 +79,12 @@ export class Caches {
 
   /** Fills the caches and keeps them true until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#informers.map((informer) => informer.run(signal)));
+    await Promise.all([...this.#informers.map((informer) => informer.run(signal)), this.#keepObserving(signal)]);
   }
 
   /** The cluster as it is known now. */
   view(): ClusterView {
+    this.#observe();
     return {
       nodes: this.#seenNodes,
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
@@ -97,27 +105,41 @@ export class Caches {
   /** Not before: in a cluster that is known in part, agents would be missed that are there. */
   #begin(): void {
     this.#ready = true;
-    this.#nodesChanged();
-    this.#nodes.onChange(() => this.#nodesChanged());
-    this.#shadows.onChange(() => this.#shadowsChanged());
-    this.#agents.onChange(() => this.#agentsChanged());
+    this.#noteChange('nodes');
+    this.#nodes.onChange(() => this.#noteChange('nodes'));
+    this.#shadows.onChange(() => this.#noteChange('shadows'));
+    this.#agents.onChange(() => this.#noteChange('agents'));
   }
 
-  #nodesChanged(): void {
-    this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], this.#clock.now());
-    this.#shadowsChanged();
-    this.#agentsChanged();
+  #noteChange(what: 'nodes' | 'shadows' | 'agents'): void {
+    this.#changed.add(what);
+    this.#wakeup.ring();
   }
 
-  #shadowsChanged(): void {
-    const facts = [...this.#shadows.items().values()];
-    this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, this.#clock.now());
-    this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows);
+  async #keepObserving(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#wakeup.wait(this.#clock, Infinity, signal);
+      this.#observe();
+      await this.#clock.sleep(OBSERVED_EACH_MS, signal).catch(() => undefined);
+    }
   }
 
-  #agentsChanged(): void {
-    const agents = this.#agents.items().values();
-    this.#silentSince = this.#observations.silence(this.#seenNodes, agents, this.#clock.now());
+  /** All changes since the last time together: a release, or an outage, changes thousands of objects within seconds. */
+  #observe(): void {
+    const changed = new Set(this.#changed);
+    if (changed.size === 0) return;
+    this.#changed.clear();
+    const now = this.#clock.now();
+    if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
+    if (changed.has('nodes') || changed.has('shadows')) {
+      const facts = [...this.#shadows.items().values()];
+      this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, now);
+      this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows);
+    }
+    if (changed.has('nodes') || changed.has('agents')) {
+      const agents = this.#agents.items().values();
+      this.#silentSince = this.#observations.silence(this.#seenNodes, agents, now);
+    }
   }
 }
 

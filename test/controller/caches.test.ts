@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { Caches } from '../../runtime/controller/caches.ts';
+import { Expectations } from '../../runtime/controller/expectations.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { createNode, random, world } from '../kube/world.ts';
+import { shadowCrd } from '../shadow-crd.ts';
+
+/** Caches of a cluster with one node, filled, and how often they have asked for the time. */
+async function filled() {
+  const { clock, admin, tap } = world();
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await admin.request({ method: 'POST', path: crds, body: shadowCrd() });
+  await createNode(admin, 'n0');
+  let asked = 0;
+  const counted = {
+    now: () => {
+      asked++;
+      return clock.now();
+    },
+    monotonic: () => clock.monotonic(),
+    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
+  };
+  const parts = { random, logger: silentLogger, expectations: new Expectations() };
+  const caches = new Caches({ ...parts, transport: tap(), namespace: NAMESPACE, clock: counted });
+  const stop = new AbortController();
+  const ended = caches.run(stop.signal);
+  await clock.advance(2000);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await ended;
+  };
+  return { caches, clock, admin, asked: () => asked, end };
+}
+
+test('many changes are observed together, because each observation is of the whole fleet', async () => {
+  const { caches, clock, admin, asked, end } = await filled();
+  const before = asked();
+  for (let index = 1; index <= 100; index++) await createNode(admin, `n${index}`);
+  await clock.advance(0);
+  expect(asked() - before).toBeLessThan(10);
+  expect(caches.view().nodes).toHaveLength(101);
+  await end();
+});
+
+test('a change that nobody asks about is observed within two seconds', async () => {
+  const { caches, clock, admin, end } = await filled();
+  for (const status of ['True', 'False', 'True'] as const) {
+    await admin.request({
+      method: 'PATCH',
+      path: '/api/v1/nodes/n0/status',
+      body: { status: { conditions: [{ type: 'Ready', status }] } },
+      contentType: 'application/merge-patch+json',
+    });
+    await clock.advance(500);
+  }
+  const changed = clock.now();
+  await clock.advance(600_000);
+  expect(caches.view().nodes).toMatchObject([{ ready: true }]);
+  expect(caches.view().nodes[0]?.readinessSeenAt).toBeLessThanOrEqual(changed + 2000);
+  await end();
+});
