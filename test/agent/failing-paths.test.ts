@@ -66,7 +66,7 @@ describe.each(Object.entries(PATHS))('at every moment of an update %s', (_, { en
       expect(world.host.intervals.filter(({ action }) => action === 'reboot').length).toBeLessThanOrEqual(1);
       await expectEnd(world, end);
     }
-  }, 180_000);
+  });
 
   test('an unplanned reboot of the host costs one more download at most, and is taken for ours only where ours was due', async () => {
     const due = new Set<World>();
@@ -81,5 +81,5 @@ describe.each(Object.entries(PATHS))('at every moment of an update %s', (_, { en
       if (end === 'BootFailed') expect(world.asked('reboot') > 0 || due.has(world)).toBe(true);
       await expectEnd(world, activated && world.updated ? 'updated' : end);
     }
-  }, 180_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
     worlds.push(world);
   }
   await clock.advance(LIFE_MS);
-}, 120_000);
+});
 afterAll(() => worlds.forEach((world) => world.end()));
 
 /** When the nodes' hosts looked for updates, milliseconds since the start. */

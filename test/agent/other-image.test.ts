@@ -106,7 +106,7 @@ test('at every moment of such a download an agent that is killed boots what is w
     expect(each.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
     expect(each.undrainedReboots).toEqual([]);
   }
-}, 120_000);
+});
 
 describe('what is in the slot', () => {
   test.each<[string, FaultName]>([

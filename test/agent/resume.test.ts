@@ -14,7 +14,7 @@ describe('at every moment of an update', () => {
       expect(world.asked('prepare-update')).toBe(1);
       expect(world.host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
     }
-  }, 120_000);
+  });
 
   test('an unplanned reboot of the host is survived: the update is completed, and never reported as BootFailed', async () => {
     const worlds = await everyMoment({ disturb: (world) => world.host.crash() });
@@ -24,7 +24,7 @@ describe('at every moment of an update', () => {
       expect(world.undrainedReboots).toEqual([]);
       expect(world.operator.log.filter((line) => line.startsWith('ErrorReset'))).toEqual([]);
     }
-  }, 120_000);
+  });
 
   test('an agent with an apiserver and a CRD of the older implementation is killed without harm', async () => {
     const options: WorldOptions = { older: true, drops: ['reboot', 'last_failure', 'failed_versions'] };
@@ -34,7 +34,7 @@ describe('at every moment of an update', () => {
       expect(world.asked('prepare-update')).toBe(1);
       expect(world.operator.status.crash_count).toBe(0);
     }
-  }, 120_000);
+  });
 
   test('a CRD that drops the record turns an unplanned reboot into a failure at worst: the node is updated or restored', async () => {
     const options: WorldOptions = { older: true, drops: ['reboot', 'last_failure', 'failed_versions'] };
@@ -43,7 +43,7 @@ describe('at every moment of an update', () => {
       expect(world.undrainedReboots).toEqual([]);
       expect(world.operator.log.filter((line) => line.startsWith('ErrorReset')).length).toBeLessThanOrEqual(1);
     }
-  }, 120_000);
+  });
 
   test('an agent that is told to end does so at once', async () => {
     for (let at = 0; ; at++) {
@@ -60,5 +60,5 @@ describe('at every moment of an update', () => {
       if (moment <= at) return;
       expect(world.ends).toEqual(['stopped']);
     }
-  }, 120_000);
+  });
 });

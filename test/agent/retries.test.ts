@@ -188,7 +188,7 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
     await world.until(() => world.host.boot !== undefined && world.operator.status.target_version === '1.39.0');
     world.operator.want(staged('1.39.0'));
     await world.until(() => world.updated);
-  }, 60_000);
+  });
 
   test('unless it is only busy twice, before a drain of three hours and after it', async () => {
     build().operator.drainMs = 180 * MINUTE_MS;
@@ -203,5 +203,5 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
     expect(operator.node).toMatchObject({ cordoned: true, drained: false });
     await world.until(() => world.updated);
     expect(errors()).toEqual([]);
-  }, 60_000);
+  });
 });

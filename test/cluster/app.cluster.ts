@@ -77,7 +77,7 @@ test('the sample Prometheus scrapes each pod of the controller and the apiserver
     const { result } = await prometheus<{ result: readonly { value: readonly [number, string] }[] }>('query?query=up');
     expect(result.map(({ value }) => value[1])).toEqual(names.map(() => '1'));
   });
-}, 60_000);
+});
 
 test('its alerts are evaluated without an error, and one says that the node has not returned', async () => {
   await comesTrue(async () => (await firing()).length > 0);
@@ -86,7 +86,7 @@ test('its alerts are evaluated without an error, and one says that the node has 
   const rules = groups.flatMap((group) => group.rules);
   expect(rules.length).toBeGreaterThan(5);
   expect(rules.filter(({ health, lastError }) => health !== 'ok' || lastError)).toEqual([]);
-}, 60_000);
+});
 
 interface Target {
   readonly labels: Readonly<Record<string, string>>;

@@ -52,7 +52,7 @@ afterAll(async () => {
   over.abort(new Error('the test is over'));
   await Promise.allSettled([...running, load?.stop()]);
   await stage.strike();
-}, 60_000);
+});
 
 test('the manifests as they are bring every part of the operator up, and each says so in its log', async () => {
   await stage.installOperator();
@@ -80,7 +80,7 @@ test('who still reads v1 is answered through the conversion webhook, which the A
     const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
     expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(stage.options.nodes).fill(`${GROUP}/v1`));
   });
-}, 30_000);
+});
 
 test('while each node is drained and rebooted, nobody who asks the workload through its Service is left without an answer', async () => {
   await stage.rolledOver();
@@ -126,7 +126,7 @@ test('each container stays within half of its memory', async () => {
     expect(memory).toBeGreaterThan(0);
     expect(memory).toBeLessThan((limit / 2) * MIB);
   }
-}, 30_000);
+});
 
 /** On a connection of its own, which may well go to another pod than the one before. */
 function ask(host: string): Promise<string | undefined> {

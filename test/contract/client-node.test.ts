@@ -29,7 +29,7 @@ beforeAll(async () => {
   core = cluster.config.makeApiClient(CoreV1Api);
   namespace = await cluster.namespace();
   await cluster.admin.create(CRDS, { ...definition({ group: GROUP }), metadata: { name: CRD_NAME } });
-}, 60_000);
+});
 afterAll(async () => {
   await cluster.admin.delete(`${CRDS}/${CRD_NAME}`);
   await cluster.stop();

@@ -11,7 +11,7 @@ import { serveWebhook } from './webhook.ts';
 let cluster: Contract;
 beforeAll(async () => {
   cluster = await contract();
-}, 60_000);
+});
 afterEach(async () => {
   await cluster.admin.delete(CRD).catch(() => undefined);
   await eventually(async () => expect(await refusal(cluster.admin.get(CRD))).toMatchObject({ code: 404 }));

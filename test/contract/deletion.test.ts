@@ -7,7 +7,7 @@ import { eventually } from './eventually.ts';
 let cluster: Contract;
 beforeAll(async () => {
   cluster = await contract();
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 const inNamespace = (namespace: string, plural: string): string => `/api/v1/namespaces/${namespace}/${plural}`;

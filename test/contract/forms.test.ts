@@ -9,7 +9,7 @@ beforeAll(async () => {
   cluster = await contract();
   secrets = `/api/v1/namespaces/${await cluster.namespace()}/secrets`;
   await cluster.admin.create(secrets, { metadata: { name: 's', labels: { a: 'b' } }, stringData: { a: '1', b: '2' } });
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 const as = (kind: string): string => `application/json;as=${kind};v=v1;g=meta.k8s.io`;

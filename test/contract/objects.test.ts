@@ -5,7 +5,7 @@ import { type Contract, contract } from './cluster.ts';
 let cluster: Contract;
 beforeAll(async () => {
   cluster = await contract();
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;

@@ -19,7 +19,7 @@ beforeAll(async () => {
   deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   await cluster.admin.create(CRDS, { ...definition({ group: GROUP }), metadata: { name: `gadgets.${GROUP}` } });
   await eventually(() => cluster.admin.create(gadgets, gadgetOf('probe', {}), { dryRun: 'All' }));
-}, 60_000);
+});
 afterAll(async () => {
   await cluster.admin.delete(`${CRDS}/gadgets.${GROUP}`);
   await cluster.stop();

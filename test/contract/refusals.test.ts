@@ -17,7 +17,7 @@ beforeAll(async () => {
   await admin.create(DEPLOYMENTS(), { metadata: { name: 'd' }, spec: workload('web') });
   await admin.create(BINDINGS(), { metadata: { name: 'b' }, roleRef: roleRef('view') });
   await admin.patch(`/api/v1/nodes/${node}`, { spec: { providerID: 'aws:///a/i-1' } });
-}, 60_000);
+});
 afterAll(async () => {
   await cluster.admin.patch(at('configmaps/going'), { metadata: { finalizers: null } });
   await cluster.stop();

@@ -13,7 +13,7 @@ export function stage(): Stage {
   const set: { cluster?: Contract; world?: DrainWorld } = {};
   beforeAll(async () => {
     set.cluster = await contract();
-  }, 60_000);
+  });
   beforeEach(async () => {
     set.world = await DrainWorld.create(present(set.cluster));
   });

@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 let cluster: Contract;
 beforeAll(async () => {
   cluster = await contract();
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 /** Secrets: of every other kind with labels a namespace has some of its own. */

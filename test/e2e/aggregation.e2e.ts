@@ -52,4 +52,4 @@ test('an aggregated API of a Service is asked by the API server, which shows who
     server.close();
     server.closeAllConnections();
   }
-}, 60_000);
+});

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await operatorRuns(scene);
   const pods = await agentPods(scene);
   first = new Map(await Promise.all(pods.map(async (pod) => [pod, await pod.tokens()] as const)));
-}, 120_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -76,7 +76,7 @@ test('a certificate that is renewed under load is served by every replica, and n
   expect(faults).toEqual([]);
   expect(asked).toBeGreaterThan(100);
   expect(scene.fleet.pods.pids(COMPONENTS.apiserver)).toEqual(processes);
-}, 120_000);
+});
 
 test('the CA gets a new key by the documented commands, in the middle of a rollout, which goes on after it', async () => {
   const old = await caBundle();
@@ -101,7 +101,7 @@ test('the CA gets a new key by the documented commands, in the middle of a rollo
   await scene.rolledOver();
   const nodes = [...scene.history.nodes.values()];
   expect(nodes.map(({ status }) => versionOfOsImage(status?.nodeInfo?.osImage))).toEqual(Array(3).fill('1.39.0'));
-}, 180_000);
+});
 
 test('tokens that have expired are refused, and all processes work on with those that have replaced them', async () => {
   for (const [{ caller }, { operator, kubernetes }] of first) {

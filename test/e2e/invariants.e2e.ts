@@ -33,12 +33,12 @@ beforeAll(async () => {
     { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'default' }, spec },
   ]);
   await history.until(({ nodes, pods }) => nodes.size === 2 && pods.size === 1);
-}, 60_000);
+});
 
 afterAll(async () => {
   watching.abort(new Error('the test is over'));
   await watched;
-}, 60_000);
+});
 
 interface Seen {
   readonly byAudit: readonly string[];

@@ -20,7 +20,7 @@ beforeAll(async () => {
   stage = await Stage.set();
   await stage.installOperator();
   scene = await stage.startFleet({ nodes: 4 });
-}, 120_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -55,7 +55,7 @@ test('in the middle of a drain', async () => {
   expect(node.spec).toMatchObject({ unschedulable: true });
   expect(node.metadata.annotations).toHaveProperty([MARKS_ANNOTATION]);
   expect(pod.metadata.deletionTimestamp).toBeUndefined();
-}, 120_000);
+});
 
 /** As the API server has it now. */
 async function live(kind: string, name: string): Promise<Node> {

@@ -34,12 +34,12 @@ beforeAll(async () => {
     machines.set(name, new PaperNode({ name, api }));
     await machines.get(name)?.boot({ osImage: 'Bottlerocket OS 1.38.0', bootID: 'boot-1' });
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   watching.abort(new Error('the test is over'));
   await watched;
-}, 60_000);
+});
 
 interface Given {
   readonly nodeName?: string;
@@ -89,7 +89,7 @@ describe('a node on paper', () => {
       ((await cluster.transport.request({ method: 'GET', path })) as Lease).spec?.renewTime ?? '';
     const first = await renewed();
     await comesTrue(async () => (await renewed()) !== first);
-  }, 30_000);
+  });
 
   test('tells of a boot with its first Ready, and is not Ready before', async () => {
     await machines.get('node-2')?.shutdown();
@@ -99,7 +99,7 @@ describe('a node on paper', () => {
     const seen = sightings.map(({ object }) => inWords(object as Node));
     const changes = seen.filter((words, index) => words !== seen[index - 1]);
     expect(changes.slice(-3)).toEqual(['1.38.0 boot-1 True', '1.38.0 boot-1 Unknown', '1.39.0 boot-2 True']);
-  }, 30_000);
+  });
 });
 
 function inWords({ status }: Node): string {
@@ -113,24 +113,24 @@ describe('a pod on paper', () => {
     await addPod('slow', { graceSeconds: 4 });
     // The time by which it is to be gone is given in whole seconds.
     expect(await secondsToEnd('slow')).toBeGreaterThanOrEqual(3);
-  }, 30_000);
+  });
 
   test('ends when its annotation says', async () => {
     await addPod('prompt', { annotations: { [TERMINATION_ANNOTATION]: '1.5' } });
     const seconds = await secondsToEnd('prompt');
     expect(seconds).toBeGreaterThanOrEqual(1.5);
     expect(seconds).toBeLessThan(10);
-  }, 30_000);
+  });
 
   test('whose annotation is longer than its grace has its grace', async () => {
     await addPod('late', { graceSeconds: 1, annotations: { [TERMINATION_ANNOTATION]: '60' } });
     expect(await secondsToEnd('late')).toBeLessThan(10);
-  }, 30_000);
+  });
 
   test('is gone at once by force', async () => {
     await addPod('forced');
     expect(await secondsToEnd('forced', '--grace-period=0', '--force')).toBeLessThan(10);
-  }, 30_000);
+  });
 
   test('of a machine that is off ends when that is on again', async () => {
     await addPod('held', { nodeName: 'node-2', annotations: { [TERMINATION_ANNOTATION]: '0' } });
@@ -141,7 +141,7 @@ describe('a pod on paper', () => {
     expect(podOf('held')?.metadata.deletionTimestamp).toBeDefined();
     await machines.get('node-2')?.boot({ osImage: 'Bottlerocket OS 1.39.0', bootID: 'boot-3' });
     await history.until(() => podOf('held') === undefined);
-  }, 30_000);
+  });
 
   test('that was told not to be Ready, as those of a node that is lost, starts again and counts that', async () => {
     await addPod('again');
@@ -153,7 +153,7 @@ describe('a pod on paper', () => {
       return found?.status?.containerStatuses?.[0]?.restartCount === 1 && found;
     });
     expect(runs(pod)).toBe(true);
-  }, 30_000);
+  });
 });
 
 describe('a kubelet', () => {
@@ -183,18 +183,18 @@ describe('a kubelet', () => {
     await addPod('own');
     await addPod('foreign', { nodeName: 'node-2' });
     for (const name of ['of-own', 'of-foreign']) await kubectl('create', 'secret', 'generic', name);
-  }, 60_000);
+  });
 
   test('gets tokens for its own pods only, and for the audiences that these name', async () => {
     await eventually(async () => expect(await codeFor('POST', TOKENS, tokenFor(podOf('own'), 'its-own'))).toBe(200));
     expect(await codeFor('POST', TOKENS, tokenFor(podOf('own'), 'another'))).toBe(403);
     expect(await codeFor('POST', TOKENS, tokenFor(podOf('foreign'), 'its-own'))).toBe(403);
-  }, 30_000);
+  });
 
   test('reads the Secrets of its own pods only', async () => {
     await eventually(async () => expect(await codeFor('GET', '/api/v1/namespaces/default/secrets/of-own')).toBe(200));
     expect(await codeFor('GET', '/api/v1/namespaces/default/secrets/of-foreign')).toBe(403);
-  }, 30_000);
+  });
 
   test('sees, tells of and removes its own pods only', async () => {
     const status = { status: { message: 'by node-1' } };
@@ -203,14 +203,14 @@ describe('a kubelet', () => {
     expect(await codeFor('PATCH', `${PODS}/foreign/status`, status)).toBe(403);
     expect(await codeFor('DELETE', `${PODS}/foreign`)).toBe(403);
     expect(await codeFor('DELETE', `${PODS}/own`, { gracePeriodSeconds: 0 })).toBe(200);
-  }, 30_000);
+  });
 
   test('writes no other Node', async () => {
     const body = { metadata: { annotations: { 'example.com/by': 'node-1' } } };
     expect(await codeFor('PATCH', '/api/v1/nodes/node-1', body)).toBe(200);
     expect(await codeFor('PATCH', '/api/v1/nodes/node-2', body)).toBe(403);
     expect(await codeFor('PATCH', '/api/v1/nodes/node-2/status', { status: {} })).toBe(403);
-  }, 30_000);
+  });
 
   test('is on record under its own name, with what was refused to it', async () => {
     const asked = (await auditOf(cluster)).filter(({ user }) => user?.username === 'system:node:node-1');

@@ -51,7 +51,7 @@ beforeAll(async () => {
     const node = (await transport.request({ method: 'POST', path: '/api/v1/nodes', body })) as Node;
     uids.push(await eventually(() => createShadow(transport, node, name === 'node-2' ? UNDER_WAY : IDLE)));
   }
-}, 60_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -66,7 +66,7 @@ test('shadows that are stored as v1 cannot be read while no apiserver runs, and 
   await kubectl('scale', '-n', NAMESPACE, 'deployment/brupop-apiserver', '--replicas=3');
   await comesTrue(() => scene.fleet.pods.pids(COMPONENTS.apiserver).length === 3);
   expect(waiting()).toEqual(started);
-}, 120_000);
+});
 
 test('once it runs, the rollout goes on where it stood, and everything is stored as v2', async () => {
   await scene.rolledOver();
@@ -94,7 +94,7 @@ test('who reads and writes v1 still can, and what v2 says of the node stays true
   expect(shadow.status).toEqual(before);
   expect(Object.keys(shadow.metadata.annotations ?? {})).not.toContain(CONVERSION_DATA_ANNOTATION);
   expect(shadow.metadata.ownerReferences).toMatchObject([{ kind: 'Node', name: 'node-1' }]);
-}, 30_000);
+});
 
 test('nothing that must hold was broken meanwhile', async () => {
   expect(await invariants(scene)).toEqual([]);

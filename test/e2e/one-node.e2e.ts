@@ -32,7 +32,7 @@ test('the only node, with the whole operator on it, rolls over and comes back wi
   // Nowhere else could they go, and somebody has to bring the node back.
   expect(await invariants(scene, { stays: ({ metadata }) => metadata.namespace === NAMESPACE })).toEqual([]);
   await operatorRuns(scene);
-}, 120_000);
+});
 
 test("each process has its pod's command, environment and files, but for the ports, which all pods share", () => {
   const account = '/var/run/secrets/kubernetes.io/serviceaccount';

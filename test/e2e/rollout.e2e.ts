@@ -34,7 +34,7 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.set();
   await stage.startCertManager();
-}, 60_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -60,7 +60,7 @@ test('PodSecurity finds nothing to say of the apiserver and the controller, and 
   expect(warnings).toHaveLength(1);
   expect(warnings[0]?.match(/(?<=: |, )[a-zA-Z ]+(?= \()/g)).toEqual(['seLinuxOptions', 'restricted volume types']);
   expect(warnings[0]).toContain('super_t');
-}, 30_000);
+});
 
 test('cert-manager issues every certificate, and the injector gives the CRD the authority that signed them', async () => {
   await stage.installOperator();
@@ -84,7 +84,7 @@ describe('five nodes', () => {
     expect(message).toContain(`PodDisruptionBudget ${guarding} (pod ${guarding})`);
     // What is wrong is seen before the first eviction is tried.
     await eventually(async () => expect(await guardEvictions()).not.toEqual([]));
-  }, 120_000);
+  });
 
   test('roll over one at a time once it is relaxed, each empty when it goes down, and a cordon that was there stays', async () => {
     relaxedMs = systemClock.now();

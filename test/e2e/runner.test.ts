@@ -48,7 +48,7 @@ test('a scenario that fails while it waits does not keep its file from ending', 
     child.kill('SIGKILL');
     await rm(dir, { recursive: true, force: true });
   }
-}, 20_000);
+});
 
 describe('the end', () => {
   test('counts the tests of all files', () => {

@@ -38,4 +38,4 @@ test('all three nodes, with the whole operator on them, go down together and com
   // More than the policy of one at a time would do.
   expect(await invariants(scene, { ...allowed, concurrency: 2 })).toEqual(['marked at once: node-1, node-2, node-3']);
   await operatorRuns(scene);
-}, 180_000);
+});

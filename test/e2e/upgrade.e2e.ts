@@ -33,7 +33,7 @@ beforeAll(async () => {
   await kubectl('apply', '-f', file);
   scene = await stage.startFleet({ nodes: 3 });
   await scene.until(({ nodes, pods }) => nodes.size === 3 && [...pods.values()].filter(isPlaced).length === 6);
-}, 120_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -69,21 +69,21 @@ test('the manifests go over it as they are, and the rollout goes on to its end',
   expect(scene.fleet.reboots.map(({ node }) => node).toSorted()).toEqual(['node-1', 'node-2', 'node-3']);
   expect(await invariants(scene)).toEqual([]);
   await operatorRuns(scene);
-}, 180_000);
+});
 
 test('a cordon of the older apiserver that ours found in its own drain stays, and can be found', async () => {
   // It cannot be told from an administrator's.
   expect(isCordoned(scene.history, 'node-2')).toBe(true);
   const { stdout } = await promisify(execFile)(process.execPath, [WHY, '--leftovers']);
   expect(stdout).toMatch(/^node-2 +unknown +cordoned without marks/);
-}, 30_000);
+});
 
 test('nothing of the older installation remains that the manifests know', async () => {
   const crd = await kubectl('get', 'crd', `${PLURAL}.${GROUP}`, '-o', 'jsonpath={.metadata.annotations}');
   expect(crd.stdout).not.toContain('root-certificate');
   const { stderr, stdout } = await kubectl('diff', '-f', DIST);
   expect([stdout, stderr]).toEqual(['', '']);
-}, 30_000);
+});
 
 function nodeOf(name: string): Node {
   const node = scene.history.nodes.get(name);

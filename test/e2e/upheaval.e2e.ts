@@ -20,7 +20,7 @@ beforeAll(async () => {
   stage = await Stage.set();
   await stage.installOperator();
   scene = await stage.startFleet({ nodes: 5 });
-}, 120_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 
@@ -43,7 +43,7 @@ test('a node that does not boot the release says so, is given back, and the othe
     failed_versions: [options.to],
   });
   await until(() => !isMarked(history, node) && !isCordoned(history, node));
-}, 120_000);
+});
 
 test('a node that is deleted in the middle of its drain takes its shadow along and frees its slot', async () => {
   const { history, fleet, until, cluster } = scene;
@@ -57,7 +57,7 @@ test('a node that is deleted in the middle of its drain takes its shadow along a
   await kubectl('delete', 'pods', '-A', '--field-selector', `spec.nodeName=${node}`, '--grace-period=0', '--force');
   await until(() => shadowOf(history, node) === undefined);
   await until(() => updating(history, past));
-}, 120_000);
+});
 
 test('a shadow that is deleted in the middle of a reboot comes back, and its node ends up to date and in service', async () => {
   const { history, fleet, until, options } = scene;
@@ -68,7 +68,7 @@ test('a shadow that is deleted in the middle of a reboot comes back, and its nod
   await until(() => shadowOf(history, node) === undefined);
   await until(() => atRest(history, options.to).includes(node));
   expect(shadowOf(history, node)?.metadata.uid).not.toBe(uid);
-}, 120_000);
+});
 
 test('a node whose label is taken away in the middle of its drain is given back, and joins again with the label', async () => {
   const { history, until, cluster, options } = scene;
@@ -81,7 +81,7 @@ test('a node whose label is taken away in the middle of its drain is given back,
   await relaxGuard(node);
   await kubectl('label', 'node', node, `${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}`);
   await until(() => atRest(history, options.to).includes(node));
-}, 120_000);
+});
 
 test('the node that failed tries again after its pause', async () => {
   const { history, fleet, until, options } = scene;

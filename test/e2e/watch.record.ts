@@ -19,7 +19,7 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.set();
   await stage.installOperator();
-}, 120_000);
+});
 
 afterAll(() => stage.strike(), 60_000);
 

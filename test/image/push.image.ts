@@ -19,4 +19,4 @@ test('a registry knows what is pushed by the digest that the build has stated', 
   } finally {
     await rm(dir, { recursive: true });
   }
-}, 60_000);
+});

@@ -31,4 +31,4 @@ test('a fleet goes over with all three processes in containers of the image, as 
     expect(rollout.world.cluster.audit.filter(({ code }) => code === 403)).toEqual([]);
   });
   expect([...containers].toSorted()).toEqual(['agent', 'apiserver', 'brupop-controller']);
-}, 120_000);
+});

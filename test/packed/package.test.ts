@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'brupop-packed-')));
   installed = join(folder, 'node_modules', 'cdk8s-brupop');
   packed = installPacked(folder);
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -98,7 +98,6 @@ describe('an app that has installed it', () => {
       const plain = objectsIn(join(installed, 'dist', 'brupop.k8s.yaml'));
       expect(differences(plain, objects).join('\n').replaceAll(version, 'VERSION')).toMatchSnapshot();
     },
-    60_000,
   );
 
   test('finds the manifests by their name in the package', () => {

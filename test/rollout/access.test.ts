@@ -24,20 +24,17 @@ import { until, withRollout } from './support.ts';
  * again, a node that is no longer managed, and one whose agent never comes.
  */
 
-const MINUTE = 60_000;
 type Process = keyof typeof COMPONENTS;
 const PROCESSES = Object.keys(COMPONENTS) as Process[];
 let audit: readonly AuditEntry[] = [];
 /** What there was to see when the rollout was over, and before the fleet lived on. */
 let over: { readonly summary: Summary; readonly shadow: Shadow | undefined; readonly node: Node | undefined };
 
-beforeAll(
-  () =>
-    withRollout({ options: { nodes: 2, faults: new Map([['node-2', 'boot']]) }, edit: attentive }, async (rollout) => {
-      await live(rollout);
-      audit = rollout.world.cluster.audit;
-    }),
-  2 * MINUTE,
+beforeAll(() =>
+  withRollout({ options: { nodes: 2, faults: new Map([['node-2', 'boot']]) }, edit: attentive }, async (rollout) => {
+    await live(rollout);
+    audit = rollout.world.cluster.audit;
+  }),
 );
 
 /** One apiserver, so that it remembers every Event, and a controller that soon misses an agent. */

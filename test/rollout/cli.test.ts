@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../build/sim.mjs', import.meta.url));
 const QUICK = ['--nodes', '1', '--speed', '50'];
-const SECONDS = 1000;
 
 let temporary: string;
 beforeEach(() => {
@@ -72,57 +71,41 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test(
-  'two at once do not disturb each other, and leave nothing; a fault that is planted is named, and its exit code is 1',
-  async () => {
-    const runs = [new Run(QUICK), new Run([...QUICK, '--fail', 'node-1=boot'])];
-    expect(await Promise.all(runs.map((run) => run.exitCode()))).toEqual([0, 1]);
-    expect(runs[0]!.output).toContain('1 of 1 nodes run 1.39.0');
-    expect(runs[1]!.output).toMatch(/FAULT: node-1 runs 1\.38\.0, not 1\.39\.0: BootFailed/);
-    expect(readdirSync(temporary)).toEqual([]);
-    expect(leftovers()).toEqual([]);
-  },
-  60 * SECONDS,
-);
+test('two at once do not disturb each other, and leave nothing; a fault that is planted is named, and its exit code is 1', async () => {
+  const runs = [new Run(QUICK), new Run([...QUICK, '--fail', 'node-1=boot'])];
+  expect(await Promise.all(runs.map((run) => run.exitCode()))).toEqual([0, 1]);
+  expect(runs[0]!.output).toContain('1 of 1 nodes run 1.39.0');
+  expect(runs[1]!.output).toMatch(/FAULT: node-1 runs 1\.38\.0, not 1\.39\.0: BootFailed/);
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(leftovers()).toEqual([]);
+});
 
-test(
-  'Ctrl-C in mid-rollout ends every process and removes every file',
-  async () => {
-    const run = new Run(['--nodes', '2', '--speed', '5']);
-    await run.said('StagedAndPerformedUpdate');
-    expect(leftovers().length).toBeGreaterThan(1);
-    run.child.kill('SIGINT');
-    expect(await run.exitCode()).toBe(1);
-    expect(run.output).toContain('interrupted before the end');
-    expect(readdirSync(temporary)).toEqual([]);
-    expect(leftovers()).toEqual([]);
-  },
-  60 * SECONDS,
-);
+test('Ctrl-C in mid-rollout ends every process and removes every file', async () => {
+  const run = new Run(['--nodes', '2', '--speed', '5']);
+  await run.said('StagedAndPerformedUpdate');
+  expect(leftovers().length).toBeGreaterThan(1);
+  run.child.kill('SIGINT');
+  expect(await run.exitCode()).toBe(1);
+  expect(run.output).toContain('interrupted before the end');
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(leftovers()).toEqual([]);
+});
 
-test(
-  'even when it is killed, no process of its own outlives it',
-  async () => {
-    const run = new Run(['--nodes', '2', '--speed', '5']);
-    await run.said('StagedAndPerformedUpdate');
-    expect(leftovers().length).toBeGreaterThan(1);
-    run.child.kill('SIGKILL');
-    await run.exitCode();
-    await until(() => leftovers().length === 0);
-  },
-  60 * SECONDS,
-);
+test('even when it is killed, no process of its own outlives it', async () => {
+  const run = new Run(['--nodes', '2', '--speed', '5']);
+  await run.said('StagedAndPerformedUpdate');
+  expect(leftovers().length).toBeGreaterThan(1);
+  run.child.kill('SIGKILL');
+  await run.exitCode();
+  await until(() => leftovers().length === 0);
+});
 
-test(
-  'with --keep the cluster stays until Ctrl-C, and the result still decides the exit code',
-  async () => {
-    const run = new Run([...QUICK, '--keep']);
-    await run.said('The cluster stays up');
-    run.child.kill('SIGINT');
-    expect(await run.exitCode()).toBe(0);
-  },
-  60 * SECONDS,
-);
+test('with --keep the cluster stays until Ctrl-C, and the result still decides the exit code', async () => {
+  const run = new Run([...QUICK, '--keep']);
+  await run.said('The cluster stays up');
+  run.child.kill('SIGINT');
+  expect(await run.exitCode()).toBe(0);
+});
 
 describe('arguments', () => {
   test('that make no sense end at once with what is wrong', async () => {

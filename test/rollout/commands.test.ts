@@ -14,7 +14,6 @@ import { until, withRollout } from './support.ts';
 /** The commands that the documents show, given to the real kubectl. */
 
 const when = noKubectl ? describe.skip : describe;
-const MINUTE = 60_000;
 
 /** Helm writes what it remembers of a release as protobuf, which the embedded cluster does not speak; so kubectl applies the chart. */
 function installed(command: string): string {
@@ -71,38 +70,30 @@ when(noKubectl ? 'documented commands (skipped: no kubectl on the PATH)' : 'docu
 
   const noHelm = spawnSync('helm', ['version']).error !== undefined;
 
-  test(
-    `the chart goes into a namespace that is made for it${noHelm ? ' (as far as that goes without helm)' : ''}`,
-    () =>
-      withCluster(async (kubeconfig) => {
-        await run('kubectl apply -f imports/crds/cert-manager.yaml', kubeconfig);
-        const documented = commands('docs/deploying.md', 'With Helm').filter(
-          (line) => !(noHelm && line.startsWith('helm')),
-        );
-        for (const command of documented) await run(installed(command), kubeconfig);
-        if (noHelm) return;
-        const deployment = 'get deployment brupop-controller-deployment --namespace updates --output yaml';
-        expect(await run(`kubectl ${deployment}`, kubeconfig)).toContain('value: 10%');
-      }),
-    MINUTE,
-  );
+  test(`the chart goes into a namespace that is made for it${noHelm ? ' (as far as that goes without helm)' : ''}`, () =>
+    withCluster(async (kubeconfig) => {
+      await run('kubectl apply -f imports/crds/cert-manager.yaml', kubeconfig);
+      const documented = commands('docs/deploying.md', 'With Helm').filter(
+        (line) => !(noHelm && line.startsWith('helm')),
+      );
+      for (const command of documented) await run(installed(command), kubeconfig);
+      if (noHelm) return;
+      const deployment = 'get deployment brupop-controller-deployment --namespace updates --output yaml';
+      expect(await run(`kubectl ${deployment}`, kubeconfig)).toContain('value: 10%');
+    }));
 
-  test(
-    'who follows the documents watches a rollout and, in the middle of it, is rid of the operator without a trace',
-    () =>
-      withRollout({}, async (rollout) => {
-        const kubeconfig = rollout.world.served.kubeconfig(ADMIN);
-        const follow = async (document: string, heading: string): Promise<void> => {
-          for (const command of commands(document, heading)) await run(command.replace('NODE', 'node-1'), kubeconfig);
-        };
-        await until(rollout, () => [...rollout.recorder.shadows.values()].some(({ status }) => status?.drain));
-        await follow('docs/deploying.md', 'Before');
-        await follow('docs/deploying.md', 'As it is');
-        await follow('docs/deploying.md', 'Taking it away');
-        expect(traces(rollout)).toEqual([]);
-      }),
-    2 * MINUTE,
-  );
+  test('who follows the documents watches a rollout and, in the middle of it, is rid of the operator without a trace', () =>
+    withRollout({}, async (rollout) => {
+      const kubeconfig = rollout.world.served.kubeconfig(ADMIN);
+      const follow = async (document: string, heading: string): Promise<void> => {
+        for (const command of commands(document, heading)) await run(command.replace('NODE', 'node-1'), kubeconfig);
+      };
+      await until(rollout, () => [...rollout.recorder.shadows.values()].some(({ status }) => status?.drain));
+      await follow('docs/deploying.md', 'Before');
+      await follow('docs/deploying.md', 'As it is');
+      await follow('docs/deploying.md', 'Taking it away');
+      expect(traces(rollout)).toEqual([]);
+    }));
 });
 
 /** What the operator would leave behind if it were taken away wrongly. */

@@ -38,6 +38,6 @@ const SHADOWS = '/apis/brupop.bottlerocket.aws/v2/bottlerocketshadows';
 
 /** Resolves at the first moment at which `holds` is true, looked at after each change in a collection. @throws when there is none in time */
 export async function until({ world }: Rollout, holds: () => boolean, path = SHADOWS): Promise<void> {
-  for await (const _ of world.transport.watch({ path, signal: AbortSignal.timeout(40_000) })) if (holds()) return;
-  throw new Error('it did not happen within 40 s');
+  for await (const _ of world.transport.watch({ path, signal: AbortSignal.timeout(120_000) })) if (holds()) return;
+  throw new Error('it did not happen within two minutes');
 }

@@ -16,7 +16,6 @@ import { literalEnv, type Manifest, manifests } from '../manifests.ts';
  */
 const REAL = process.env['CONTRACT_KUBECONFIG'];
 const APPLY = REAL === undefined ? '--server-side=false' : '';
-const MINUTE = 60_000;
 
 const missing = noKubectl || noHelm;
 const when = missing ? describe.skip : describe;
@@ -54,7 +53,7 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
     await run('kubectl create -f imports/crds');
     await done('kubectl wait crd --all --for=condition=Established');
     await done('kubectl create namespace updates');
-  }, MINUTE);
+  });
 
   afterEach(async () => {
     await run(
@@ -62,7 +61,7 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
     );
     await embedded?.close();
     await rm(folder, { recursive: true });
-  }, MINUTE);
+  });
 
   const helm = (verb: string, rest = ''): string =>
     `helm ${verb} updater ${verb === 'rollback' ? '' : chart} --namespace updates ${APPLY} ${rest}`;
@@ -70,57 +69,49 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
   const KINDS = 'deployments,daemonsets,services,serviceaccounts,roles,rolebindings,certificates,issuers';
   const concurrency = async () => literalEnv(await get('deployments'), 'controller')['MAX_CONCURRENT_UPDATE'];
 
-  test(
-    'has what the constructs have, and changes with its values there and back',
-    async () => {
-      await done(helm('install'));
-      const expected = manifests({ namespace: 'updates' }).filter(({ metadata }) => metadata.namespace === 'updates');
-      const names = new Set((await get(KINDS)).map(({ kind, metadata }) => `${kind}/${metadata.name}`));
-      expect([...names]).toEqual(
-        expect.arrayContaining(
-          expected
-            .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
-            .filter((name) => !name.startsWith('PodDisruption')),
-        ),
-      );
-      for (const { metadata } of await get('deployments,daemonsets'))
-        expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'updater' });
+  test('has what the constructs have, and changes with its values there and back', async () => {
+    await done(helm('install'));
+    const expected = manifests({ namespace: 'updates' }).filter(({ metadata }) => metadata.namespace === 'updates');
+    const names = new Set((await get(KINDS)).map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+    expect([...names]).toEqual(
+      expect.arrayContaining(
+        expected
+          .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+          .filter((name) => !name.startsWith('PodDisruption')),
+      ),
+    );
+    for (const { metadata } of await get('deployments,daemonsets'))
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'updater' });
 
-      await done(helm('upgrade', '--set controller.maxConcurrentUpdate=3'));
-      expect(await concurrency()).toBe('3');
-      const { code, stderr } = await run(helm('upgrade', '--set controller.maxConcurrentUpdate=many'));
-      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('maxConcurrentUpdate') });
-      expect(await concurrency()).toBe('3');
+    await done(helm('upgrade', '--set controller.maxConcurrentUpdate=3'));
+    expect(await concurrency()).toBe('3');
+    const { code, stderr } = await run(helm('upgrade', '--set controller.maxConcurrentUpdate=many'));
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('maxConcurrentUpdate') });
+    expect(await concurrency()).toBe('3');
 
-      await done(helm('rollback', '1'));
-      expect(await concurrency()).toBe('1');
-    },
-    2 * MINUTE,
-  );
+    await done(helm('rollback', '1'));
+    expect(await concurrency()).toBe('1');
+  });
 
-  test(
-    'leaves the definition and the shadows behind when it is uninstalled, and finds them when it comes again',
-    async () => {
-      await done(helm('install'));
-      await done(`kubectl wait crd ${CRD_NAME} --for=condition=Established`);
-      const shadow = {
-        apiVersion: 'brupop.bottlerocket.aws/v2',
-        kind: 'BottlerocketShadow',
-        metadata: { name: 'brs-node-1', namespace: 'updates' },
-        spec: { state: 'Idle' },
-      };
-      await writeFile(join(folder, 'shadow.json'), JSON.stringify(shadow));
-      await done(`kubectl create -f ${join(folder, 'shadow.json')}`);
+  test('leaves the definition and the shadows behind when it is uninstalled, and finds them when it comes again', async () => {
+    await done(helm('install'));
+    await done(`kubectl wait crd ${CRD_NAME} --for=condition=Established`);
+    const shadow = {
+      apiVersion: 'brupop.bottlerocket.aws/v2',
+      kind: 'BottlerocketShadow',
+      metadata: { name: 'brs-node-1', namespace: 'updates' },
+      spec: { state: 'Idle' },
+    };
+    await writeFile(join(folder, 'shadow.json'), JSON.stringify(shadow));
+    await done(`kubectl create -f ${join(folder, 'shadow.json')}`);
 
-      await done('helm uninstall updater --namespace updates --wait=watcher');
-      expect(await get('deployments,daemonsets,roles,certificates')).toEqual([]);
-      expect(
-        (await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).map(({ metadata }) => metadata.name),
-      ).toEqual(['brs-node-1']);
+    await done('helm uninstall updater --namespace updates --wait=watcher');
+    expect(await get('deployments,daemonsets,roles,certificates')).toEqual([]);
+    expect((await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).map(({ metadata }) => metadata.name)).toEqual([
+      'brs-node-1',
+    ]);
 
-      await done(helm('install'));
-      expect(await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).toHaveLength(1);
-    },
-    2 * MINUTE,
-  );
+    await done(helm('install'));
+    expect(await get('bottlerocketshadows.v2.brupop.bottlerocket.aws')).toHaveLength(1);
+  });
 });

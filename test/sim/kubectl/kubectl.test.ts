@@ -244,7 +244,7 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
     await kubectl('uncordon n1');
     await kubectl('delete deployment,pdb web');
     await kubectl('wait --for=delete pod --all --timeout=10s');
-  }, 60_000);
+  });
 
   test('creates namespaces, service accounts and tokens, and asks what is allowed', async () => {
     await kubectl('create namespace shop');
