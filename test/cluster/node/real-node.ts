@@ -98,7 +98,8 @@ export class RealNode implements NodeSoftware {
     const [version = ''] = /\d+\.\d+\.\d+\S*/.exec(osImage) ?? [];
     await writeFile(join(disk, 'etc', 'os-release'), osRelease(version, osImage));
     await this.cgroup.create();
-    const log = openSync(join(disk, 'var', 'log', 'boot.log'), 'a');
+    const logFile = join(disk, 'var', 'log', 'boot.log');
+    const log = openSync(logFile, 'a');
     const namespaces = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
     const boot = ['unshare', ...namespaces, here('boot'), name, run, disk, address.ip];
     // It goes down with this process, however that ends.
@@ -108,7 +109,7 @@ export class RealNode implements NodeSoftware {
       env: { PATH: tools.path },
     });
     closeSync(log);
-    this.#init = await initOf(this.#process);
+    this.#init = await initOf(this.#process, logFile);
     await plugIn(name, address, this.#init);
   }
 
@@ -151,11 +152,12 @@ async function readNamespace(pid: number): Promise<string | undefined> {
 }
 
 /** The process that `unshare` has forked: by then it has made the namespaces. @throws Error when it ended before that */
-async function initOf({ pid = 0 }: ChildProcess): Promise<number> {
+async function initOf({ pid = 0 }: ChildProcess, logFile: string): Promise<number> {
   const file = join('/proc', String(pid), 'task', String(pid), 'children');
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text === undefined) throw new Error('a node did not boot: see its boot.log');
+    // The log goes with the cluster.
+    if (text === undefined) throw new Error(`a node did not boot: ${(await readFile(logFile, 'utf8')).trim()}`);
     if (text.trim()) return Number(text);
     await systemClock.sleep(POLL_MS);
   }
