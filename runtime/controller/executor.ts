@@ -12,7 +12,7 @@ import type { ShadowView } from './plan/snapshot.ts';
 import type { Refusals } from './refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
-import { NotLeadingError, SlotsMovedError } from './slots/ledger.ts';
+import { NotLeadingError, SlotsMovedError, UnreadableSlotsError } from './slots/ledger.ts';
 
 /** Commands that are carried out at once. */
 const AT_ONCE = 10;
@@ -190,7 +190,8 @@ export class Executor {
   }
 
   #withhold(commands: readonly Command[], error: unknown): 'moved' | 'refused' | 'unanswered' {
-    if (isMoved(error)) return 'moved';
+    // Whoever has overwritten the list of slots is no API server that refuses: nothing was sent, and the list may be mended at any moment.
+    if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
     for (const command of commands) this.#refusals.add(command, error);
     return isDefinite(error) ? 'refused' : 'unanswered';
   }

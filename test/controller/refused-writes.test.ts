@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { upToDate } from '../../runtime/controller/plan/conditions.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
@@ -265,4 +266,19 @@ test('a hundred writes that are not answered leave the Kubernetes API room for o
   stage.start({ transport, env: { MAX_CONCURRENT_UPDATE: 'unlimited' } });
   await stage.pass(minutes(1));
   expect(most).toBeLessThanOrEqual(32);
+});
+
+test('a list of slots that somebody has overwritten is read again every half minute, and no node is said to be refused for it', async () => {
+  stage = await Stage.with('a');
+  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+  stage.start();
+  await stage.pass();
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+  await stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: 'none' } } });
+  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
+  await stage.pass(minutes(20));
+  expect(await verdictOn('a')).not.toMatchObject({ reason: 'WriteRefused' });
+  await stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: null } } });
+  await stage.pass(minutes(1));
+  expect(await stage.spec('a')).toBe(STARTED);
 });
