@@ -78,7 +78,7 @@ export class Conversation {
   async act(action: NodeAction, signal: AbortSignal): Promise<void> {
     const { clock, api } = this.#options;
     const failing = new Streak(clock);
-    await this.#insist({ signal, refused: 'request not granted', fields: { action } }, async () => {
+    await this.#insist({ signal, refused: 'request not granted', fields: { action }, isWait: true }, async () => {
       const answer = await api.act(this.#caller(), action, signal);
       if (answer.kind === 'ok') return 'done';
       const isFinal = failing.note(answer.kind === 'failed') >= ACTION_FAILS_MS || answer.kind === 'deadline';
@@ -111,15 +111,14 @@ export class Conversation {
   /** Repeats `ask` until it is done. A pause ends early when the shadow changes, because the answer may then be another. */
   async #insist(topic: Topic, ask: (shadowVersion: string) => Promise<Refused | 'done' | 'again'>): Promise<void> {
     const { clock, random, logger } = this.#options;
-    const { refused, fields, signal } = topic;
+    const { refused, fields, signal, isWait = false } = topic;
     for (let attempt = 0; ; attempt++) {
       const shadowVersion = this.#shadowVersion();
       const asked = clock.monotonic();
       const answer = await ask(shadowVersion);
       if (answer === 'done') return;
       if (answer === 'again') continue;
-      // Such an answer was itself a wait, for a drain above all: nobody would wait for the drain in a pause.
-      if (clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
+      if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
       logger[level](refused, { ...fields, answer: kind, attempt, error });
@@ -158,5 +157,7 @@ interface Topic {
   /** What the log says when it is not granted. */
   readonly refused: string;
   readonly fields?: Fields;
+  /** An answer that is long in coming was itself a wait, for a drain above all: nobody would wait for the drain in a pause. */
+  readonly isWait?: boolean;
   readonly signal: AbortSignal;
 }

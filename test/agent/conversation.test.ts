@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import type { AgentApi, ApiAnswer } from '../../runtime/agentapi/client.ts';
+import { Conversation } from '../../runtime/agent/conversation.ts';
+import type { View } from '../../runtime/agent/decide.ts';
+import { Latest } from '../../runtime/lib/latest.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { VirtualClock } from '../../sim/clock.ts';
+
+const ANSWER_MS = 60_000;
+
+/** The pauses before each of the next requests, where every answer takes a minute and grants nothing. */
+async function pauses(talk: (conversation: Conversation, signal: AbortSignal) => Promise<void>): Promise<number[]> {
+  const clock = new VirtualClock();
+  const asked: number[] = [];
+  const ask = async (): Promise<ApiAnswer> => {
+    asked.push(clock.monotonic());
+    await clock.sleep(ANSWER_MS);
+    return { kind: 'again', message: 'no answer' };
+  };
+  const api: AgentApi = { createShadow: ask, putStatus: ask, act: ask };
+  const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
+  const readUid = async (): Promise<string> => 'u';
+  const random = (): number => 0.5;
+  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  const stop = new AbortController();
+  const ended = talk(conversation, stop.signal).catch(() => undefined);
+  await clock.advance(4.5 * ANSWER_MS);
+  stop.abort(new Error('over'));
+  await clock.advance(ANSWER_MS);
+  await ended;
+  return asked.slice(1).map((time, index) => time - asked[index]! - ANSWER_MS);
+}
+
+test('an apiserver that is long in answering is asked for a shadow ever less often', async () => {
+  expect(await pauses((conversation, signal) => conversation.createShadow(signal))).toEqual([100, 200, 400, 800]);
+});
+
+test('a drain is waited for again at once, because nobody would wait for it in a pause', async () => {
+  expect(await pauses((conversation, signal) => conversation.act('cordonAndDrain', signal))).toEqual([
+    100, 100, 100, 100,
+  ]);
+});
