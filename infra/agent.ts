@@ -91,6 +91,8 @@ function agentEnvironment(settings: Settings): k8s.EnvVar[] {
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: agent.excludeFromLbWaitTimeInSec,
     UPDATE_CHECK_INTERVAL_IN_SEC: agent.updateCheckIntervalInSec,
     APISERVER_SERVICE_PORT: apiserver.servicePort,
+    // Kubernetes sets it in pods that start when the Service is there.
+    BRUPOP_APISERVER_SERVICE_HOST: undefined,
     APISERVER_ADDRESS: undefined,
     BOTTLEROCKET_API_SOCKET: agent.apiSocket,
     BOOT_ID_PATH: undefined,

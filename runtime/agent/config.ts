@@ -1,4 +1,14 @@
-import { bool, type EnvValues, type EnvVar, port, positiveSeconds, readEnv, seconds, text } from '../lib/env.ts';
+import {
+  bool,
+  type EnvValues,
+  type EnvVar,
+  optionalText,
+  port,
+  positiveSeconds,
+  readEnv,
+  seconds,
+  text,
+} from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { processEnv } from '../lib/process-env.ts';
 import { APISERVER_SERVICE } from '../shadow/names.ts';
@@ -44,6 +54,9 @@ export const agentEnv = {
     default: '120',
   }),
   APISERVER_SERVICE_PORT: port({ help: "port of the operator's own apiserver Service", default: '443' }),
+  BRUPOP_APISERVER_SERVICE_HOST: optionalText({
+    help: 'address of that Service, which Kubernetes sets; dialled where the cluster DNS does not answer',
+  }),
   APISERVER_ADDRESS: {
     expected: 'host:port, with an IPv6 address in brackets',
     help: 'host:port to dial instead of the Service; the certificate must still bear its name',
@@ -78,9 +91,10 @@ export function readAgentConfig(source: Readonly<Record<string, string | undefin
  * Where the agent dials the operator's apiserver, and the name that the certificate must bear. The name ends in `svc`: the pod's resolver
  * adds the cluster's domain, and the certificates of every installation contain this name.
  */
-export function operatorAddress(config: AgentConfig, namespace: string): Address & { readonly servername: string } {
+export function operatorAddress(config: AgentConfig, namespace: string) {
   const servername = `${APISERVER_SERVICE}.${namespace}.svc`;
-  return { servername, ...(config.APISERVER_ADDRESS ?? { host: servername, port: config.APISERVER_SERVICE_PORT }) };
+  const service = { host: servername, port: config.APISERVER_SERVICE_PORT };
+  return { servername, ...(config.APISERVER_ADDRESS ?? service), fallbackHost: config.BRUPOP_APISERVER_SERVICE_HOST };
 }
 
 /** Files by which the agent verifies the apiserver, and by which it proves its own identity there. */

@@ -1,6 +1,8 @@
+import { lookup } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import { withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
@@ -51,6 +53,8 @@ export interface StatusPut {
 export interface ClientOptions {
   readonly host: string;
   readonly port: number;
+  /** Address to dial where `host` cannot be resolved; empty = none. */
+  readonly fallbackHost?: string;
   /** The name that the certificate must bear. */
   readonly servername: string;
   readonly caPath: string;
@@ -107,7 +111,7 @@ async function answerOf(options: ClientOptions, call: Ask): Promise<ApiAnswer> {
 
 async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
   const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
-  const { host, port, servername } = options;
+  const { host, port, servername, fallbackHost = '' } = options;
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => reject(signal.aborted ? signal.reason : error);
     const outgoing = request(
@@ -115,6 +119,7 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
         host,
         port,
         servername,
+        lookup: lookupOr(fallbackHost),
         ...tls,
         signal,
         agent: false,
@@ -129,6 +134,21 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
     outgoing.on('error', fail);
     outgoing.end(call.body);
   });
+}
+
+/**
+ * Resolves a name by DNS, or to `address` where DNS does not answer. The cluster's DNS may have no pod that runs: on the last node that can
+ * take one, its pods wait until that node is uncordoned, which only the apiserver does.
+ */
+function lookupOr(address: string): LookupFunction {
+  const family = isIP(address);
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, found, foundFamily) => {
+      if (!error || family === 0) callback(error, found, foundFamily);
+      else if (options.all) callback(null, [{ address, family }]);
+      else callback(null, address, family);
+    });
+  };
 }
 
 /** Reads no more than the bound allows. A longer body is cut and not refused, because its HTTP status says what matters. */

@@ -1,4 +1,4 @@
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, link, rename, rm } from 'node:fs/promises';
 import http from 'node:http';
 import { DROPPED, type HostAnswer, text } from './answer.ts';
 import type { SimulatedHost } from './host.ts';
@@ -9,13 +9,15 @@ const TIMEOUTS = { keepAliveTimeout: 5000, headersTimeout: 5000, connectionsChec
 const API_GROUP = 274;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
-/** A simulated host's API on a unix socket, which comes and goes with the host's API server. */
+/** A simulated host's API on a unix socket. While the host's API server is away its file stays, as a real one's does; the next one unlinks it. */
 export class HostSocket {
   readonly #host: SimulatedHost;
   readonly #path: string;
   #server: http.Server | undefined;
   #change: Promise<void> = Promise.resolve();
   #unobserve: (() => void) | undefined;
+  /** Whether the file is that of a server that is away. */
+  #left = false;
 
   constructor(host: SimulatedHost, path: string) {
     this.#host = host;
@@ -39,6 +41,7 @@ export class HostSocket {
     this.#unobserve?.();
     await this.#change;
     await this.#close();
+    await rm(this.#path, { force: true });
   }
 
   async #listen(): Promise<void> {
@@ -48,6 +51,7 @@ export class HostSocket {
         () => response.destroy(),
       );
     });
+    if (this.#left) await rm(this.#path, { force: true });
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -58,15 +62,19 @@ export class HostSocket {
     await chown(this.#path, -1, API_GROUP).catch(() => undefined);
   }
 
-  /** Closing a server removes its socket file as well. */
+  /** Node removes a server's socket file with it, so the file has a second name meanwhile. */
   async #close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     if (!server) return;
+    const kept = `${this.#path}.kept`;
+    await link(this.#path, kept);
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeAllConnections();
     });
+    await rename(kept, this.#path);
+    this.#left = true;
   }
 
   async #serve(request: http.IncomingMessage): Promise<HostAnswer> {

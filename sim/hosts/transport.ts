@@ -25,8 +25,8 @@ export class InProcessHostTransport implements HostTransport {
     const { method, path, body, timeoutMs, signal } = request;
     signal?.throwIfAborted();
     const call = `${method} ${path}`;
-    if (pinned && host.socketGeneration !== this.#generation) throw new HostUnreachableError(call, 'ECONNREFUSED');
-    if (!host.listening) throw new HostUnreachableError(call, pinned ? 'ECONNREFUSED' : 'ENOENT');
+    if (pinned && host.socketGeneration !== this.#generation) throw new HostUnreachableError(call, 'ESTALE');
+    if (!host.listening) throw new HostUnreachableError(call, 'ECONNREFUSED');
     if (host.denied) throw new HostUnreachableError(call, 'EACCES');
     const answered = new AbortController();
     const until = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
@@ -30,7 +30,6 @@ beforeAll(async () => {
     token: users[0].user.token,
     'ca.crt': served.caPem,
     boot_id: 'boot-1',
-    'api.sock': '',
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
 });
@@ -39,7 +38,10 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-test('an agent whose socket file leads nowhere says so in its termination log and exits with 0', async () => {
+test('an agent whose mounted socket file was unlinked says so in its termination log and exits with 0', async () => {
+  // An open file stands for the mount: one sees it also when it has no name any more.
+  const socket = await open(join(dir, 'api.sock'), 'w');
+  await rm(join(dir, 'api.sock'));
   const written = new Map<string, string>();
   const exited = Promise.withResolvers<number>();
   let end = (_signal: string): void => undefined;
@@ -48,7 +50,7 @@ test('an agent whose socket file leads nowhere says so in its termination log an
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
     KUBERNETES_SERVICE_PORT: new URL(served.url).port,
     SERVICE_ACCOUNT_DIR: dir,
-    BOTTLEROCKET_API_SOCKET: join(dir, 'api.sock'),
+    BOTTLEROCKET_API_SOCKET: `/proc/self/fd/${socket.fd}`,
     BOOT_ID_PATH: join(dir, 'boot_id'),
     TERMINATION_LOG: '/dev/termination-log',
     HTTP_PORT: '0',
@@ -69,8 +71,9 @@ test('an agent whose socket file leads nowhere says so in its termination log an
   );
   expect(await exited.promise).toBe(0);
   expect(written.get('/dev/termination-log')).toMatch(
-    /^GET \/os: no answer \(ECONNREFUSED\): the mount of the host's socket is dead/,
+    /^GET \/os: no answer \(ESTALE\): the mount of the host's socket is dead/,
   );
   // Here the process lives on, and with it its probes.
   end('SIGTERM');
+  await socket.close();
 });

@@ -80,6 +80,16 @@ describe('a request to the apiserver', () => {
     ]);
   });
 
+  test('reaches the Service by its address while its name cannot be resolved, as on a last node whose DNS pods wait for it', async () => {
+    const { port } = server.server.address() as AddressInfo;
+    const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
+    // Longer than a name may be, so that no server is asked for it.
+    const options = { host: 'x'.repeat(64), port, servername: SERVICE, clock: systemClock, ...files };
+    expect(await agentApiClient(options).act(CALLER, 'uncordon')).toEqual({ kind: 'again', message: 'ENOTFOUND' });
+    const withAddress = agentApiClient({ ...options, fallbackHost: '127.0.0.1' });
+    expect(await withAddress.act(CALLER, 'uncordon')).toEqual({ kind: 'ok' });
+  });
+
   test('bears the token, and trusts the CA, that are on the disk now', async () => {
     await client().act(CALLER, 'uncordon');
     await provide('token', 'token-2');

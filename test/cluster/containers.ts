@@ -3,7 +3,7 @@ import type { Pod } from '../../runtime/kube/objects.ts';
 interface ContainerState {
   readonly running?: { readonly startedAt: string };
   readonly waiting?: { readonly reason?: string };
-  readonly terminated?: { readonly reason?: string; readonly exitCode: number };
+  readonly terminated?: { readonly reason?: string; readonly exitCode: number; readonly message?: string };
 }
 
 /** What a kubelet says of a container, as much of it as scenarios ask for. */

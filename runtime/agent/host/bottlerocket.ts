@@ -6,7 +6,6 @@ import {
   HostActionFailedError,
   HostBusyError,
   HostUnreachableError,
-  isDeadMount,
   isTrouble,
   OfferChangedError,
   OtherImageError,
@@ -107,7 +106,7 @@ export class Bottlerocket implements HostUpdater {
         await this.#calls.start('reboot', signal);
       } catch (error) {
         // The host is going down: nothing listens any more.
-        if (unanswered && isDeadMount(error)) return;
+        if (unanswered && error instanceof HostUnreachableError && error.socketDead) return;
         unanswered ||= mayHaveArrived(error);
         throw error;
       }

@@ -6,16 +6,16 @@ export abstract class HostError extends Error {}
 /** The host gave no whole answer: the connection was refused, reset, timed out, not permitted or cut off. */
 export class HostUnreachableError extends HostError {
   override readonly name = 'HostUnreachableError';
-  /** The system's word for it, e.g. `ECONNREFUSED`, `ENOENT`, `EACCES`, `ECONNRESET`, `ETIMEDOUT`. */
+  /** The system's word for it, e.g. `ECONNREFUSED`, `ENOENT`, `EACCES`, `ECONNRESET`, `ETIMEDOUT`; `ESTALE` as in `isDeadMount`. */
   readonly code: string;
   constructor(call: string, code: string, options?: ErrorOptions) {
     super(`${call}: no answer (${code})`, options);
     this.code = code;
   }
 
-  /** Nothing listens behind the socket file. A mount of the file stays like this once the host's API server has been restarted. */
+  /** Nothing listens behind the socket file. */
   get socketDead(): boolean {
-    return this.code === 'ECONNREFUSED' || this.code === 'ENOENT';
+    return this.code === 'ECONNREFUSED' || this.code === 'ENOENT' || this.code === 'ESTALE';
   }
 
   /** The request cannot have reached the host. With any other code it may have. */
@@ -104,9 +104,13 @@ export class UpdatesUnsupportedError extends HostError {
   override readonly name = 'UpdatesUnsupportedError';
 }
 
-/** The socket of the host's API is a dead mount: only a new container gets a live one. */
+/**
+ * The mounted socket file has been unlinked: the host's API server has made a new one, and only a new container gets that. While the server is
+ * away its file stays, and the agent must too: for a new container without the file, the container runtime makes a folder in its place, and the
+ * server could never listen there again.
+ */
 export function isDeadMount(error: unknown): error is HostUnreachableError {
-  return error instanceof HostUnreachableError && error.socketDead;
+  return error instanceof HostUnreachableError && error.code === 'ESTALE';
 }
 
 /** The host gives no answer, an answer without a meaning, or cannot begin. Most often this passes by itself. */

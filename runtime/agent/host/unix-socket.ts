@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import http from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
 import { HostUnreachableError } from './errors.ts';
@@ -33,7 +34,9 @@ export class UnixSocketTransport implements HostTransport {
       return await this.#exchange(request, over.signal);
     } catch (cause) {
       if (over.signal.aborted) throw over.signal.reason;
-      throw new HostUnreachableError(call, (cause as NodeJS.ErrnoException).code ?? 'EPROTO', { cause });
+      const { code = 'EPROTO' } = cause as NodeJS.ErrnoException;
+      const isStale = code === 'ECONNREFUSED' && (await isUnlinked(this.#path));
+      throw new HostUnreachableError(call, isStale ? 'ESTALE' : code, { cause });
     } finally {
       signal?.removeEventListener('abort', abort);
       over.abort();
@@ -52,6 +55,12 @@ export class UnixSocketTransport implements HostTransport {
       outgoing.end(body);
     });
   }
+}
+
+/** Through a mount of a file itself, one sees the file also when no folder has it any more. */
+async function isUnlinked(path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => undefined);
+  return file?.nlink === 0;
 }
 
 async function readAll(incoming: http.IncomingMessage): Promise<string> {
