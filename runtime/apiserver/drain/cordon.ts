@@ -12,9 +12,9 @@ import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
-import { filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
+import { type Blocked, filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
 import { outlasting, precheck, preflightOn } from './preflight.ts';
-import { type Blocked, drainBlocked, drainMayTimeOut, progressOf, reasonsOf } from './status.ts';
+import { drainBlocked, drainMayTimeOut, progressOf, reasonsOf } from './status.ts';
 
 /** What the marks on a node say of its drain. */
 interface DrainIdentity {

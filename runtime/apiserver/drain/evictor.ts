@@ -6,7 +6,7 @@ import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
 import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Blocked } from './status.ts';
+import type { Blocked } from './filter.ts';
 
 export interface EvictionQueueOptions {
   /** Most requests of one drain in flight. How long pods take to end does not count. */

@@ -70,6 +70,9 @@ function isOwn(pod: Pod, { namespace }: FilterTerms): boolean {
   return pod.metadata.namespace === namespace && OWN_COMPONENTS.has(pod.metadata.labels?.[COMPONENT_LABEL] ?? '');
 }
 
+/** By UID: why a pod could not be evicted at the last try. */
+export type Blocked = ReadonlyMap<string, string>;
+
 /** The pods of a node, by what a drain does with them. */
 export interface PodDeleteList {
   /** To evict, or to wait for where they are ending. */

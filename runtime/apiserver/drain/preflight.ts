@@ -5,7 +5,7 @@ import { selects } from '../../kube/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
-import type { Blocked } from './status.ts';
+import type { Blocked } from './filter.ts';
 
 /**
  * What the preflight does on this node. A refusal leaves a node in service, and so is for nodes that are in service. On a node that bears our

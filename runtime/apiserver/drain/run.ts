@@ -8,8 +8,8 @@ import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { CordonedNode } from './cordon.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { filterFields, filterPods, keepOwnUnlessReschedulable, podsLeft, Reschedule } from './filter.ts';
-import { type Blocked, StatusWriter } from './status.ts';
+import { type Blocked, filterFields, filterPods, keepOwnUnlessReschedulable, podsLeft, Reschedule } from './filter.ts';
+import { StatusWriter } from './status.ts';
 
 /** How one run of a drain ended. Whoever waits for it then looks for itself at what is true. */
 export type RunEnd =

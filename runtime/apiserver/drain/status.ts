@@ -1,5 +1,5 @@
 import { ConflictError } from '../../kube/errors.ts';
-import type { Pod } from '../../kube/objects.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
@@ -7,14 +7,22 @@ import { shadowName } from '../../shadow/names.ts';
 import type { Preflight } from '../config.ts';
 import type { NodeEvent, Ports } from '../ports.ts';
 import { retryOnConflict } from '../snapshot.ts';
-import type { CordonedNode } from './cordon.ts';
+import type { Blocked } from './filter.ts';
 import { graceSeconds } from './preflight.ts';
 
 /** Enough to act on; a status must not grow with the node. */
 const MAX_LISTED = 20;
 
-/** By UID: why a pod could not be evicted at the last try. */
-export type Blocked = ReadonlyMap<string, string>;
+/** A drain as its status is reported. */
+interface ReportedDrain {
+  readonly node: Node;
+  /** When it began (RFC 3339). */
+  readonly since: string;
+  /** As it stands in the shadow's status. */
+  readonly progress: DrainProgress;
+  /** resourceVersion of the shadow after that. */
+  readonly shadowVersion: string;
+}
 
 /** What `status.drain` says, in words that change only when the matter does. */
 export function progressOf(since: string, pods: readonly Pod[], blocked: Blocked): DrainProgress {
@@ -54,7 +62,7 @@ type StatusPorts = Pick<Ports, 'shadows' | 'clock' | 'logger'>;
 /** Says that no pod is left, if the status still speaks of the drain that began at `since`. Never rejects. */
 export async function reportEmpty(
   { shadows, logger }: Omit<StatusPorts, 'clock'>,
-  { node, since }: Pick<CordonedNode, 'node' | 'since'>,
+  { node, since }: Pick<ReportedDrain, 'node' | 'since'>,
   signal: AbortSignal,
 ): Promise<void> {
   const name = shadowName(node.metadata.name);
@@ -85,7 +93,7 @@ export class StatusWriter {
   #version: string;
   #writing = false;
 
-  constructor(ports: StatusPorts, { node, since, progress, shadowVersion }: CordonedNode, signal: AbortSignal) {
+  constructor(ports: StatusPorts, { node, since, progress, shadowVersion }: ReportedDrain, signal: AbortSignal) {
     this.#ports = ports;
     this.#signal = signal;
     this.#nodeName = node.metadata.name;

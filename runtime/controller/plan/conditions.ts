@@ -2,9 +2,8 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
-import type { ShadowView } from './snapshot.ts';
-import { atTime, type Finding } from './verdict.ts';
-import type { Judged } from './verdicts.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
+import { atTime, type Finding, type Verdict } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What conditions are written by. */
@@ -22,7 +21,10 @@ export interface ConditionRules {
  * The conditions that do not say what the verdicts say. A shadow that is about to be written, or whose view is out of date, gets its condition
  * once that has been seen. Some may be withheld: they are not among the limit.
  */
-export function conditionCommands(judged: readonly Judged[], rules: ConditionRules): readonly SetCondition[] {
+export function conditionCommands(
+  judged: readonly { readonly info: NodeInfo; readonly verdict: Verdict }[],
+  rules: ConditionRules,
+): readonly SetCondition[] {
   const { written, withheld, limit, now } = rules;
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
