@@ -77,6 +77,8 @@ function agentPod(settings: Settings): k8s.PodTemplateSpec {
         nodeAffinity: requiredNodes([{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_VALUE] }]),
       }),
       ...(agent.tolerations.length > 0 && { tolerations: agent.tolerations as k8s.Toleration[] }),
+      // The address of the apiserver's Service, for when the cluster DNS does not answer.
+      enableServiceLinks: true,
       volumes: agentVolumes(settings),
     },
   });
@@ -91,7 +93,7 @@ function agentEnvironment(settings: Settings): k8s.EnvVar[] {
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: agent.excludeFromLbWaitTimeInSec,
     UPDATE_CHECK_INTERVAL_IN_SEC: agent.updateCheckIntervalInSec,
     APISERVER_SERVICE_PORT: apiserver.servicePort,
-    // Kubernetes sets it in pods that start when the Service is there.
+    // Kubernetes sets it (enableServiceLinks) in pods that start when the Service is there.
     BRUPOP_APISERVER_SERVICE_HOST: undefined,
     APISERVER_ADDRESS: undefined,
     BOTTLEROCKET_API_SOCKET: agent.apiSocket,

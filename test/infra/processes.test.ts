@@ -6,7 +6,7 @@ import { controllerEnv, readControllerConfig } from '../../runtime/controller/co
 import type { EnvVar } from '../../runtime/lib/env.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { anyProps } from './any-props.ts';
-import { container, find, literalEnv, workload, manifests, type Process, PROCESSES } from './manifests.ts';
+import { container, find, literalEnv, manifests, podSpec, type Process, PROCESSES, workload } from './manifests.ts';
 import { runs } from '../random.ts';
 
 const SCHEMAS = { agent: agentEnv, apiserver: apiserverEnv, controller: controllerEnv };
@@ -182,4 +182,12 @@ test('every tunable arrives at its process', () => {
   });
   // Cron would win over the window.
   expect(controller).not.toHaveProperty('SCHEDULER_CRON_EXPRESSION');
+});
+
+test('an agent is told the address of the apiserver’s Service, which it dials where the cluster DNS does not answer', () => {
+  expect(podSpec(manifests(), 'agent').enableServiceLinks).toBe(true);
+  expect(podSpec(manifests(), 'apiserver').enableServiceLinks).toBe(false);
+  const kinds = manifests().map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+  // Kubernetes tells a pod of the Services that are there before it.
+  expect(kinds.indexOf('Service/brupop-apiserver')).toBeLessThan(kinds.indexOf('DaemonSet/brupop-agent'));
 });
