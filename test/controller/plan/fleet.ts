@@ -1,3 +1,4 @@
+import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { rebootRequest } from '../../../runtime/controller/plan/machine.ts';
@@ -132,3 +133,15 @@ export const monitoring = (since = -1): Parts => ({
   status: { current_state: 'MonitoringUpdate', current_version: '1.1.0' },
 });
 export const updated: Parts = { status: { current_version: '1.1.0' } };
+
+/** The nodes that a plan starts. */
+export const started = (world: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
+  plan(world, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
+    command.kind === 'start' ? [command.node] : [],
+  );
+
+/** What a plan says of each node. */
+export const reasons = (world: Snapshot, policy: Partial<Policy> = {}): Record<string, string> =>
+  Object.fromEntries(
+    plan(world, { ...POLICY, ...policy }, NOW).verdicts.map(({ node: name, reason }) => [name, reason]),
+  );

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
@@ -11,20 +10,13 @@ import {
   NOW,
   type Parts,
   POLICY,
+  reasons,
   rebooting,
   slot,
   staging,
+  started,
   updated,
 } from './fleet.ts';
-
-const started = (snapshot: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
-  plan(snapshot, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
-    command.kind === 'start' ? [command.node] : [],
-  );
-const reasons = (snapshot: Snapshot, policy: Partial<Policy> = {}): Record<string, string> =>
-  Object.fromEntries(
-    plan(snapshot, { ...POLICY, ...policy }, NOW).verdicts.map(({ node: name, reason }) => [name, reason]),
-  );
 
 const two = fleet({ a: {}, b: {} });
 
