@@ -4,7 +4,7 @@ import type { Lease } from '../../runtime/kube/objects.ts';
 import { leasesOf } from '../../runtime/kube/resources.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { random, type Tapped, type World } from './world.ts';
+import { random, type Tapped, type World, world } from './world.ts';
 
 export const NAME = 'brupop-controller';
 export const SLOTS = 'brupop.bottlerocket.aws/slots';
@@ -59,6 +59,14 @@ export function candidate({ clock, tap }: World, identity: string, behaviour: Be
       };
     },
   };
+}
+
+/** `a` leads and `b` waits. */
+export async function leaderAndStandby(): Promise<{ cluster: World; a: Candidate; b: Candidate }> {
+  const cluster = world();
+  const a = candidate(cluster, 'a');
+  await cluster.clock.advance(0);
+  return { cluster, a, b: candidate(cluster, 'b') };
 }
 
 /** What a network does that drops packets: no answer until the caller gives up. */

@@ -3,7 +3,17 @@ import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { LeaderElection, LeadershipLostError, microTime } from '../../runtime/kube/leader-election.ts';
 import { leasesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { admin, bothLead, candidate, NAME, read, SLOTS, swapSlots, unanswered } from './candidates.ts';
+import {
+  admin,
+  bothLead,
+  candidate,
+  leaderAndStandby,
+  NAME,
+  read,
+  SLOTS,
+  swapSlots,
+  unanswered,
+} from './candidates.ts';
 import { random, world } from './world.ts';
 
 describe('a process that was started anew in the place of a dead one', () => {
@@ -34,20 +44,14 @@ describe('a process that was started anew in the place of a dead one', () => {
 
 describe('of two candidates', () => {
   test('one leads for as long as it lives, and the other does not', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
+    const { cluster, a, b } = await leaderAndStandby();
     await cluster.clock.advance(600_000);
     expect([a.election.leading, b.election.leading]).toEqual([true, false]);
     expect((await read(cluster)).spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15 });
   });
 
   test('the second follows a leader that died after its lease ran out, not before', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
+    const { cluster, a, b } = await leaderAndStandby();
     await cluster.clock.advance(20_000);
     a.kill();
     await cluster.clock.advance(12_500);
@@ -58,10 +62,7 @@ describe('of two candidates', () => {
   });
 
   test('a leader cut off from the API has stopped before the other begins', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
+    const { cluster, a, b } = await leaderAndStandby();
     await cluster.clock.advance(20_000);
     a.transport.before = unanswered;
     expect(await bothLead(cluster, a, b)).toBe(false);
@@ -73,10 +74,7 @@ describe('of two candidates', () => {
   });
 
   test('a leader that is told to end hands over at once', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
+    const { cluster, a, b } = await leaderAndStandby();
     await cluster.clock.advance(20_000);
     a.stop();
     await cluster.clock.advanceUntil(a.ended, 1000);
@@ -116,10 +114,7 @@ describe('what else stands on the lease', () => {
   });
 
   test('is no renewal: a dead leader whose annotations are written loses the lease all the same', async () => {
-    const cluster = world();
-    const a = candidate(cluster, 'a');
-    await cluster.clock.advance(0);
-    const b = candidate(cluster, 'b');
+    const { cluster, a, b } = await leaderAndStandby();
     await cluster.clock.advance(20_000);
     a.kill();
     for (let second = 0; second < 20; second++) {

@@ -1,5 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
+/** What tries the list of slots on the Lease. */
+const OF_THE_LIST = [
+  'test/controller/slots/ledger.test.ts',
+  'test/controller/stale-caches.test.ts',
+  'test/controller/fencing.test.ts',
+  'test/controller/leaders.test.ts',
+];
+
 /** Rules L: who may be updating. */
 export const slotMutants: readonly Mutant[] = [
   {
@@ -91,12 +99,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/slots/ledger.ts',
     find: 'if (formatEntries(found) !== formatEntries(this.#entries)) {',
     replace: 'if (formatEntries(found) === undefined) {',
-    tests: [
-      'test/controller/slots/ledger.test.ts',
-      'test/controller/stale-caches.test.ts',
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-    ],
+    tests: OF_THE_LIST,
   },
   {
     rule: 'L1',
@@ -104,12 +107,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/slots/ledger.ts',
     find: '{ ...lease.metadata, annotations }',
     replace: "{ ...lease.metadata, resourceVersion: '', annotations }",
-    tests: [
-      'test/controller/slots/ledger.test.ts',
-      'test/controller/stale-caches.test.ts',
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-    ],
+    tests: OF_THE_LIST,
   },
   {
     rule: 'L4',
@@ -117,12 +115,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/slots/ledger.ts',
     find: "?? 'unknown'",
     replace: "?? 'settled'",
-    tests: [
-      'test/controller/slots/ledger.test.ts',
-      'test/controller/stale-caches.test.ts',
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-    ],
+    tests: OF_THE_LIST,
   },
   {
     rule: 'L4',
