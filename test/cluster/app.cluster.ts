@@ -60,7 +60,8 @@ test('what the app synthesises goes into the cluster as it is, and rolls over ev
   await certificatesIssued();
   stage.watch();
   await stage.until(
-    (history) => atRest(history, '1.39.0').length === NODES - 1 && verdict(history, LOST)?.reason === 'NotReturned',
+    (history) =>
+      atRest(history, stage.options.to).length === NODES - 1 && verdict(history, LOST)?.reason === 'NotReturned',
   );
   expect(await invariants(stage, { concurrency: 2 })).toEqual([]);
 }, 600_000);

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { helmChart } from '../../infra/helm/chart.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { applyAll } from '../../sim/world/manifests.ts';
 import { binaries } from '../../tools/go/build.ts';
 import { HELM } from '../../tools/go/helm.ts';
 import { certificatesIssued } from '../e2e/cert-manager.ts';
@@ -14,28 +13,21 @@ import { invariants } from '../e2e/invariants.ts';
 import { kubectl } from '../e2e/kubectl.ts';
 import { atRest } from '../e2e/looks.ts';
 import { operatorRuns } from '../e2e/operator.ts';
-import { operatorImage } from './images.ts';
 import { documentedRemoval, type Footprint, footprint, leftovers } from './parts/footprint.ts';
-import { changeWhileUpdating, importOther, OTHER, runningTags } from './parts/other-version.ts';
-import { ClusterStage } from './stage.ts';
-import { servedWorkload } from './workload.ts';
+import { changeWhileUpdating, OTHER, runningTags, stageForBoth } from './parts/other-version.ts';
+import type { ClusterStage } from './stage.ts';
 
 /** The life of a release of the Helm chart. */
 
 const BUILD = { env: process.env, progress: () => undefined };
 const NODES = ['node-1', 'node-2', 'node-3'];
-/** Of the hosts: slow enough for pods of two versions to come and go within one rollout. */
-const SPEED = 4;
 
 let stage: ClusterStage;
 let chart: string;
 let before: Footprint;
 
 beforeAll(async () => {
-  stage = await ClusterStage.set({ speed: SPEED });
-  const { name } = await operatorImage(stage.cluster.dir);
-  await applyAll(stage.cluster.transport, servedWorkload(NODES.length, name));
-  await importOther(stage);
+  stage = await stageForBoth();
   before = await footprint();
   chart = join(stage.cluster.dir, 'chart');
   for (const [path, text] of Object.entries(helmChart('infra'))) {
@@ -60,7 +52,7 @@ test('a release is installed, upgraded and rolled back in the middle of a rollou
   });
   expect(tags).toContain(OTHER.image.tag);
   expect(await runningTags()).toEqual([VERSION]);
-  expect(atRest(stage.history, '1.39.0')).toEqual(NODES);
+  expect(atRest(stage.history, stage.options.to)).toEqual(NODES);
   expect(await invariants(stage)).toEqual([]);
   await operatorRuns(stage);
 }, 600_000);

@@ -1,33 +1,25 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { applyAll } from '../../sim/world/manifests.ts';
 import { comesTrue } from '../e2e/come-true.ts';
 import { invariants } from '../e2e/invariants.ts';
 import { kubectl } from '../e2e/kubectl.ts';
 import { atRest } from '../e2e/looks.ts';
 import { operatorRuns } from '../e2e/operator.ts';
 import { DIST } from '../e2e/scene.ts';
-import { operatorImage } from './images.ts';
 import { documentedRemoval, filesOfPods, type Footprint, footprint, leftovers } from './parts/footprint.ts';
-import { changeWhileUpdating, importOther, OTHER, otherManifests, runningTags } from './parts/other-version.ts';
-import { ClusterStage } from './stage.ts';
-import { servedWorkload } from './workload.ts';
+import { changeWhileUpdating, OTHER, otherManifests, runningTags, stageForBoth } from './parts/other-version.ts';
+import type { ClusterStage } from './stage.ts';
 
 /** The life of an installation by `kubectl apply -f dist/`, from before it to after it. */
 
 const NODES = ['node-1', 'node-2', 'node-3'];
-/** Of the hosts: slow enough for pods of two versions to come and go within one rollout. */
-const SPEED = 4;
 
 let stage: ClusterStage;
 let before: Footprint;
 
 beforeAll(async () => {
-  stage = await ClusterStage.set({ speed: SPEED });
-  const { name } = await operatorImage(stage.cluster.dir);
-  await applyAll(stage.cluster.transport, servedWorkload(NODES.length, name));
-  await importOther(stage);
+  stage = await stageForBoth();
   before = await footprint();
 }, 400_000);
 
@@ -42,7 +34,7 @@ test('an upgrade and its rollback leave a rollout that is under way as safe as i
   });
   expect(tags).toContain(OTHER.image.tag);
   expect(await runningTags()).toEqual([VERSION]);
-  expect(atRest(stage.history, '1.39.0')).toEqual(NODES);
+  expect(atRest(stage.history, stage.options.to)).toEqual(NODES);
   expect(await invariants(stage)).toEqual([]);
   await operatorRuns(stage);
 }, 600_000);

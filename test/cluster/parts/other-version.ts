@@ -3,17 +3,28 @@ import { join } from 'node:path';
 import { Testing } from 'cdk8s';
 import { BrupopChart, type BrupopProps } from '../../../infra/index.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { applyAll } from '../../../sim/world/manifests.ts';
 import { kubectl } from '../../e2e/kubectl.ts';
 import { updating } from '../../e2e/looks.ts';
 import { importImages, operatorImage } from '../images.ts';
-import type { ClusterStage } from '../stage.ts';
+import { ClusterStage } from '../stage.ts';
 import { nodeTools } from '../tools.ts';
+import { servedWorkload } from '../workload.ts';
 
 /** What another version of the operator has that this one has not: a tag, and something that every process is told. */
 export const OTHER = { image: { tag: 'other' }, logging: { format: 'json' } } satisfies BrupopProps;
 
+/** Nodes with a served workload and the images of both versions, slow enough for pods of both to come and go within one rollout. */
+export async function stageForBoth(): Promise<ClusterStage> {
+  const stage = await ClusterStage.set({ speed: 4 });
+  const { name } = await operatorImage(stage.cluster.dir);
+  await applyAll(stage.cluster.transport, servedWorkload(stage.fleet.nodes.size, name));
+  await importOther(stage);
+  return stage;
+}
+
 /** Gives the image to every node once more, under the other version's name. */
-export async function importOther({ cluster, fleet }: ClusterStage): Promise<void> {
+async function importOther({ cluster, fleet }: ClusterStage): Promise<void> {
   const { ctr } = await nodeTools({ env: process.env, progress: () => undefined });
   const own = await operatorImage(cluster.dir);
   const operator = { ...own, name: own.name.replace(/:[^:]*$/, `:${OTHER.image.tag}`) };
