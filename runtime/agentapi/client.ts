@@ -1,9 +1,11 @@
-import { lookup } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { withDeadline } from '../lib/abort.ts';
+import { callbackify } from 'node:util';
+import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
@@ -55,6 +57,8 @@ export interface ClientOptions {
   readonly port: number;
   /** Address to dial where `host` cannot be resolved; empty = none. */
   readonly fallbackHost?: string;
+  /** Asks DNS. @default the system's resolver */
+  readonly resolve?: (name: string, terms: LookupOptions & { readonly all: true }) => Promise<LookupAddress[]>;
   /** The name that the certificate must bear. */
   readonly servername: string;
   readonly caPath: string;
@@ -81,6 +85,8 @@ interface Reply {
 }
 
 const TIMEOUT_MS = 60_000;
+/** Where questions to DNS are dropped, a resolver that searches several domains asks for longer than a request may last. */
+const DNS_PATIENCE_MS = 5000;
 /** A refused drain names every pod of its node. A thousand pods with long names and reasons fit. */
 const MAX_REPLY_BYTES = 1 << 20;
 const MAX_PLAIN_BYTES = 1_000;
@@ -111,7 +117,7 @@ async function answerOf(options: ClientOptions, call: Ask): Promise<ApiAnswer> {
 
 async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
   const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
-  const { host, port, servername, fallbackHost = '' } = options;
+  const { host, port, servername } = options;
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => reject(signal.aborted ? signal.reason : error);
     const outgoing = request(
@@ -119,7 +125,8 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
         host,
         port,
         servername,
-        lookup: lookupOr(fallbackHost),
+        // Node asks it for a list: it chooses among families by default.
+        lookup: callbackify((name: string, terms: LookupOptions) => resolved(options, name, terms)) as LookupFunction,
         ...tls,
         signal,
         agent: false,
@@ -137,18 +144,19 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
 }
 
 /**
- * Resolves a name by DNS, or to `address` where DNS does not answer. The cluster's DNS may have no pod that runs: on the last node that can
- * take one, its pods wait until that node is uncordoned, which only the apiserver does.
+ * Resolves the name by DNS, or to `fallbackHost`. The cluster's DNS may have no pod that runs: on the last node that can take one, its pods
+ * wait until that node is uncordoned, which only the apiserver does.
  */
-function lookupOr(address: string): LookupFunction {
+async function resolved(options: ClientOptions, name: string, terms: LookupOptions): Promise<LookupAddress[]> {
+  const { clock, fallbackHost: address = '', resolve = lookup } = options;
   const family = isIP(address);
-  return (hostname, options, callback) => {
-    lookup(hostname, options, (error, found, foundFamily) => {
-      if (!error || family === 0) callback(error, found, foundFamily);
-      else if (options.all) callback(null, [{ address, family }]);
-      else callback(null, address, family);
-    });
-  };
+  const answer = resolve(name, { ...terms, all: true });
+  if (family === 0) return answer;
+  try {
+    return await withDeadline({ clock, ms: DNS_PATIENCE_MS }, (signal) => unlessAborted(answer, signal));
+  } catch {
+    return [{ address, family }];
+  }
 }
 
 /** Reads no more than the bound allows. A longer body is cut and not refused, because its HTTP status says what matters. */

@@ -90,6 +90,19 @@ describe('a request to the apiserver', () => {
     expect(await withAddress.act(CALLER, 'uncordon')).toEqual({ kind: 'ok' });
   });
 
+  test('does so within its time too where questions to DNS are dropped', async () => {
+    const clock = new VirtualClock();
+    const { port } = server.server.address() as AddressInfo;
+    const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
+    const question = Promise.withResolvers<void>();
+    const resolve = (): Promise<never> => new Promise(() => question.resolve());
+    const options = { host: SERVICE, port, servername: SERVICE, clock, resolve, fallbackHost: '127.0.0.1', ...files };
+    const asked = agentApiClient(options).act(CALLER, 'uncordon');
+    await question.promise;
+    await clock.advance(30_000);
+    expect(await asked).toEqual({ kind: 'ok' });
+  });
+
   test('bears the token, and trusts the CA, that are on the disk now', async () => {
     await client().act(CALLER, 'uncordon');
     await provide('token', 'token-2');
