@@ -1,0 +1,276 @@
+import type { KubeObject } from '../../runtime/kube/objects.ts';
+import type { Random } from '../../runtime/lib/random.ts';
+import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import type { FaultName } from '../../sim/hosts/faults.ts';
+
+/** Milliseconds of true time since the simulation began. What a machine or process believes is another matter. */
+export type Instant = number;
+
+/** Everything that one run is made of. The same scenario plays the same run, to the last request. */
+export interface Scenario {
+  readonly seed: number;
+  readonly nodes: number;
+  /** How long the storm lasts. What comes after is calm, and as long as liveness needs. */
+  readonly stormMs: number;
+  readonly settings: Settings;
+  /** Which release is offered from when on, the oldest first. One that is bad boots and is unwell, or does not boot. */
+  readonly releases: readonly Release[];
+  readonly faults: readonly PlannedFault[];
+}
+
+/** Environment variables by process. What is absent has its default. */
+export interface Settings {
+  readonly controller: Readonly<Record<string, string>>;
+  readonly apiserver: Readonly<Record<string, string>>;
+  readonly agent: Readonly<Record<string, string>>;
+}
+
+export interface Release {
+  readonly version: string;
+  readonly from: Instant;
+  readonly bad?: 'does-not-boot' | 'never-ready' | 'agent-never-runs' | 'unwell-later';
+}
+
+/** One thing that goes wrong. The shrinker leaves out whole entries, so none may rely on another. */
+export interface PlannedFault {
+  /** Unique in the scenario; printed, and by which `--without` names it. */
+  readonly id: number;
+  /** Name in the catalogue of faults. */
+  readonly kind: string;
+  readonly when: When;
+  /** How long it lasts where it lasts. */
+  readonly forMs: number;
+  /** Seeds what the fault draws for itself, so that leaving out another fault does not change it. */
+  readonly dice: number;
+}
+
+/** At a time, or aimed: around the nth write of a rule, counted from `from`. */
+export type When =
+  | { readonly kind: 'at'; readonly at: Instant }
+  | {
+      readonly kind: 'moment';
+      readonly moment: string;
+      /** Before it is sent; between its landing and its answer; after the answer. */
+      readonly phase: 'before' | 'between' | 'after';
+      readonly from: Instant;
+    };
+
+/** A fault of the catalogue. */
+export interface FaultKind {
+  readonly name: string;
+  /** What happens, in one line. */
+  readonly what: string;
+  /** How often it is drawn, compared with the others. */
+  readonly weight: number;
+  /** Where it may be aimed; undefined = everywhere. */
+  readonly aim?: readonly string[];
+  /** Begins. What is returned ends it. `struck` is the request at whose moment it begins, where it is aimed. */
+  begin(world: World, terms: { readonly random: Random; readonly forMs: number; readonly struck?: Struck }): () => void;
+}
+
+/** The request at whose moment a fault begins. */
+export interface Struck {
+  readonly process: Process;
+  /** Of the node that the request is about, where it is about one. */
+  readonly node?: string;
+  /** What becomes of the request; unset = it goes its way. */
+  outcome?: Outcome;
+}
+
+/** What becomes of one request on its way. */
+export type Outcome =
+  /** Answered with this status and nothing done; as the Kubernetes API or as a proxy would. */
+  | { readonly kind: 'answered'; readonly code: number; readonly byProxy?: boolean }
+  /** No answer. Whether it lands is decided, and when. */
+  | { readonly kind: 'lost'; readonly lands: false | { readonly afterMs: number } }
+  /** Never answered, nor refused: who waits has to end it. */
+  | { readonly kind: 'hangs'; readonly lands: boolean };
+
+/** A running or dead controller, apiserver or agent. */
+export interface Process {
+  /** `controller-0`, `apiserver-2`, `agent-node-7`; `upstream-agent-node-3` for one of the older operator. */
+  readonly name: string;
+  readonly kind: 'controller' | 'apiserver' | 'agent';
+  /** Of the agent's node, or of the node on which the pod runs. */
+  readonly node?: string;
+  readonly running: boolean;
+  /** kill -9: nothing more is sent, no answer arrives, all memory is lost. What was sent may still land. */
+  kill(): void;
+  /** SIGTERM: it may do what it does then. */
+  terminate(): void;
+  /** Begins anew, with no memory. Nothing where it runs. */
+  start(): void;
+  /** How far its wall clock is off; it may jump at any time. Its monotonic clock never does. */
+  setClock(offMs: number): void;
+}
+
+/** The lines between processes, the Kubernetes API and apiserver replicas. */
+export interface Network {
+  /** No bytes pass between the two; connections break only when timeouts say so. `api` is the Kubernetes API. What is returned heals it. */
+  partition(a: string, b: string): () => void;
+  /** Slower, and out of order between clients. */
+  slow(process: string, latencyMs: number): () => void;
+  /** The next `count` requests of the process that fit (all by default) come to this. */
+  disturb(
+    process: string,
+    outcome: Outcome,
+    terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
+  ): () => void;
+  /** Watches of the process: late by this much, silent without a word, dropped, or told 410. */
+  lagWatches(process: string, ms: number): () => void;
+  muteWatches(process: string): () => void;
+  dropWatches(process: string): void;
+}
+
+/** What surrounds the operator: machines, kubelets, workloads, people. Each acts on the cluster under a name of its own. */
+export interface Environment {
+  /** Names of the nodes that there should be. */
+  readonly nodes: readonly string[];
+  readonly machines: {
+    inject(node: string, fault: FaultName): void;
+    clear(node: string, fault: FaultName): void;
+    /** Off, at once. The control plane notices after its 40 s. */
+    die(node: string): void;
+    revive(node: string): void;
+    rebootUnplanned(node: string): void;
+    /** The kubelet stops reporting, and its pods go on. */
+    muteKubelet(node: string): () => void;
+    setClock(node: string, offMs: number): void;
+    /** The Node object goes; with `again`, another machine registers under its name. */
+    remove(node: string, again: boolean): void;
+    /** An agent container that crashes, or is stopped by the kubelet, or a token or certificate that expires. */
+    crashAgent(node: string): void;
+    loseAgent(node: string): () => void;
+    expireToken(node: string): () => void;
+    /** The older operator's agent in place of ours. */
+    runUpstreamAgent(node: string): () => void;
+  };
+  readonly people: {
+    cordon(node: string): void;
+    uncordon(node: string): void;
+    /** The label that makes the node a managed one is taken away, or put back. */
+    setManaged(node: string, is: boolean): void;
+    hold(node: string): () => void;
+    pause(): () => void;
+    deleteShadow(node: string): void;
+    /** Rewrites the shadow as a client of v1 does: what v1 has no field for is gone. */
+    editAsV1(node: string): void;
+    editShadow(node: string, random: Random): void;
+    annotateNode(node: string): void;
+    stealLease(): void;
+    annotateLease(): void;
+  };
+  readonly workloads: {
+    /** A budget over the pods of one application that lets none go. */
+    block(random: Random): () => void;
+    /** A pod that tolerates the cordon, or was bound just before. */
+    landPod(node: string): void;
+    /** A pod that takes this long to end, whatever its grace period says. */
+    landSlowPod(node: string, endsMs: number): void;
+  };
+}
+
+/** The whole world of one run, as faults see it. */
+export interface World {
+  readonly now: Instant;
+  readonly scenario: Scenario;
+  readonly cluster: EmbeddedCluster;
+  readonly environment: Environment;
+  readonly network: Network;
+  readonly processes: readonly Process[];
+  process(name: string): Process | undefined;
+}
+
+/** What happened, in the order in which it did. Judged, and printed as the timeline. */
+export type Entry = { readonly at: Instant } & (
+  | WriteEntry
+  | RequestEntry
+  | HostEntry
+  | {
+      readonly kind: 'fault';
+      readonly id: number;
+      readonly name: string;
+      readonly about: string;
+      readonly phase: 'begins' | 'ends';
+    }
+  | {
+      readonly kind: 'process';
+      readonly process: string;
+      readonly event: 'starts' | 'killed' | 'terminated' | 'ended' | 'failed';
+      readonly why?: string;
+    }
+  | { readonly kind: 'calm' }
+);
+
+/** An object changed in the store. */
+export interface WriteEntry {
+  readonly kind: 'write';
+  /** `controller-0`, ..., or whom of the environment: `kubelet node-1`, `person`, `kube-controller-manager`. */
+  readonly by: string;
+  /** When it was sent: a write may have been under way. */
+  readonly sentAt: Instant;
+  /** Plural, e.g. `nodes`, `pods`, `leases`, `bottlerocketshadows`. */
+  readonly resource: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly subresource?: string;
+  /** In the storage version; undefined = there was none. */
+  readonly before?: KubeObject;
+  /** Undefined = it is gone. */
+  readonly after?: KubeObject;
+}
+
+/** A request of an operator's process to the Kubernetes API, when it was answered. Watches count when they begin. */
+export interface RequestEntry {
+  readonly kind: 'request';
+  readonly by: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly subresource?: string;
+  readonly code: number;
+}
+
+export interface HostEntry {
+  readonly kind: 'host';
+  readonly node: string;
+  readonly event:
+    | { readonly kind: 'up'; readonly bootId: string; readonly version: string }
+    /** `asked`: somebody had asked its API for a reboot. */
+    | { readonly kind: 'down'; readonly asked: boolean }
+    | { readonly kind: 'call'; readonly method: string; readonly path: string; readonly status: number | 'none' };
+}
+
+/** A rule that must hold in every run. */
+export interface Invariant {
+  /** As `docs/invariants.md` has it. */
+  readonly name: string;
+  /** A judge for one run. */
+  begin(scenario: Scenario): Judge;
+}
+
+export interface Judge {
+  /** A sentence for each breach that this entry shows. */
+  see(entry: Entry): readonly string[];
+  /** What only the end shows. @param endedAt when the run was over */
+  end?(endedAt: Instant): readonly string[];
+}
+
+export interface Violation {
+  readonly at: Instant;
+  readonly invariant: string;
+  readonly what: string;
+}
+
+/** What a run came to. */
+export interface Outcomes {
+  readonly violations: readonly Violation[];
+  readonly history: readonly Entry[];
+  /** How many faults of each kind began. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** How many writes of each rule's moment there were, and how many of them a fault struck. */
+  readonly moments: Readonly<Record<string, { readonly seen: number; readonly struck: number }>>;
+  readonly virtualMs: number;
+  readonly endedAt: Instant;
+}
