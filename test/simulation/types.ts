@@ -2,6 +2,7 @@ import type { KubeObject } from '../../runtime/kube/objects.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
+import type { Moment } from './moment-names.ts';
 
 /** Milliseconds of true time since the simulation began. What a machine or process believes is another matter. */
 export type Instant = number;
@@ -44,16 +45,20 @@ export interface PlannedFault {
   readonly dice: number;
 }
 
-/** At a time, or aimed: around the nth write of a rule, counted from `from`. */
+/** At a time, or aimed: around the first write of a rule at or after `from`. All that aim at the same moment from the same time strike the same request, in the order of their phases. */
 export type When =
   | { readonly kind: 'at'; readonly at: Instant }
   | {
       readonly kind: 'moment';
-      readonly moment: string;
-      /** Before it is sent; between its landing and its answer; after the answer. */
-      readonly phase: 'before' | 'between' | 'after';
+      readonly moment: Moment;
+      readonly phase: Phase;
       readonly from: Instant;
+      /** How long after it; 0 = within it, while the request waits for what the fault makes of it. */
+      readonly delayMs: number;
     };
+
+/** Before it is sent; between its landing and its answer; after the answer. */
+export type Phase = 'before' | 'between' | 'after';
 
 /** A fault of the catalogue. */
 export interface FaultKind {
@@ -62,10 +67,25 @@ export interface FaultKind {
   readonly what: string;
   /** How often it is drawn, compared with the others. */
   readonly weight: number;
-  /** Where it may be aimed; undefined = everywhere. */
-  readonly aim?: readonly string[];
-  /** Begins. What is returned ends it. `struck` is the request at whose moment it begins, where it is aimed. */
-  begin(world: World, terms: { readonly random: Random; readonly forMs: number; readonly struck?: Struck }): () => void;
+  /** Where it may be aimed: all moments unless told. */
+  readonly aim?: readonly Moment[];
+  /** All of them unless told. */
+  readonly phases?: readonly Phase[];
+  /** Whether it means nothing but within a moment: it is never drawn for a time, nor with a delay. */
+  readonly aimedOnly?: boolean;
+  /** Begins. Undefined where there is nothing to strike. `struck` is the request at whose moment it begins, where it is aimed (with a delay, too). */
+  begin(
+    world: World,
+    terms: { readonly random: Random; readonly forMs: number; readonly struck?: Struck },
+  ): Begun | undefined;
+}
+
+/** A fault that has begun. */
+export interface Begun {
+  /** Of the process, node or object that it strikes, with what distinguishes it: `controller-1`, `node-3: 504, lands after 20 s`. */
+  readonly about: string;
+  /** Called once, after `forMs`, or at the calm. Does nothing where nothing lasts. */
+  end?(): void;
 }
 
 /** The request at whose moment a fault begins. */
@@ -81,8 +101,8 @@ export interface Struck {
 export type Outcome =
   /** Answered with this status and nothing done; as the Kubernetes API or as a proxy would. */
   | { readonly kind: 'answered'; readonly code: number; readonly byProxy?: boolean }
-  /** No answer. Whether it lands is decided, and when. */
-  | { readonly kind: 'lost'; readonly lands: false | { readonly afterMs: number } }
+  /** No answer: the connection breaks, or a proxy gives up with `code`. Whether it lands is decided, and when. */
+  | { readonly kind: 'lost'; readonly lands: false | { readonly afterMs: number }; readonly code?: 502 | 504 }
   /** Never answered, nor refused: who waits has to end it. */
   | { readonly kind: 'hangs'; readonly lands: boolean };
 
@@ -100,6 +120,8 @@ export interface Process {
   terminate(): void;
   /** Begins anew, with no memory. Nothing where it runs. */
   start(): void;
+  /** SIGSTOP, or a machine that stalls: it does nothing and hears nothing until what is returned is called; its clocks go on. */
+  freeze(): () => void;
   /** How far its wall clock is off; it may jump at any time. Its monotonic clock never does. */
   setClock(offMs: number): void;
 }
@@ -116,10 +138,10 @@ export interface Network {
     outcome: Outcome,
     terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
   ): () => void;
-  /** Watches of the process: late by this much, silent without a word, dropped, or told 410. */
+  /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */
   lagWatches(process: string, ms: number): () => void;
   muteWatches(process: string): () => void;
-  dropWatches(process: string): void;
+  dropWatches(process: string, how: 'closed' | 'expired' | 'replayed'): void;
 }
 
 /** What surrounds the operator: machines, kubelets, workloads, people. Each acts on the cluster under a name of its own. */

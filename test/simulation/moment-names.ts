@@ -1,0 +1,33 @@
+/** Writes and calls that the rules of docs/protocol.md name: those that are counted, and at which faults are aimed. */
+export const MOMENTS = {
+  'slot-taken': "L1: a start's swap of the Lease's list",
+  'slot-given-back': "L3: the swap that takes a slot off the Lease's list",
+  bump: "L4: a patch of the shadow's annotation that fences delayed writes",
+  'spec-start': 'L1: spec leaves Idle, or spec.version is another',
+  'spec-advance': 'spec goes one state on',
+  'spec-call-off': 'L8: spec back to Idle before the node is disturbed',
+  'spec-rescue': 'M8 (c): spec back to Idle for an agent that is gone',
+  'drain-asked': 'the agent asks for cordon-and-drain',
+  'drain-announced': 'M1: status.drain is written to the shadow',
+  cordon: 'M1: marks and cordon are written to the Node',
+  eviction: 'M2: a pod is asked to go',
+  drained: 'M3: the proof is written to the Node',
+  'node-touched': 'L3: the patch of the Node that fences its drains before the slot goes',
+  'release-asked': 'the agent asks for the end of its marks',
+  released: 'M5, M6, M8: marks leave the Node',
+  'status-staged': 'B1: status reaches StagedAndPerformedUpdate, and sets a probe',
+  'reboot-recorded': 'B1: status.reboot gets its time',
+  'reboot-asked': 'B1: the host is asked to reboot',
+  'status-rebooted': 'B1: status reaches RebootedIntoUpdate',
+  'status-idle': 'status reaches Idle',
+  'status-error-reset': 'F1: status reaches ErrorReset',
+  prepare: 'B3: the host is asked to prepare an update',
+  activate: 'B3: the host is asked to activate it',
+  'shadow-created': 'a node gets its shadow',
+  'shadow-deleted': 'M8: the shadow of a node that is not managed goes',
+  condition: 'a verdict is written to the shadow',
+  'lease-takeover': 'L5: the Lease has another holder',
+  'lease-renewal': 'the holder renews the Lease',
+} as const;
+
+export type Moment = keyof typeof MOMENTS;
