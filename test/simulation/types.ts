@@ -275,6 +275,8 @@ export interface Invariant {
 export interface Judge {
   /** A sentence for each breach that this entry shows. */
   see(entry: Entry): readonly string[];
+  /** Whether nothing is waited for any more: once this holds for every judge, and the calm has come, the run is over. @default always */
+  isMet?(): boolean;
   /** What only the end shows. @param endedAt when the run was over */
   end?(endedAt: Instant): readonly string[];
 }
