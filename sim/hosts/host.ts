@@ -24,6 +24,8 @@ export interface HostOptions {
   /** @default DEFAULT_TIMES */
   readonly times?: Partial<HostTimes>;
   readonly settings?: Partial<UpdateSettings>;
+  /** Whether an image of this version boots at all; where it does not, the host falls back. @default each does */
+  readonly boots?: (version: string) => boolean;
 }
 
 /** Called in the middle of what the host does: must not throw. */
@@ -35,7 +37,7 @@ export interface HostObserver {
   /** A call has come. */
   onCall?(call: HostCall): void;
   /** A call has been answered. */
-  onAnswer?(call: HostCall): void;
+  onAnswer?(call: HostCall, answer: HostAnswer): void;
   /** The API's socket appeared or vanished. */
   onSocket?(listening: boolean): void;
 }
@@ -88,6 +90,7 @@ export class SimulatedHost {
       slots: this.#slots,
       times: this.#times,
       intervals: this.intervals,
+      boots: options.boots ?? (() => true),
       onUp: (boot) => this.#cameUp(boot),
       onDown: () => this.#wentDown(),
     });
@@ -136,6 +139,16 @@ export class SimulatedHost {
     this.#machine.crash();
   }
 
+  /** Off at once, and stays so until it is switched on. */
+  powerOff(): void {
+    this.#machine.powerOff();
+  }
+
+  /** Boots a host that is off, or that has not come back from a reboot. */
+  powerOn(): void {
+    this.#machine.powerOn();
+  }
+
   /** The API server goes away and comes back after `awayMs` with a new socket file. Actions that run go on. */
   restartApi(awayMs: number): void {
     const server = this.#server;
@@ -163,7 +176,7 @@ export class SimulatedHost {
 
   async #answerNext(call: HostCall, server: ApiServer): Promise<HostAnswer> {
     const answer = await this.#answer(call, server);
-    for (const observer of this.#observers) observer.onAnswer?.(call);
+    for (const observer of this.#observers) observer.onAnswer?.(call, answer);
     return answer;
   }
 

@@ -21,6 +21,8 @@ export interface MachineParts {
   readonly slots: Slots;
   readonly times: HostTimes;
   readonly intervals: HostInterval[];
+  /** Whether an image of this version boots on any machine. */
+  readonly boots: (version: string) => boolean;
   readonly onUp: (boot: Boot) => void;
   readonly onDown: () => void;
 }
@@ -33,6 +35,8 @@ export class Machine {
   #life = AbortSignal.abort();
   #running: { readonly boot: Boot; readonly end: AbortController } | undefined;
   #goingDown = false;
+  /** The start that is under way; a machine that is switched off in the middle of one does not end it. */
+  #starting: symbol | undefined;
 
   constructor(parts: MachineParts) {
     this.#parts = parts;
@@ -62,6 +66,18 @@ export class Machine {
     if (this.#running) this.#restart(this.#parts.clock.now());
   }
 
+  /** Off at once, and stays so until it is switched on. */
+  powerOff(): void {
+    this.#starting = undefined;
+    this.#goDown();
+  }
+
+  /** Boots a machine that is off or has not come back. */
+  powerOn(): void {
+    if (this.#running || this.#starting) return;
+    background(this.#bootUp(this.#parts.clock.now()), this.#life);
+  }
+
   async #shutDown(boot: Boot): Promise<void> {
     const { clock, faults, times } = this.#parts;
     const startMs = clock.now();
@@ -71,18 +87,26 @@ export class Machine {
   }
 
   #restart(startMs: number): void {
-    const { onDown, faults } = this.#parts;
-    const end = this.#running?.end;
-    this.#running = undefined;
-    end?.abort(new Error('the host went down'));
-    onDown();
+    const { faults } = this.#parts;
+    this.#goDown();
     if (!faults.strikes('no-return')) background(this.#bootUp(startMs), this.#life);
   }
 
+  #goDown(): void {
+    const end = this.#running?.end;
+    if (!end) return;
+    this.#running = undefined;
+    end.abort(new Error('the host went down'));
+    this.#parts.onDown();
+  }
+
   async #bootUp(startMs: number): Promise<void> {
-    const { clock, faults, slots, times, intervals } = this.#parts;
-    const attempts = slots.boot(() => !faults.strikes('boot'));
+    const { clock, faults, slots, times, intervals, boots } = this.#parts;
+    const starting = Symbol('start');
+    this.#starting = starting;
+    const attempts = slots.boot((version) => !faults.strikes('boot') && boots(version));
     await clock.sleep(attempts * (times.rebootMs - times.shutdownMs), this.#life);
+    if (this.#starting !== starting) return;
     intervals.push({ action: 'reboot', startMs, endMs: clock.now() });
     this.#comeUp();
   }
@@ -91,6 +115,7 @@ export class Machine {
     const { random, slots, onUp } = this.#parts;
     const end = new AbortController();
     const boot = { id: uuid(random), version: slots.running, signal: AbortSignal.any([end.signal, this.#life]) };
+    this.#starting = undefined;
     this.#running = { boot, end };
     this.#goingDown = false;
     onUp(boot);

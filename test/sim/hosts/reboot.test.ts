@@ -59,6 +59,26 @@ describe('a reboot of a simulated host', () => {
     expect(host.boot?.version).toBe('1.38.0');
   });
 
+  test('into an image that boots nowhere falls back, on a machine without any fault', async () => {
+    const { call, clock, host } = await staged(3, rig({ boots: (version) => version !== '1.39.0' }));
+    await call('POST /actions/reboot');
+    await clock.advance(85_000);
+    expect(host.boot?.version).toBe('1.38.0');
+  });
+
+  test('never ends on a machine that was switched off in the middle of it, and does once that is switched on', async () => {
+    const { call, clock, host } = await staged(3);
+    await call('POST /actions/reboot');
+    await clock.advance(20_000);
+    host.powerOff();
+    await clock.advance(3_600_000);
+    expect(host.boot).toBeUndefined();
+    host.powerOn();
+    host.powerOn();
+    await clock.advance(40_000);
+    expect(host.boot?.version).toBe('1.39.0');
+  });
+
   test('kills the action that runs', async () => {
     const { call, clock, host } = await staged(1);
     await call('POST /actions/prepare-update');
