@@ -3,6 +3,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { ApiRequest, ApiResponse, AuditEntry, PlainResponse, UserInfo, WebhookDialer } from './api.ts';
 import { Audit } from './audit.ts';
+import type { Change } from './collection.ts';
 import { Bookmarks } from './bookmarks.ts';
 import type { Core } from './core.ts';
 import { Converter } from './crd/conversion.ts';
@@ -15,13 +16,16 @@ import { Operations } from './operations.ts';
 import type { ResourcePath } from './path.ts';
 import { allowed, denial } from './rbac.ts';
 import { Registry } from './registry.ts';
+import type { ResourceType } from './resources.ts';
 import { attributes, type Call, understand } from './request.ts';
 import { forbidden, internal, noSuchPath, statusBody, StatusError } from './status.ts';
 import { Store } from './store.ts';
 import { Tokens } from './tokens.ts';
 import { InProcessTransport } from './transport.ts';
 
+export type { Cause, Change } from './collection.ts';
 export type { Disturbance, Disturbed } from './disturbances.ts';
+export type { ResourceType } from './resources.ts';
 export {
   ADMIN,
   type ApiRequest,
@@ -43,6 +47,8 @@ export interface ClusterOptions {
   readonly auditLimit?: number;
   /** Told of each request when it has been answered; of a watch when it has begun. */
   readonly onAudit?: (entry: AuditEntry) => void;
+  /** Told of each change within the write that makes it, before what follows from it. Its objects never change. */
+  readonly onChange?: (type: ResourceType, change: Change) => void;
 }
 
 /**
@@ -58,14 +64,17 @@ export class EmbeddedCluster {
   readonly #disturbances = new Disturbances();
 
   constructor(options: ClusterOptions) {
-    const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit } = options;
+    const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit, onChange } = options;
     const core: Core = {
       clock,
       random,
       registry: new Registry(),
       converter: new Converter(random, webhooks),
       bookmarks: new Bookmarks(clock),
-      store: new Store(historyLimit, (type, change) => follow(core, type, change)),
+      store: new Store(historyLimit, (type, change) => {
+        onChange?.(type, change);
+        follow(core, type, change);
+      }),
     };
     this.#core = core;
     this.#tokens = new Tokens(core);

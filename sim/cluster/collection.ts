@@ -1,4 +1,13 @@
+import type { ApiRequest, UserInfo } from './api.ts';
 import type { KubeJson } from './object.ts';
+
+/** The request that a write is part of, and whose it was. */
+export interface Cause {
+  readonly user: UserInfo;
+  readonly request: ApiRequest;
+  /** Of the resource that the request names, e.g. `status`, or `eviction`. */
+  readonly subresource?: string | undefined;
+}
 
 /** One committed write, as the watches see it. */
 export interface Change {
@@ -9,6 +18,8 @@ export interface Change {
   /** The object after; for a removal its last state, with the resourceVersion of the removal. */
   readonly after: KubeJson;
   readonly removed: boolean;
+  /** Undefined for what follows from another write, as what a garbage collector does. */
+  readonly cause?: Cause | undefined;
 }
 
 export interface Subscriber {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
+import type { Cause } from './collection.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import type { Converter } from './crd/conversion.ts';
 import type { KubeJson } from './object.ts';
@@ -16,6 +17,8 @@ export interface Core {
   readonly registry: Registry;
   readonly converter: Converter;
   readonly bookmarks: Bookmarks;
+  /** What the writes of this operation are part of; undefined where nobody has asked for them. */
+  readonly cause?: Cause;
 }
 
 /** The built-in resource of this name. */

@@ -48,7 +48,7 @@ function charge(core: Core, pod: KubeJson, { dryRun }: DeleteOptions): void {
   if (dryRun) return;
   const disruptedPods = { ...fields(status['disruptedPods']), [pod.metadata.name]: rfc3339(core.clock.now()) };
   const disruptionsAllowed = Number(status['disruptionsAllowed']) - 1;
-  core.store.put(BUDGETS, { ...budget, status: { ...status, disruptionsAllowed, disruptedPods } });
+  core.store.put(BUDGETS, { ...budget, status: { ...status, disruptionsAllowed, disruptedPods } }, core.cause);
 }
 
 /** A pod that is not ready may go without being counted: always, or while enough others are healthy. */

@@ -99,7 +99,10 @@ export class Operations {
     if (target.subresource !== undefined) return { status: 201, body: await this.#subresource(operation) };
     if (target.name !== '') throw methodNotAllowed();
     const options = writeOptions(operation);
-    const object = await create(this.#core, target, { body: this.#decoded(operation, body, options), options });
+    const object = await create(this.#causedBy(operation), target, {
+      body: this.#decoded(operation, body, options),
+      options,
+    });
     return this.#answer(operation, object, { status: 201, options });
   }
 
@@ -109,11 +112,14 @@ export class Operations {
     requireNamespace(this.#core, target);
     switch (target.subresource ?? '') {
       case 'eviction':
-        return evict(this.#core, target, { body, options: deleteOptions(fields(body)['deleteOptions'], query) });
+        return evict(this.#causedBy(operation), target, {
+          body,
+          options: deleteOptions(fields(body)['deleteOptions'], query),
+        });
       case 'token':
         return this.#tokens.issue(target, body);
       case 'binding':
-        return bind(this.#core, target, { body, options: writeOptions(operation) });
+        return bind(this.#causedBy(operation), target, { body, options: writeOptions(operation) });
       default:
         throw methodNotAllowed();
     }
@@ -124,7 +130,7 @@ export class Operations {
     requirePlain(target);
     const options = writeOptions(operation);
     const body = this.#decoded(operation, request.body, options);
-    const { object, created } = await replace(this.#core, target, { body, options });
+    const { object, created } = await replace(this.#causedBy(operation), target, { body, options });
     return this.#answer(operation, object, { status: created ? 201 : 200, options });
   }
 
@@ -134,14 +140,17 @@ export class Operations {
     const apply = patcher(request.headers?.['content-type'] ?? '', this.#core.registry.crd(type) !== undefined);
     const options = writeOptions(operation);
     const change = (current: KubeJson): unknown => this.#decoded(operation, apply(current, request.body), options);
-    return this.#answer(operation, await update(this.#core, target, { change, options }), { status: 200, options });
+    return this.#answer(operation, await update(this.#causedBy(operation), target, { change, options }), {
+      status: 200,
+      options,
+    });
   }
 
   async #delete(operation: Task): Promise<PlainResponse> {
     const { type, target, request, query } = operation;
     requirePlain(target);
     const object = mustGet(this.#core, target);
-    const last = remove(this.#core, { type, object }, deleteOptions(request.body, query));
+    const last = remove(this.#causedBy(operation), { type, object }, deleteOptions(request.body, query));
     const pending = this.#core.store.get(target)?.metadata.uid === object.metadata.uid;
     if (pending || ANSWER_WITH_OBJECT.has(type.kind)) {
       const shown = oneInVersion(this.#core, type, last);
@@ -158,13 +167,18 @@ export class Operations {
     const options = deleteOptions(request.body, query);
     const chosen = listAll(this.#core, { type, namespace: target.namespace, query });
     const before = { resourceVersion: String(this.#core.store.version) };
+    const core = this.#causedBy(operation);
     for (const object of chosen) {
       const live = this.#core.store.byUid(object.metadata.uid);
-      if (live) remove(this.#core, live, options);
+      if (live) remove(core, live, options);
     }
     const converted = inVersion(this.#core, type, chosen);
     const objects = converted instanceof Promise ? await converted : converted;
     return { status: 200, body: operation.form.list({ objects, metadata: before }) };
+  }
+
+  #causedBy({ user, request, target: { subresource } }: Task): Core {
+    return { ...this.#core, cause: { user, request, subresource } };
   }
 
   #decoded({ type }: Operation, body: unknown, options: WriteOptions): unknown {

@@ -80,6 +80,6 @@ function terminating({ type }: Live, object: KubeJson): KubeJson {
 function orphan(core: Core, uid: string): void {
   for (const { type, object } of core.store.dependents(uid)) {
     const ownerReferences = (object.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
-    core.store.put(type, { ...object, metadata: tidy({ ...object.metadata, ownerReferences }) });
+    core.store.put(type, { ...object, metadata: tidy({ ...object.metadata, ownerReferences }) }, core.cause);
   }
 }

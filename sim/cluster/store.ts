@@ -1,4 +1,4 @@
-import { type Change, Collection, objectKey } from './collection.ts';
+import { type Cause, type Change, Collection, objectKey } from './collection.ts';
 import { deepFreeze, type KubeJson, withMeta } from './object.ts';
 import type { ResourceType } from './resources.ts';
 
@@ -71,17 +71,17 @@ export class Store {
   }
 
   /** Stores `object` under a new resourceVersion. The caller has checked that it may replace what is there. */
-  put(type: ResourceType, object: KubeJson): KubeJson {
+  put(type: ResourceType, object: KubeJson, cause?: Cause): KubeJson {
     const before = this.get({ type, namespace: object.metadata.namespace, name: object.metadata.name });
-    return this.#commit(type, { object, removed: false, ...(before && { before }) });
+    return this.#commit(type, { object, removed: false, cause, ...(before && { before }) });
   }
 
   /** Removes `object`. Answers its last state, with the resourceVersion of the removal. */
-  remove(type: ResourceType, object: KubeJson): KubeJson {
-    return this.#commit(type, { object, removed: true, before: object });
+  remove(type: ResourceType, object: KubeJson, cause?: Cause): KubeJson {
+    return this.#commit(type, { object, removed: true, cause, before: object });
   }
 
-  #commit(type: ResourceType, write: { object: KubeJson; removed: boolean; before?: KubeJson }): KubeJson {
+  #commit(type: ResourceType, write: Omit<Change, 'version' | 'after'> & { object: KubeJson }): KubeJson {
     const { object, ...rest } = write;
     const version = ++this.#version;
     const after = deepFreeze(withMeta(object, { resourceVersion: String(version) }));

@@ -32,7 +32,7 @@ export async function create(core: Core, target: Target, { body, options }: Crea
   const converted = inStorage(core, type, object);
   const stored = converted instanceof Promise ? await converted : converted;
   if (core.store.get(ref)) throw alreadyExists(ref);
-  return options.dryRun ? object : oneInVersion(core, type, core.store.put(type, stored));
+  return options.dryRun ? object : oneInVersion(core, type, core.store.put(type, stored, core.cause));
 }
 
 /** Only types that the server has structures for may leave their kind to the path. */
@@ -128,8 +128,8 @@ export function commit(core: Core, type: ResourceType, write: { current: KubeJso
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = stored.metadata;
   const held = finalizers.length > 0 || list(at(stored, 'spec', 'finalizers')).length > 0;
   if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !held)
-    return core.store.remove(type, stored);
-  return isDeepStrictEqual(stored, current) ? current : core.store.put(type, stored);
+    return core.store.remove(type, stored, core.cause);
+  return isDeepStrictEqual(stored, current) ? current : core.store.put(type, stored, core.cause);
 }
 
 const CREATED_BY_UPDATE = new Set([

@@ -7,6 +7,9 @@ import type { Moment } from './moment-names.ts';
 /** Milliseconds of true time since the simulation began. What a machine or process believes is another matter. */
 export type Instant = number;
 
+/** What the clock of the Kubernetes API shows when a simulation begins, milliseconds since the Unix epoch: a Monday, midnight UTC. */
+export const BEGINS_AT = Date.UTC(2026, 2, 2);
+
 /** Everything that one run is made of. The same scenario plays the same run, to the last request. */
 export interface Scenario {
   readonly seed: number;
@@ -204,7 +207,9 @@ export interface World {
 }
 
 /** What happened, in the order in which it did. Judged, and printed as the timeline. */
-export type Entry = { readonly at: Instant } & (
+export type Entry = { readonly at: Instant } & Happening;
+
+export type Happening =
   | WriteEntry
   | RequestEntry
   | HostEntry
@@ -221,8 +226,8 @@ export type Entry = { readonly at: Instant } & (
       readonly event: 'starts' | 'killed' | 'terminated' | 'ended' | 'failed';
       readonly why?: string;
     }
-  | { readonly kind: 'calm' }
-);
+  /** The storm is over: nothing goes wrong any more, and everybody who was kept back is let go. */
+  | { readonly kind: 'calm' };
 
 /** An object changed in the store. */
 export interface WriteEntry {
