@@ -26,14 +26,14 @@ test('a write has its author, and the object before and after it', async () => {
     name: 'n1',
     after: { metadata: { uid: made.metadata.uid } },
   });
-  expect(first).not.toHaveProperty('before');
+  expect(first!.before).toBeUndefined();
   expect(second).toMatchObject({
     by: APISERVER.username,
     before: first!.after,
     after: { spec: { unschedulable: true } },
   });
   expect(third).toMatchObject({ by: ADMIN.username, before: { metadata: { uid: changed.metadata.uid } } });
-  expect(third).not.toHaveProperty('after');
+  expect(third!.after).toBeUndefined();
 });
 
 test('a write that changes nothing is none', async () => {

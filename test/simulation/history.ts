@@ -1,4 +1,4 @@
-import type { ApiRequest, Change, ResourceType, UserInfo } from '../../sim/cluster/cluster.ts';
+import type { ApiRequest, Cause, Change, ResourceType, UserInfo } from '../../sim/cluster/cluster.ts';
 import { understand } from '../../sim/cluster/request.ts';
 import type { Entry, Happening, Instant } from './types.ts';
 
@@ -33,35 +33,22 @@ export class History {
   }
 
   /** For `onChange` of the cluster. */
-  changed({ plural }: Pick<ResourceType, 'plural'>, { before, after, removed, cause }: Change): void {
-    const { name, namespace } = after.metadata;
-    const sender = cause && (cause.request as SentRequest).sender;
-    this.add({
-      kind: 'write',
-      by: sender?.by ?? cause?.user.username ?? GARBAGE_COLLECTOR,
-      sentAt: sender?.sentAt ?? this.#now(),
-      resource: plural,
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(cause?.subresource !== undefined && { subresource: cause.subresource }),
-      ...(before && { before }),
-      ...(!removed && { after }),
-    });
+  changed({ plural: resource }: Pick<ResourceType, 'plural'>, { before, after: last, removed, cause }: Change): void {
+    const { name, namespace } = last.metadata;
+    const object = { resource, name, namespace, subresource: cause?.subresource };
+    this.add({ kind: 'write', ...this.#authorOf(cause), ...object, before, after: removed ? undefined : last });
+  }
+
+  #authorOf(cause: Cause | undefined): Sender {
+    const sent: SentRequest | undefined = cause?.request;
+    return sent?.sender ?? { by: cause?.user.username ?? GARBAGE_COLLECTOR, sentAt: this.#now() };
   }
 
   /** A request was answered with `code`, by the Kubernetes API or by something on the way. */
   answered(request: SentRequest, user: Pick<UserInfo, 'username'>, code: number): void {
     const { verb, resource } = understand(request);
+    const by = request.sender?.by ?? user.username;
     const { plural = request.path, name, namespace, subresource } = resource ?? {};
-    this.add({
-      kind: 'request',
-      by: request.sender?.by ?? user.username,
-      verb,
-      resource: plural,
-      code,
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-      ...(subresource !== undefined && { subresource }),
-    });
+    this.add({ kind: 'request', by, verb, resource: plural, name, namespace, subresource, code });
   }
 }

@@ -1,0 +1,65 @@
+import type { KubeObject } from '../../runtime/kube/objects.ts';
+import type { Instant } from './types.ts';
+
+/** What happened, in the order in which it did. Judged, and printed as the timeline. */
+export type Entry = { readonly at: Instant } & Happening;
+
+export type Happening =
+  | WriteEntry
+  | RequestEntry
+  | HostEntry
+  | {
+      readonly kind: 'fault';
+      readonly id: number;
+      readonly name: string;
+      readonly about: string;
+      readonly phase: 'begins' | 'ends';
+    }
+  | {
+      readonly kind: 'process';
+      readonly process: string;
+      readonly event: 'starts' | 'killed' | 'terminated' | 'ended' | 'failed';
+      readonly why?: string;
+    }
+  /** The storm is over: nothing goes wrong any more, and everybody who was kept back is let go. */
+  | { readonly kind: 'calm' };
+
+/** An object changed in the store. */
+export interface WriteEntry {
+  readonly kind: 'write';
+  /** `controller-0`, ..., or whom of the environment: `kubelet node-1`, `person`, `kube-controller-manager`. */
+  readonly by: string;
+  /** When it was sent: a write may have been under way. */
+  readonly sentAt: Instant;
+  /** Plural, e.g. `nodes`, `pods`, `leases`, `bottlerocketshadows`. */
+  readonly resource: string;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly subresource?: string | undefined;
+  /** In the storage version; undefined = there was none. */
+  readonly before?: KubeObject | undefined;
+  /** Undefined = it is gone. */
+  readonly after?: KubeObject | undefined;
+}
+
+/** A request of an operator's process to the Kubernetes API, when it was answered. Watches count when they begin. */
+export interface RequestEntry {
+  readonly kind: 'request';
+  readonly by: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly code: number;
+}
+
+export interface HostEntry {
+  readonly kind: 'host';
+  readonly node: string;
+  readonly event:
+    | { readonly kind: 'up'; readonly bootId: string; readonly version: string }
+    /** `asked`: somebody had asked its API for a reboot. */
+    | { readonly kind: 'down'; readonly asked: boolean }
+    | { readonly kind: 'call'; readonly method: string; readonly path: string; readonly status: number | 'none' };
+}
