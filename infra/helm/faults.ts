@@ -1,6 +1,6 @@
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
-import { KIND, optional, value } from './settings.ts';
+import { CERTIFICATES_KIND, optional, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
 /** A mistake that the props refuse, but neither the schema nor the API server does. */
@@ -14,7 +14,7 @@ const both = (...operands: readonly Tree[]): Operand => call('and', ...operands)
 const hours = (lifetime: Operand): Operand => call('atoi', call('trimSuffix', 'h', lifetime));
 const certificate = (field: string, fallback: Tree): Operand => optional(`certificates.${field}`, fallback);
 
-const isManaged = call('ne', KIND, 'secret');
+const isManaged = call('ne', CERTIFICATES_KIND, 'secret');
 const duration = hours(certificate('duration', '2160h'));
 const serverSecret = certificate('serverSecret', '');
 
@@ -39,7 +39,10 @@ const FAULTS: readonly Fault[] = [
     message: 'certificates.renewBefore: expected less than duration',
   },
   {
-    where: both(call('eq', KIND, 'self-signed'), call('lt', hours(certificate('caDuration', '87600h')), duration)),
+    where: both(
+      call('eq', CERTIFICATES_KIND, 'self-signed'),
+      call('lt', hours(certificate('caDuration', '87600h')), duration),
+    ),
     message: 'certificates.caDuration: expected no less than duration',
   },
   {
@@ -51,7 +54,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     where: both(
-      call('eq', KIND, 'secret'),
+      call('eq', CERTIFICATES_KIND, 'secret'),
       value('apiserver.requireClientCertificate'),
       call('eq', certificate('caSecret', serverSecret), serverSecret),
     ),

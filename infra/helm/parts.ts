@@ -10,9 +10,17 @@ import { Monitors } from '../monitoring/monitors.ts';
 import { NetworkPolicies } from '../network-policies.ts';
 import { PriorityClasses } from '../priority.ts';
 import type { Settings } from '../props/brupop.ts';
-import { type Decision, DECISIONS, KIND, managedCertificates, markedSettings, optional, value } from './settings.ts';
-import { at, type Change, metadata, placed, pods } from './slots.ts';
-import { call, type Defines, either, type Fields, filled, Operand, type Tree } from './template.ts';
+import {
+  type Decision,
+  DECISIONS,
+  CERTIFICATES_KIND,
+  managedCertificates,
+  markedSettings,
+  optional,
+  value,
+} from './settings.ts';
+import { at, type Transform, metadata, placed, pods } from './places.ts';
+import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 
 /** A file of the chart: objects that are there together or not at all. */
 export interface Part {
@@ -23,14 +31,14 @@ export interface Part {
   readonly add: (scope: Construct, settings: Settings) => unknown;
   readonly decisions?: readonly Decision[];
   /** What is done to the objects of a kind. */
-  readonly changes?: Readonly<Record<string, Change>>;
+  readonly changes?: Readonly<Record<string, Transform>>;
 }
 
 const { readyMadeCertificates, clientCertificates, digest, scrapePods, knownCallers, knownReaders } = DECISIONS;
 
 const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   file: `certificates-${kind}.yaml`,
-  condition: call('eq', KIND, kind),
+  condition: call('eq', CERTIFICATES_KIND, kind),
   add: (scope, settings) => new Certificates(scope, 'Certificates', { settings, source: managedCertificates(kind) }),
   // The certificate of the operator's own CA has no DNS names.
   changes: {
@@ -40,8 +48,8 @@ const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
 });
 
 /** `helm uninstall` keeps the definition: deleting it would delete every shadow, and with them what is known of failures and slots. */
-const crd: Change = (object) => {
-  const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Fields), ...KEPT }));
+const crd: Transform = (object) => {
+  const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Mapping), ...KEPT }));
   const caBundle = 'spec/conversion/webhook/clientConfig/caBundle';
   if (at(object, caBundle) === undefined) return kept;
   return placed(kept, caBundle, () => call('b64enc', optional('certificates.caBundle', '')));
@@ -50,7 +58,7 @@ const crd: Change = (object) => {
 const KEPT = { 'helm.sh/resource-policy': 'keep' };
 
 const monitor =
-  (endpoints: string): Change =>
+  (endpoints: string): Transform =>
   (object) => {
     const paced = placed(object, `spec/${endpoints}/0/interval`, () => value('monitors.interval'));
     const elsewhere = optional('monitors.namespace', new Operand('.Release.Namespace'));
@@ -116,7 +124,7 @@ export const PARTS: readonly Part[] = [
 ];
 
 /** Adds the variables of a daily window. Under a cron expression they are empty, which a process reads as absent. */
-function withWindow(deployment: Fields): Fields {
+function withWindow(deployment: Mapping): Mapping {
   return placed(deployment, 'spec/template/spec/containers/0/env', (env) => [
     ...(env as readonly Tree[]),
     { name: 'UPDATE_WINDOW_START', value: optional('controller.schedule.start', '') },
@@ -138,7 +146,7 @@ function synth({ add, changes = {} }: Part, settings: Settings, defines: Defines
   const chart = new Chart(new App(), 'part');
   add(chart, settings);
   return (chart.toJson() as { readonly kind: string }[]).map((json) => {
-    const object = filled(json, defines) as Fields;
+    const object = filled(json, defines) as Mapping;
     return metadata((changes[json.kind] ?? ((unchanged) => unchanged))(object));
   });
 }

@@ -74,7 +74,7 @@ export function managedCertificates(kind: ManagedCertificateSettings['kind']): M
   } as unknown as ManagedCertificateSettings;
 }
 
-export const KIND = optional('certificates.kind', 'self-signed');
+export const CERTIFICATES_KIND = optional('certificates.kind', 'self-signed');
 
 /** A choice that the constructs make by a setting. The chart makes it by a value. */
 export interface Decision {
@@ -91,7 +91,7 @@ const SERVER_SECRET = optional('certificates.serverSecret', '');
 
 export const DECISIONS = {
   readyMadeCertificates: {
-    condition: call('eq', KIND, 'secret'),
+    condition: call('eq', CERTIFICATES_KIND, 'secret'),
     yes: (settings) => ({
       ...settings,
       certificates: {

@@ -10,7 +10,7 @@ export class Operand {
 
 /** An object of the manifests in which values of the chart have their places. */
 export type Tree = string | number | boolean | Operand | readonly Tree[] | { readonly [key: string]: Tree };
-export type Fields = { readonly [key: string]: Tree };
+export type Mapping = { readonly [key: string]: Tree };
 
 const MARK = /⟦([^⟦⟧]+)⟧/;
 const EVERY_MARK = new RegExp(MARK, 'g');
@@ -110,9 +110,9 @@ export function either(condition: Operand, yes: Tree, no: Tree): Tree {
 }
 
 /** Of a list by their index; undefined for what has none. A list and an object are never alike: one with keys like `0` is nobody's. */
-function partsOf(tree: Tree): Fields | undefined {
+function partsOf(tree: Tree): Mapping | undefined {
   if (tree instanceof Operand || typeof tree !== 'object') return undefined;
-  return tree as Fields;
+  return tree as Mapping;
 }
 
 /** The text of a template. */

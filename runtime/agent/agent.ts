@@ -10,7 +10,7 @@ import { Conversation } from './conversation.ts';
 import type { View } from './decide.ts';
 import { isDeadMount } from './host/errors.ts';
 import type { HostUpdater } from './host/port.ts';
-import { work } from './loop.ts';
+import { runSteps } from './loop.ts';
 import type { AgentTimes } from './steps/context.ts';
 import { HostWork } from './steps/host-work.ts';
 
@@ -83,7 +83,7 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
   onReady();
   return Promise.race([
     watch(shadows, view, signal),
-    work({ ...options, view, apiserver, hostWork: new HostWork(options) }, signal),
+    runSteps({ ...options, view, apiserver, hostWork: new HostWork(options) }, signal),
   ]);
 }
 

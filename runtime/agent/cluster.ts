@@ -18,10 +18,10 @@ export interface ClusterViewOptions {
   readonly logger: Logger;
 }
 
-type ClusterView = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'watchShadow'>;
+type ClusterReads = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'watchShadow'>;
 
 /** What an agent reads from the Kubernetes API: its shadow, by one watch, and now and then its Node. */
-export function clusterView(options: ClusterViewOptions): ClusterView {
+export function clusterView(options: ClusterViewOptions): ClusterReads {
   const { transport, namespace, nodeName, clock, random, logger } = options;
   const nodes = nodesOf(transport);
   return {

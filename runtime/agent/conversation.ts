@@ -51,7 +51,7 @@ export class Conversation {
     const rejected = new Streak(clock);
     let isReduced = false;
     let unseen: string | undefined;
-    await this.#insist({ signal, refused: 'status not accepted' }, async (shadowVersion) => {
+    await this.#insist({ signal, logged: 'status not accepted' }, async (shadowVersion) => {
       const before = view.value;
       const status = isReduced ? inOlderContract(make(before), before) : make(before);
       if (alreadySaid(status, before)) return 'done';
@@ -78,7 +78,7 @@ export class Conversation {
   async act(action: NodeAction, signal: AbortSignal): Promise<void> {
     const { clock, api } = this.#options;
     const failing = new Streak(clock);
-    await this.#insist({ signal, refused: 'request not granted', fields: { action }, isWait: true }, async () => {
+    await this.#insist({ signal, logged: 'request not granted', fields: { action }, isWait: true }, async () => {
       const answer = await api.act(this.#caller(), action, signal);
       if (answer.kind === 'ok') return 'done';
       const isFinal = failing.note(answer.kind === 'failed') >= ACTION_FAILS_MS || answer.kind === 'deadline';
@@ -90,7 +90,7 @@ export class Conversation {
   /** Asks for the shadow, and waits a while until the watch shows it. */
   async createShadow(signal: AbortSignal): Promise<void> {
     const { api, view } = this.#options;
-    await this.#insist({ signal, refused: 'shadow not created' }, async () => {
+    await this.#insist({ signal, logged: 'shadow not created' }, async () => {
       if (view.value.shadow) return 'done';
       const answer = await api.createShadow(this.#caller(), signal);
       // The shadow of an earlier node of this name is still there, or this node itself was replaced.
@@ -109,9 +109,9 @@ export class Conversation {
   }
 
   /** Repeats `ask` until it is done. A pause ends early when the shadow changes, because the answer may then be another. */
-  async #insist(topic: Topic, ask: (shadowVersion: string) => Promise<Refused | 'done' | 'again'>): Promise<void> {
+  async #insist(topic: Topic, ask: (shadowVersion: string) => Promise<NotGranted | 'done' | 'again'>): Promise<void> {
     const { clock, random, logger } = this.#options;
-    const { refused, fields, signal, isWait = false } = topic;
+    const { logged, fields, signal, isWait = false } = topic;
     for (let attempt = 0; ; attempt++) {
       const shadowVersion = this.#shadowVersion();
       const asked = clock.monotonic();
@@ -121,7 +121,7 @@ export class Conversation {
       if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
-      logger[level](refused, { ...fields, answer: kind, attempt, error });
+      logger[level](logged, { ...fields, answer: kind, attempt, error });
       if (kind === 'unauthorized') await this.identify();
       await this.#changed(shadowVersion, backoff(attempt, { ...PAUSES, random }), signal);
     }
@@ -151,11 +151,11 @@ export class Conversation {
   }
 }
 
-type Refused = Exclude<ApiAnswer, { readonly kind: 'ok' }>;
+type NotGranted = Exclude<ApiAnswer, { readonly kind: 'ok' }>;
 
 interface Topic {
   /** What the log says when it is not granted. */
-  readonly refused: string;
+  readonly logged: string;
   readonly fields?: Fields;
   /** An answer that is long in coming was itself a wait, for a drain above all: nobody would wait for the drain in a pause. */
   readonly isWait?: boolean;

@@ -25,7 +25,7 @@ export type Step =
   /** At rest: look for updates from time to time. */
   | { readonly kind: 'offer' }
   /** Back to rest, from any state. */
-  | { readonly kind: 'settle'; readonly succeeded: boolean }
+  | { readonly kind: 'rest'; readonly succeeded: boolean }
   | { readonly kind: 'prepare'; readonly version: string }
   | { readonly kind: 'reboot'; readonly version: string }
   /** The reboot that we asked for did not lead to `version`. */
@@ -69,7 +69,7 @@ function towards(spec: Spec, status: Status, view: View): Step {
 
 function atRest(status: Status): Step {
   if (status.current_state === 'Idle') return { kind: 'offer' };
-  return { kind: 'settle', succeeded: status.current_state === 'MonitoringUpdate' };
+  return { kind: 'rest', succeeded: status.current_state === 'MonitoringUpdate' };
 }
 
 function staging(version: Spec['version'], view: View): Step {

@@ -17,7 +17,7 @@ class SupersededError extends Error {
 const PAUSES = { firstMs: 500, maxMs: 10_000 };
 
 /** Decides and acts until the signal aborts. */
-export async function work(context: StepContext, signal: AbortSignal): Promise<never> {
+export async function runSteps(context: StepContext, signal: AbortSignal): Promise<never> {
   const execute = createSteps(context);
   for (;;) {
     signal.throwIfAborted();

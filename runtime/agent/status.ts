@@ -19,7 +19,7 @@ export interface Failure {
 const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
 const MAX_MESSAGE_BYTES = 1024;
 
-const unsaid = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
+const firstStatus = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
 
 /** Before the first report. */
 const NEVER_SAID = {
@@ -32,7 +32,7 @@ const NEVER_SAID = {
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function present({ shadow, version }: View): AgentStatus {
-  const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? unsaid(version);
+  const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? firstStatus(version);
   const others = without(said.failed_versions ?? [], version);
   return {
     ...NEVER_SAID,

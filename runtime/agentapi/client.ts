@@ -9,7 +9,7 @@ import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
-import { HEADERS, PATHS, type Refusal, type RefusalReason } from './protocol.ts';
+import { HEADERS, PATHS, type RefusalBody, type RefusalReason } from './protocol.ts';
 
 /** Who asks. Every request states it, and the apiserver compares it with the token. */
 export interface Caller {
@@ -215,7 +215,7 @@ export function classify({ status, body }: Reply): ApiAnswer {
 function readRefusal(body: string): { readonly error: string; readonly reason?: string } {
   const text = { error: shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given' };
   try {
-    const { error, reason } = JSON.parse(body) as Partial<Record<keyof Refusal, unknown>>;
+    const { error, reason } = JSON.parse(body) as Partial<Record<keyof RefusalBody, unknown>>;
     return typeof error === 'string' ? { error, ...(typeof reason === 'string' && { reason }) } : text;
   } catch {
     // The body is not JSON: its text is the reason.

@@ -20,7 +20,7 @@ export const HEADERS = {
 } as const;
 
 /** Body of every refusal. */
-export interface Refusal {
+export interface RefusalBody {
   /** One sentence for a person. */
   readonly error: string;
   readonly reason: RefusalReason;

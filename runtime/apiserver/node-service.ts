@@ -2,7 +2,7 @@ import { rfc3339 } from '../lib/clock.ts';
 import { randomId } from '../lib/random.ts';
 import { olderInclusionPatch, olderUncordonPatch } from '../marks/older.ts';
 import { excludeFromLbPatch, type NodePatch, releasePatch, removeExclusionPatch } from '../marks/patches.ts';
-import type { Agent } from './auth/authenticator.ts';
+import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed } from './refusal.ts';
 import { markedByOlderApiserver, type NodeSnapshot, whyNotDrain, whyNotRelease } from './rules.ts';
@@ -11,7 +11,7 @@ import { retryOnConflict, takeSnapshot } from './snapshot.ts';
 type NodePorts = Pick<Ports, 'nodes' | 'shadows' | 'clock' | 'random'>;
 
 /** Keeps load balancers from the node. @throws RefusedError 409 where the update's state does not allow it */
-export function excludeFromLb(ports: NodePorts, agent: Agent): Promise<void> {
+export function excludeFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
   return change(ports, agent, (snapshot) => {
     allow(whyNotDrain(snapshot), 'no exclusion from load balancers');
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
@@ -20,7 +20,7 @@ export function excludeFromLb(ports: NodePorts, agent: Agent): Promise<void> {
 }
 
 /** Gives the node back to load balancers, if it was excluded by us. @throws RefusedError 409 */
-export function removeExclusionFromLb(ports: NodePorts, agent: Agent): Promise<void> {
+export function removeExclusionFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
   return change(ports, agent, (snapshot) => {
     allow(whyNotRelease(snapshot), 'the exclusion from load balancers stays');
     return (
@@ -31,7 +31,7 @@ export function removeExclusionFromLb(ports: NodePorts, agent: Agent): Promise<v
 }
 
 /** Undoes exactly what was done to the node for its update; what an administrator did stays. @throws RefusedError 409 */
-export function uncordon(ports: NodePorts, agent: Agent): Promise<void> {
+export function uncordon(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
   return change(ports, agent, (snapshot) => {
     allow(whyNotRelease(snapshot), 'no uncordon');
     return (
@@ -43,7 +43,7 @@ export function uncordon(ports: NodePorts, agent: Agent): Promise<void> {
 /** Writes what `decide` makes of the node and its shadow, decided anew whenever somebody else was first. */
 function change(
   ports: NodePorts,
-  agent: Agent,
+  agent: VerifiedAgent,
   decide: (snapshot: NodeSnapshot) => NodePatch | undefined,
 ): Promise<void> {
   return retryOnConflict(async () => {

@@ -1,6 +1,6 @@
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
-import type { Agent } from './auth/authenticator.ts';
+import type { VerifiedAgent } from './auth/authenticator.ts';
 import { expectDrainable } from './drain/cordon.ts';
 import { DrainEngine, type DrainSettings } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
@@ -12,16 +12,16 @@ import { createShadow, putStatus, type StatusReport } from './shadow-service.ts'
  * Every method throws RefusedError, or the transport's errors where the Kubernetes API fails.
  */
 export interface Service {
-  createShadow(agent: Agent): Promise<ShadowObject>;
+  createShadow(agent: VerifiedAgent): Promise<ShadowObject>;
   putStatus(report: StatusReport): Promise<Status>;
   /**
    * @param gone aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come
    * @param request identity of the request, for the log
    */
-  cordonAndDrain(agent: Agent, gone?: AbortSignal, request?: string): Promise<void>;
-  uncordon(agent: Agent): Promise<void>;
-  excludeFromLb(agent: Agent): Promise<void>;
-  removeExclusionFromLb(agent: Agent): Promise<void>;
+  cordonAndDrain(agent: VerifiedAgent, gone?: AbortSignal, request?: string): Promise<void>;
+  uncordon(agent: VerifiedAgent): Promise<void>;
+  excludeFromLb(agent: VerifiedAgent): Promise<void>;
+  removeExclusionFromLb(agent: VerifiedAgent): Promise<void>;
   /** Ends all drains of this replica; who waits for one is told to ask again. */
   close(): void;
   /** Resolves when every eviction that was asked for has been answered. */

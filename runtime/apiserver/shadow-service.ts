@@ -3,28 +3,28 @@ import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
 import { parseAgentStatus } from '../shadow/parse.ts';
-import type { Agent } from './auth/authenticator.ts';
+import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { RefusedError } from './refusal.ts';
-import { ownShadow, retryOnConflict } from './snapshot.ts';
+import { expectOwnShadow, retryOnConflict } from './snapshot.ts';
 import { statusPatch } from './status-patch.ts';
 
 type ShadowPorts = Pick<Ports, 'shadows' | 'namespace'>;
 
 /** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the name is another node's */
-export async function createShadow(ports: ShadowPorts, agent: Agent): Promise<ShadowObject> {
+export async function createShadow(ports: ShadowPorts, agent: VerifiedAgent): Promise<ShadowObject> {
   return retryOnConflict(async () => {
     try {
       return await ports.shadows.create(newShadow(agent, ports.namespace));
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
-      return ownShadow(ports, agent);
+      return expectOwnShadow(ports, agent);
     }
   });
 }
 
 /** Owned by the Node, and so deleted with it. */
-function newShadow({ nodeName, nodeUid }: Agent, namespace: string): object {
+function newShadow({ nodeName, nodeUid }: VerifiedAgent, namespace: string): object {
   return {
     apiVersion: API_VERSION,
     kind: KIND,
@@ -38,7 +38,7 @@ function newShadow({ nodeName, nodeUid }: Agent, namespace: string): object {
 }
 
 export interface StatusReport {
-  readonly agent: Agent;
+  readonly agent: VerifiedAgent;
   /** The status as it was sent. */
   readonly status: unknown;
   /** resourceVersion of the shadow that the agent acted on; undefined where it does not say, as older agents do not. */
@@ -54,7 +54,7 @@ export interface StatusReport {
 export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
-    const shadow = await ownShadow(ports, agent);
+    const shadow = await expectOwnShadow(ports, agent);
     const { resourceVersion } = shadow.metadata;
     const patch = {
       metadata: { resourceVersion: version ?? resourceVersion },

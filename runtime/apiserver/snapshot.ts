@@ -2,7 +2,7 @@ import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import { shadowName } from '../shadow/names.ts';
 import { belongsTo } from '../shadow/owner.ts';
-import type { Agent } from './auth/authenticator.ts';
+import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
 import type { NodeSnapshot } from './rules.ts';
@@ -12,15 +12,21 @@ import type { NodeSnapshot } from './rules.ts';
  * shadow's answer rests on was undone in between.
  * @throws RefusedError 409 where either is gone or belongs to another node of the same name
  */
-export async function takeSnapshot(ports: Pick<Ports, 'nodes' | 'shadows'>, agent: Agent): Promise<NodeSnapshot> {
+export async function takeSnapshot(
+  ports: Pick<Ports, 'nodes' | 'shadows'>,
+  agent: VerifiedAgent,
+): Promise<NodeSnapshot> {
   const node = await ports.nodes.get(agent.nodeName);
   if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');
-  const shadow = await ownShadow(ports, agent);
+  const shadow = await expectOwnShadow(ports, agent);
   return { node, shadow };
 }
 
 /** @throws RefusedError 409 where there is none, or it belongs to another node of the same name */
-export async function ownShadow({ shadows }: Pick<Ports, 'shadows'>, agent: Agent): Promise<ShadowObject> {
+export async function expectOwnShadow(
+  { shadows }: Pick<Ports, 'shadows'>,
+  agent: VerifiedAgent,
+): Promise<ShadowObject> {
   const shadow = await shadows.get(shadowName(agent.nodeName));
   if (!shadow) throw notAllowed('the node has no BottlerocketShadow');
   if (!belongsTo(shadow, agent.nodeUid))

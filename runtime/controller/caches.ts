@@ -10,7 +10,7 @@ import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.
 import type { Expectations } from './expectations.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
-import { RefusedDrains } from './refused-drains.ts';
+import { DrainRefusals } from './drain-refusals.ts';
 import { type AgentView, type NodeFacts, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
 
 export interface CachesOptions {
@@ -37,7 +37,7 @@ export class Caches {
   readonly #agents: Informer<Pod, AgentView>;
   readonly #namespaces: Informer<KubeObject, boolean>;
   readonly #observations = new Observations();
-  readonly #refusedDrains: RefusedDrains;
+  readonly #refusedDrains: DrainRefusals;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
   #seenNodes: readonly NodeView[] = [];
@@ -51,7 +51,7 @@ export class Caches {
   constructor({ namespace, expectations, ...access }: CachesOptions) {
     this.#expectations = expectations;
     this.#clock = access.clock;
-    this.#refusedDrains = new RefusedDrains(access.clock);
+    this.#refusedDrains = new DrainRefusals(access.clock);
     this.#nodes = new Informer({ ...access, path: NODES_PATH, project: viewOfNode });
     this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;

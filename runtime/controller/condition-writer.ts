@@ -7,7 +7,7 @@ import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/conditions.ts';
-import type { Refusals } from './refusals.ts';
+import type { WriteRefusals } from './write-refusals.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 
 /** At most 10 writes a second: conditions can wait, and what moves updates on cannot. */
@@ -22,7 +22,7 @@ const CAPACITY = 60_000 / PACE_MS;
 export interface ConditionWriterOptions {
   readonly shadows: Pick<Collection<ShadowObject>, 'patchStatus'>;
   readonly expectations: Expectations;
-  readonly refusals: Refusals;
+  readonly refusals: WriteRefusals;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -32,12 +32,12 @@ const COUNT_AT_ONCE: Counts = {
   text: '[1-9][0-9]?|[1-5][0-9]{2}|600',
 };
 
-const amount = (
+const quantity = (
   { expected, most, text: count }: Counts,
   meta: { readonly help: string; readonly default: string },
 ): OptionalEnvVar<Quantity> => ({
   expected: `${expected}, a percentage or "unlimited"`,
-  parse: (value) => parseAmount(value, most),
+  parse: (value) => parseQuantity(value, most),
   schema: {
     anyOf: [
       { type: 'integer', minimum: 1, maximum: most },
@@ -47,7 +47,7 @@ const amount = (
   ...meta,
 });
 
-function parseAmount(value: string, most: number): Quantity | undefined {
+function parseQuantity(value: string, most: number): Quantity | undefined {
   if (value.toLowerCase() === 'unlimited') return { kind: 'unlimited' };
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value) > most ? undefined : { kind: 'count', count: Number(value) };
   const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];
@@ -79,11 +79,11 @@ export const controllerEnv = {
   ...logEnv,
   MY_NODE_NAME: text({ help: 'name of the node that this pod runs on; it is updated last' }),
   MY_POD_NAME: optionalText({ help: 'name of this pod, for the Lease and Events' }),
-  MAX_CONCURRENT_UPDATE: amount(COUNT_AT_ONCE, {
+  MAX_CONCURRENT_UPDATE: quantity(COUNT_AT_ONCE, {
     help: 'nodes that may be updating at once: a number, a percentage or "unlimited"; never more than 600',
     default: '1',
   }),
-  MAX_FAILED_UPDATE: amount(ANY_COUNT, {
+  MAX_FAILED_UPDATE: quantity(ANY_COUNT, {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
   }),

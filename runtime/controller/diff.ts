@@ -8,7 +8,7 @@ import {
   rolloutHalted,
   rolloutResumed,
   setback,
-  warned,
+  warningGiven,
   windowTriggered,
   windowTurned,
 } from './events.ts';
@@ -61,7 +61,7 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     ...setbacks(planned),
     ...missingAgents(planned, before),
     ...releases(planned, before),
-    windowOf(planned, before),
+    windowStatement(planned, before),
     ...warnings(planned),
   ];
   return new Map(statements.map((statement) => [topicOf(statement), statement]));
@@ -123,7 +123,7 @@ function releases({ plan: { halted, offered }, lease }: Planned, before: Stateme
 const RESUMED = 'resumed';
 
 /** How the window is found at first is no change. */
-function windowOf({ snapshot: { window }, lease }: Planned, before: Statements): Statement {
+function windowStatement({ snapshot: { window }, lease }: Planned, before: Statements): Statement {
   const { open, triggeredAt } = window;
   const event = triggeredAt === undefined ? windowTurned(lease, open) : windowTriggered(lease);
   return {
@@ -137,7 +137,7 @@ function windowOf({ snapshot: { window }, lease }: Planned, before: Statements):
 
 function warnings({ plan, lease }: Planned): readonly Statement[] {
   return plan.warnings.map((warning) => {
-    const event = warned(lease, warning);
+    const event = warningGiven(lease, warning);
     return { kind: 'warning', of: warning.reason, value: 'given', event, isRepeated: true };
   });
 }

@@ -4,7 +4,7 @@ import { durationText } from '../lib/duration.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
-import type { Halted, ReleaseName } from './plan/releases.ts';
+import type { Halted, OsReleaseName } from './plan/releases.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
 import type { Warning } from './plan/verdicts.ts';
@@ -116,7 +116,7 @@ export function rolloutResumed(regarding: ObjectReference, name: string): EventR
   return { regarding, type: 'Normal', reason: 'RolloutResumed', message: `nodes may start on ${name} again` };
 }
 
-export const nameOf = ({ family, version }: ReleaseName): string => `${version} (${family})`;
+export const nameOf = ({ family, version }: OsReleaseName): string => `${version} (${family})`;
 
 /** Of a schedule that is moments and not windows. */
 export function windowTriggered(regarding: ObjectReference): EventRecord {
@@ -130,7 +130,7 @@ export function windowTurned(regarding: ObjectReference, isOpen: boolean): Event
     : { regarding, type: 'Normal', reason: 'WindowClosed', message: 'no update starts until the next window' };
 }
 
-export function warned(regarding: ObjectReference, { reason, message }: Warning): EventRecord {
+export function warningGiven(regarding: ObjectReference, { reason, message }: Warning): EventRecord {
   return { regarding, type: 'Warning', reason, message };
 }
 

@@ -4,12 +4,12 @@ import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
 import { callOff } from './actions/call-off.ts';
 import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './actions/ports.ts';
-import { disown, release, rescue } from './actions/release.ts';
+import { disown, releaseNode, rescue } from './actions/release.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
-import type { Refusals } from './refusals.ts';
+import type { WriteRefusals } from './write-refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
 import { NotLeadingError, SlotsMovedError, UnreadableSlotsError } from './slots/ledger.ts';
@@ -19,7 +19,7 @@ const AT_ONCE = 10;
 
 export interface ExecutorOptions {
   readonly ports: ActionPorts;
-  readonly refusals: Refusals;
+  readonly refusals: WriteRefusals;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly logger: Logger;
   /** Called when a command that was slow is over. */
@@ -36,16 +36,16 @@ export interface Results {
 /**
  * `unanswered`: it failed, and nobody knows whether it was carried out. `slow`: it, or an earlier command for the node, has no answer yet.
  */
-type Result = Step | 'refused' | 'unanswered' | 'slow';
+type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
-type Step = Outcome | 'begun';
+type Attempted = Outcome | 'begun';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
 /** Carries out the commands of a plan but for conditions. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
   readonly #ports: ActionPorts;
-  readonly #refusals: Refusals;
+  readonly #refusals: WriteRefusals;
   readonly #slow: SlowCommands;
   readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly #logger: Logger;
@@ -125,7 +125,7 @@ export class Executor {
     }
   }
 
-  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Step>): Outcomes {
+  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Outcomes {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
       if (this.#slow.blocks(target)) return 'slow';
@@ -136,7 +136,7 @@ export class Executor {
     });
   }
 
-  async #told<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Step>): Promise<Result> {
+  async #told<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
     if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
@@ -152,7 +152,7 @@ export class Executor {
       return write ? this.#write(write, signal) : 'moved';
     }
     if (command.kind === 'bump') return bump(ports, command, signal);
-    if (command.kind === 'release') return release(ports, command.node, signal);
+    if (command.kind === 'release') return releaseNode(ports, command.node, signal);
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
     if (command.kind === 'disown') return disown(ports, command.node, signal);
     if (command.kind === 'adopt') return adopt(ports, command.node, signal);
@@ -172,7 +172,7 @@ export class Executor {
     }
   }
 
-  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Step>): Promise<Result> {
+  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Attempted>): Promise<Result> {
     const what = {
       command: command.kind,
       ...('shadow' in command ? { shadow: command.shadow } : { node: command.node }),

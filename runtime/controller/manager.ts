@@ -19,7 +19,7 @@ import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { Planner, type Preview } from './planner.ts';
-import { Refusals } from './refusals.ts';
+import { WriteRefusals } from './write-refusals.ts';
 import { Reporter } from './reporter.ts';
 import { SlotLedger } from './slots/ledger.ts';
 import { migrateStorage } from './storage-migration.ts';
@@ -113,7 +113,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     pods: podsOf(transport, namespace),
     crds: crdsOf(transport),
     expectations: new Expectations(),
-    refusals: new Refusals(options),
+    refusals: new WriteRefusals(options),
     wakeup: new Wakeup(),
   };
 }

@@ -6,7 +6,7 @@ import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Snapshot } from './plan/snapshot.ts';
-import type { Refusals } from './refusals.ts';
+import type { WriteRefusals } from './write-refusals.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
@@ -17,7 +17,7 @@ export interface PlannerOptions {
   readonly caches: Pick<Caches, 'view'>;
   readonly ledger: Pick<SlotLedger, 'slots'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
-  readonly refusals: Pick<Refusals, 'view'>;
+  readonly refusals: Pick<WriteRefusals, 'view'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
 }
 

@@ -5,7 +5,7 @@ import { IMAGE_PROGRAMS, nodeCommand, type ProgramName } from './programs.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the image does with its arguments. */
-export type Entry =
+export type Invocation =
   | { readonly kind: 'run'; readonly command: readonly string[]; readonly env: Environment }
   | { readonly kind: 'out' | 'err'; readonly text: string; readonly exitCode: number };
 
@@ -22,7 +22,7 @@ IMAGE PROGRAM --help lists its settings. Options: --help, --version
 `;
 
 /** Decides what `IMAGE ARGUMENT...` is to run, or to say. @param dir folder of the programs */
-export function entry([name, ...args]: readonly string[], env: Environment, dir: string): Entry {
+export function entry([name, ...args]: readonly string[], env: Environment, dir: string): Invocation {
   if (name === undefined) return { kind: 'err', text: HELP, exitCode: EXIT.badSettings };
   if (name === '--help' || name === '-h') return { kind: 'out', text: HELP, exitCode: EXIT.ok };
   if (name === '--version') return { kind: 'out', text: `brupop ${VERSION}\n`, exitCode: EXIT.ok };

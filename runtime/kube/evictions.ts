@@ -44,7 +44,7 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
         const unclear = error instanceof ConflictError || error instanceof NotFoundError;
         if (unclear && (await podsOf(transport, pod.namespace).get(pod.name, signal))?.metadata.uid !== pod.uid)
           return { kind: 'gone' };
-        return classify(error.status, pod.namespace);
+        return evictionResult(error.status, pod.namespace);
       }
     },
   };
@@ -60,7 +60,7 @@ function eviction({ namespace, name, uid }: PodIdentity): object {
   };
 }
 
-function classify({ code, reason, message, details }: KubeStatus, namespace: string): EvictionResult {
+function evictionResult({ code, reason, message, details }: KubeStatus, namespace: string): EvictionResult {
   if (code !== 429) return { kind: 'refused', status: code, message: message ?? reason ?? 'no message' };
   const seconds = details?.retryAfterSeconds;
   return { kind: 'blocked', budgets: budgetsIn(details, namespace), ...(seconds && { retryAfterMs: seconds * 1000 }) };

@@ -41,7 +41,7 @@ export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
-type Outcome = 'held' | 'other' | 'conflict' | 'failed';
+type LeaseOutcome = 'held' | 'other' | 'conflict' | 'failed';
 
 /**
  * Elects one leader among the candidates for a Lease, by the rules of Kubernetes' own components. The age of a renewal counts from when this
@@ -119,7 +119,7 @@ export class LeaderElection {
   async #renew(since: number, term: AbortController): Promise<void> {
     const { clock, logger } = this.#options;
     let renewed = since;
-    let outcome: Outcome = 'held';
+    let outcome: LeaseOutcome = 'held';
     const left = (): number => renewed + RENEW_DEADLINE_MS - clock.monotonic();
     while (!term.signal.aborted) {
       if (outcome !== 'conflict') await this.#pause(Math.min(RETRY_MS, Math.max(0, left())), term.signal);
@@ -132,7 +132,7 @@ export class LeaderElection {
     }
   }
 
-  async #attempt(ms: number, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(ms: number, signal: AbortSignal): Promise<LeaseOutcome> {
     const { clock, logger } = this.#options;
     try {
       return await withDeadline({ ms, clock, signal }, (inner) => this.#takeOrRenew(inner));
@@ -144,7 +144,7 @@ export class LeaderElection {
     }
   }
 
-  async #takeOrRenew(signal: AbortSignal): Promise<Outcome> {
+  async #takeOrRenew(signal: AbortSignal): Promise<LeaseOutcome> {
     const { leases, name, identity, clock } = this.#options;
     const lease = this.#held ?? (await leases.get(name, signal));
     this.#seen = lease;

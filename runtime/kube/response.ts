@@ -19,7 +19,7 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 /** The error for an answer of 400 or above. */
 export function statusError(call: string, response: IncomingMessage, body: string): ApiStatusError {
   const code = response.statusCode ?? 0;
-  const status = parseStatus(body);
+  const status = kubeStatusIn(body);
   const seconds = Number(response.headers['retry-after']);
   const details = { ...(seconds > 0 && { retryAfterSeconds: seconds }), ...status?.details };
   const said = { ...status, code, ...(Object.keys(details).length > 0 && { details }) };
@@ -27,7 +27,7 @@ export function statusError(call: string, response: IncomingMessage, body: strin
   return new UnexpectedAnswerError(call, { ...said, reason: response.statusMessage ?? '' });
 }
 
-function parseStatus(body: string): KubeStatus | undefined {
+function kubeStatusIn(body: string): KubeStatus | undefined {
   try {
     const parsed = JSON.parse(body) as { readonly kind?: unknown } | null;
     return parsed?.kind === 'Status' ? (parsed as unknown as KubeStatus) : undefined;

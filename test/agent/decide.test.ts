@@ -28,11 +28,11 @@ describe('what the agent does next', () => {
     ['with the shadow of another node', view(wanted('Idle'), {}, { nodeUid: 'uid-2' }), { kind: 'identify' }],
     ['without a status', view(wanted('RebootedIntoUpdate'), undefined), { kind: 'introduce' }],
     ['at rest', view(wanted('Idle'), {}), { kind: 'offer' }],
-    ['after a failure', view(wanted('Idle'), { current_state: 'ErrorReset' }), { kind: 'settle', succeeded: false }],
+    ['after a failure', view(wanted('Idle'), { current_state: 'ErrorReset' }), { kind: 'rest', succeeded: false }],
     [
       'after the monitoring',
       view(wanted('Idle'), { current_state: 'MonitoringUpdate' }),
-      { kind: 'settle', succeeded: true },
+      { kind: 'rest', succeeded: true },
     ],
     ['wanted staged', view(wanted('StagedAndPerformedUpdate'), {}), { kind: 'prepare', version: '1.39.0' }],
     ['wanted staged, without a version', view({ state: 'StagedAndPerformedUpdate' }, {}), { kind: 'wait' }],

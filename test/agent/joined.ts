@@ -2,7 +2,7 @@ import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import { classify, type ApiAnswer, type AgentApi } from '../../runtime/agentapi/client.ts';
-import type { Agent as Asking } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent as Asking } from '../../runtime/apiserver/auth/authenticator.ts';
 import { toRefusal } from '../../runtime/apiserver/refusal.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
 import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -46,7 +46,7 @@ export class HttpsWorld {
   readonly world: World;
   readonly replica: Replica;
   readonly server: TlsServer;
-  readonly agent: Agent;
+  readonly agent: VerifiedAgent;
   readonly token: string;
   readonly #inside: Server;
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { diesAfter } from './death.ts';
 import { started, World } from './world.ts';
 
-type Act = (service: Service, agent: Agent) => Promise<void>;
+type Act = (service: Service, agent: VerifiedAgent) => Promise<void>;
 
 interface Scene {
   readonly act: Act;

@@ -1,4 +1,4 @@
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
@@ -22,7 +22,7 @@ export class Objects {
     await this.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
   }
 
-  async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<Agent> {
+  async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<VerifiedAgent> {
     return { nodeName, nodeUid: (await this.node(nodeName)).metadata.uid, bootId };
   }
 

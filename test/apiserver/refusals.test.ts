@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
@@ -110,7 +110,7 @@ function answer({ tap }: Replica, index: number, error: Error): void {
   };
 }
 
-type Act = (service: Service, agent: Agent) => Promise<void>;
+type Act = (service: Service, agent: VerifiedAgent) => Promise<void>;
 
 /** What agents ask for, and the requests that it takes, in their order. */
 const ACTS: readonly { name: string; act: Act; version?: string; requests: readonly string[] }[] = [

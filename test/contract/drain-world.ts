@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
@@ -44,7 +44,7 @@ export class DrainWorld {
   /** Of the pods on the node. */
   readonly namespace: string;
   readonly nodeName: string;
-  readonly agent: Agent;
+  readonly agent: VerifiedAgent;
   /** Of a replica, with the rights that it is given wherever it runs. */
   readonly transport: KubeTransport;
   readonly #endings: (() => unknown)[] = [];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Agent } from '../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Apiserver } from '../../runtime/apiserver/apiserver.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
 import { MANAGED_LABEL, shadowName } from '../../runtime/shadow/names.ts';
@@ -10,7 +10,7 @@ import { intercepted } from './transports.ts';
 /** Schedules that broke earlier versions of the protocol, with the real controller and the real apiserver, each step placed by hand. */
 
 let stage: Stage;
-let agent: Agent;
+let agent: VerifiedAgent;
 let apiserver: Apiserver;
 /** Opens the gate at which the apiserver's next cordon waits, if one was asked to. */
 let wake: (() => void) | undefined;

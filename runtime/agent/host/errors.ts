@@ -78,7 +78,7 @@ export class HostRefusedError extends HostError {
   override readonly name = 'HostRefusedError';
 }
 
-/** The wanted update is gone: it is not among the host's updates, or not in its staging slot. */
+/** The wanted update is gone: it is not among the host's updates, or not in its staging partition. */
 export class UpdateGoneError extends HostError {
   override readonly name = 'UpdateGoneError';
 }
@@ -91,7 +91,7 @@ export class OfferChangedError extends HostError {
   }
 }
 
-/** The host downloaded another version than it offered, or none. What is in its slot is not what its status says. */
+/** The host downloaded another version than it offered, or none. What is in its partition is not what its status says. */
 export class OtherImageError extends HostError {
   override readonly name = 'OtherImageError';
   constructor(wanted: string, taken: string | null | undefined) {

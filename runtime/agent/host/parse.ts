@@ -1,21 +1,21 @@
 import { HostProtocolError } from './errors.ts';
-import type { HostCommand, HostStatus, Image, OsInfo, Slot } from './port.ts';
+import type { HostCommand, HostStatus, Image, OsInfo, Partition } from './port.ts';
 
 /** The body of `GET /os`. @throws HostProtocolError naming the wrong field */
 export function parseOs(body: string): OsInfo {
-  const os = Json.parse(body, 'GET /os');
+  const os = JsonReader.parse(body, 'GET /os');
   return { version: os.at('version_id').text(), variant: os.at('variant_id').text(), arch: os.at('arch').text() };
 }
 
 /** The body of `GET /updates/status`. Other fields are ignored. @throws HostProtocolError naming the wrong field */
 export function parseStatus(body: string): HostStatus {
-  const status = Json.parse(body, 'GET /updates/status');
-  const staging = status.at('staging_partition').optional(slot);
+  const status = JsonReader.parse(body, 'GET /updates/status');
+  const staging = status.at('staging_partition').optional(partition);
   const lastCommand = status.at('most_recent_command').optional(command);
   return {
     state: status.at('update_state').oneOf(['Idle', 'Available', 'Staged', 'Ready']),
     chosen: status.at('chosen_update').optional(image),
-    active: status.at('active_partition').optional(slot),
+    active: status.at('active_partition').optional(partition),
     staging: bearsOut(lastCommand, staging) ? staging : undefined,
     lastCommand,
   };
@@ -26,20 +26,20 @@ export function parseStatus(body: string): HostStatus {
  * own time, but the status repeats the choice of the last refresh. A download that failed leaves the status as it was before. Only the
  * command's own words tell what was written.
  */
-function bearsOut(last: HostCommand | undefined, staging: Slot | undefined): boolean {
+function bearsOut(last: HostCommand | undefined, staging: Partition | undefined): boolean {
   if (last?.type !== 'prepare') return true;
   return last.status === 'Success' && (last.chose === undefined || last.chose === staging?.image.version);
 }
 
-function image(json: Json): Image {
+function image(json: JsonReader): Image {
   return { version: json.at('version').text(), variant: json.at('variant').text(), arch: json.at('arch').text() };
 }
 
-function slot(json: Json): Slot {
+function partition(json: JsonReader): Partition {
   return { image: image(json.at('image')), nextToBoot: json.at('next_to_boot').flag() };
 }
 
-function command(json: Json): HostCommand {
+function command(json: JsonReader): HostCommand {
   const type = json.at('cmd_type').oneOf(['refresh', 'prepare', 'activate', 'deactivate']);
   const stderr = json.at('stderr').optional((text) => text.text());
   return {
@@ -60,7 +60,7 @@ function choiceIn(stderr = ''): string | null | undefined {
 }
 
 /** A value of a JSON body, and its path for messages. A schema library would be most of an agent's code and memory. */
-class Json {
+class JsonReader {
   readonly #value: unknown;
   readonly #call: string;
   readonly #path: readonly string[];
@@ -72,23 +72,23 @@ class Json {
   }
 
   /** @param call what the body answers, for messages @throws HostProtocolError when it is not JSON */
-  static parse(body: string, call: string): Json {
+  static parse(body: string, call: string): JsonReader {
     try {
-      return new Json(JSON.parse(body), call, []);
+      return new JsonReader(JSON.parse(body), call, []);
     } catch (cause) {
       throw new HostProtocolError(`${call}: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
     }
   }
 
   /** @throws HostProtocolError when this is no object. All readers throw it, and name the wrong field. */
-  at(name: string): Json {
+  at(name: string): JsonReader {
     const value = this.#value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.#wrong('an object');
-    return new Json((value as Readonly<Record<string, unknown>>)[name], this.#call, [...this.#path, name]);
+    return new JsonReader((value as Readonly<Record<string, unknown>>)[name], this.#call, [...this.#path, name]);
   }
 
   /** Undefined where the value is null or absent. */
-  optional<T>(read: (json: Json) => T): T | undefined {
+  optional<T>(read: (json: JsonReader) => T): T | undefined {
     return this.#value == null ? undefined : read(this);
   }
 

@@ -26,7 +26,7 @@ export interface HostUpdater {
   refresh(signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Downloads `version` into the inactive slot, and waits for the end (20 minutes at most). Nothing is asked of a host that does not offer
+   * Downloads `version` into the inactive partition, and waits for the end (20 minutes at most). Nothing is asked of a host that does not offer
    * this version. A version that is staged is downloaded again: look at `status` first.
    * @throws OfferChangedError when the host offers another version or none
    * @throws OtherImageError when the host downloaded another version or none, because it chooses again when it downloads
@@ -69,17 +69,17 @@ export interface HostStatus {
   readonly state: UpdateState;
   /** The update that the host offers; undefined where it offers none. */
   readonly chosen: Image | undefined;
-  /** The slot that runs. */
-  readonly active: Slot | undefined;
+  /** The partition that runs. */
+  readonly active: Partition | undefined;
   /**
-   * The other slot. A refresh that chooses another version does not change it. It is also undefined where the host's last command was a
+   * The other partition. A refresh that chooses another version does not change it. It is also undefined where the host's last command was a
    * prepare that contradicts the status. After any other command the status repeats what was chosen before the download, true or not.
    */
-  readonly staging: Slot | undefined;
+  readonly staging: Partition | undefined;
   readonly lastCommand: HostCommand | undefined;
 }
 
-/** `Staged`: an image is in the inactive slot. `Ready`: that image is activated and boots next. */
+/** `Staged`: an image is in the inactive partition. `Ready`: that image is activated and boots next. */
 export type UpdateState = 'Idle' | 'Available' | 'Staged' | 'Ready';
 
 export interface Image {
@@ -88,7 +88,7 @@ export interface Image {
   readonly arch: string;
 }
 
-export interface Slot {
+export interface Partition {
   readonly image: Image;
   readonly nextToBoot: boolean;
 }

@@ -5,7 +5,7 @@ import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
 import { recording } from '../status.ts';
 import type { StepContext } from './context.ts';
-import { isStaged, type Staging } from './stage.ts';
+import { hasStaged, type Staging } from './stage.ts';
 
 /** An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself. */
 const GOING_DOWN_MS = 360_000;
@@ -31,7 +31,7 @@ export async function rebootInto(context: RebootContext, version: string, signal
   await apiserver.act('cordonAndDrain', signal);
   await blaming('ActivateFailed', () => activate(context, version, signal));
   await apiserver.act('cordonAndDrain', signal);
-  await record(context, version, signal);
+  await recordReboot(context, version, signal);
   // The last chance before what cannot be undone: the step may have been called off while the record was on its way.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
@@ -60,14 +60,14 @@ async function ensureStaged(context: RebootContext, version: string, signal: Abo
   const status = await blaming('HostFailed', () =>
     hostWork.retrying({ giveUpAfterMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
-  if (context.staging.isProven(status, version) || (isStaged(status, version) && wasActivated(status))) return;
+  if (context.staging.isProven(status, version) || (hasStaged(status, version) && wasActivated(status))) return;
   logger.warn('the update is not known to be staged: preparing it again', { version });
   // A host that calls anything staged has not been booted since.
-  if (status?.state !== 'Staged' && status?.state !== 'Ready') await probe(context, version, signal);
+  if (status?.state !== 'Staged' && status?.state !== 'Ready') await writeProbe(context, version, signal);
   await context.staging.stage(version, signal);
 }
 
-async function probe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+async function writeProbe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const bootId = context.view.value.bootId;
   if (recorded(context)?.boot_id === bootId) return;
   await context.apiserver.report((view) => recording(view, { boot_id: bootId, version, requested_at: null }), signal);
@@ -78,7 +78,7 @@ async function probe(context: RebootContext, version: string, signal: AbortSigna
   );
 }
 
-/** While the node was drained somebody may have put another version into the slot: the wanted one replaces it. */
+/** While the node was drained somebody may have put another version into the partition: the wanted one replaces it. */
 async function activate(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { host, hostWork } = context;
   const once = (): Promise<unknown> =>
@@ -114,7 +114,7 @@ async function hasWaited(context: RebootContext, signal: AbortSignal): Promise<b
 }
 
 /** Without the record a rollback could not be told from an unplanned reboot. A cluster that drops it gets the reboot without a record. */
-async function record(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+async function recordReboot(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { apiserver, clock, logger } = context;
   if (isRecorded(context, version)) return;
   const reboot: RebootRecord = { boot_id: context.view.value.bootId, version, requested_at: rfc3339(clock.now()) };
@@ -131,7 +131,7 @@ function recorded({ view }: RebootContext): RebootRecord | null | undefined {
   return view.value.shadow?.status?.reboot;
 }
 
-/** An older agent has activated it, or this one before it was killed. That is what this step wants, and the slot was judged before. */
+/** An older agent has activated it, or this one before it was killed. That is what this step wants, and the partition was judged before. */
 function wasActivated(status: HostStatus | undefined): boolean {
   const last = status?.lastCommand?.type;
   return status?.state === 'Ready' || last === 'activate' || last === 'deactivate';

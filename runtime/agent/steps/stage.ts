@@ -9,37 +9,37 @@ const FOLLOW_MS = 120_000;
 /** How long a host may fail at its part of the step before the attempt fails. */
 const STAGING_MS = 20 * 60_000;
 
-/** Whether `version` is in the inactive slot, activated or not, as the host says. */
-export function isStaged(status: HostStatus | undefined, version: string): boolean {
+/** Whether `version` is in the inactive partition, activated or not, as the host says. */
+export function hasStaged(status: HostStatus | undefined, version: string): boolean {
   return (status?.state === 'Staged' || status?.state === 'Ready') && status.staging?.image.version === version;
 }
 
-/** Brings the wanted version into the host's inactive slot. */
+/** Brings the wanted version into the host's inactive partition. */
 export class Staging {
   readonly #context: StepContext;
-  /** The version that this agent has seen written into the slot, without a failure since. The host forgets what its commands said. */
+  /** The version that this agent has seen written into the partition, without a failure since. The host forgets what its commands said. */
   #written: string | undefined;
 
   constructor(context: StepContext) {
     this.#context = context;
   }
 
-  /** What is in the slot has failed, or somebody has replaced it. */
+  /** What is in the partition has failed, or somebody has replaced it. */
   forget(): void {
     this.#written = undefined;
   }
 
   /**
-   * Whether it is known that `version` is in the slot: this agent has seen it written, or the host's last command was the one that wrote
+   * Whether it is known that `version` is in the partition: this agent has seen it written, or the host's last command was the one that wrote
    * it. After another command the status may name a version that was never there.
    */
   isProven(status: HostStatus | undefined, version: string): boolean {
-    if (!isStaged(status, version)) return false;
+    if (!hasStaged(status, version)) return false;
     return this.#written === version || status?.lastCommand?.type === 'prepare';
   }
 
   /**
-   * Brings `version` into the inactive slot, and no other one. A host that is activated is deactivated first: it could not be prepared,
+   * Brings `version` into the inactive partition, and no other one. A host that is activated is deactivated first: it could not be prepared,
    * and an unplanned reboot would boot what is there.
    * @throws StepFailedError
    */

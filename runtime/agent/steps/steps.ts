@@ -8,8 +8,8 @@ import { offerWatch } from './offer.ts';
 import { rebootInto } from './reboot.ts';
 import { Staging } from './stage.ts';
 
-type Executor<S> = (step: S, signal: AbortSignal) => Promise<void>;
-type Executors = { readonly [K in Step['kind']]: Executor<Extract<Step, { readonly kind: K }>> };
+type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
+type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
 
 /** Until the node's UID, or the shadow, is another one. */
 const IDENTIFY_PAUSE_MS = 30_000;
@@ -19,17 +19,17 @@ const IDENTIFY_PAUSE_MS = 30_000;
  * and resolves when the step is done and seen in the shadow. It throws StepFailedError when the attempt has failed, HostBusyError when the
  * step is to begin anew, and the signal's reason.
  */
-export function createSteps(context: StepContext): Executor<Step> {
+export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
   const watchOffers = offerWatch(context);
   const staging = new Staging(context);
-  const executors: Executors = {
+  const handlers: StepHandlers = {
     wait: (_step, signal) => aborted(signal),
     create: (_step, signal) => apiserver.createShadow(signal),
     identify: (_step, signal) => identify(context, signal),
     introduce: (_step, signal) => introduce(context, signal),
     offer: (_step, signal) => watchOffers(signal),
-    settle: ({ succeeded }, signal) => settle(context, succeeded, signal),
+    rest: ({ succeeded }, signal) => rest(context, succeeded, signal),
     prepare: async ({ version }, signal) => {
       await staging.stage(version, signal);
       await apiserver.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
@@ -39,11 +39,11 @@ export function createSteps(context: StepContext): Executor<Step> {
       throw new StepFailedError('BootFailed', await rollback(context, version, signal));
     },
     reached: async (step, signal) => {
-      if (step.release) await release(context, signal);
+      if (step.release) await releaseNode(context, signal);
       await apiserver.report((view) => reaching(view, step.state), signal);
     },
   };
-  return (step, signal) => (executors[step.kind] as Executor<Step>)(step, signal);
+  return (step, signal) => (handlers[step.kind] as StepHandler<Step>)(step, signal);
 }
 
 async function identify({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
@@ -58,16 +58,16 @@ async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSign
 }
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
-async function settle(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
+async function rest(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
   const { apiserver, hostWork } = context;
   if (!succeeded) {
     await hostWork.tryToDeactivate(signal);
-    await release(context, signal);
+    await releaseNode(context, signal);
   }
   await apiserver.report((view) => resting(view, succeeded), signal);
 }
 
-async function release({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {
+async function releaseNode({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {
   // Our own apiserver does this with the uncordon; an older one has to be asked.
   if (times.lbWaitMs > 0) await apiserver.act('removeExclusionFromLb', signal);
   await apiserver.act('uncordon', signal);
@@ -77,10 +77,10 @@ async function release({ apiserver, times }: StepContext, signal: AbortSignal): 
 async function rollback(context: StepContext, version: string, signal: AbortSignal): Promise<string> {
   const { version: running } = context.view.value;
   const status = await partitions(context, signal);
-  const slots = [status?.active, status?.staging]
-    .filter((slot) => slot !== undefined)
-    .map((slot) => `${slot.image.version}${slot.nextToBoot ? ' (next to boot)' : ''}`);
-  const seen = slots.length > 0 ? `; partitions: ${slots.join(', ')}` : '';
+  const described = [status?.active, status?.staging]
+    .filter((partition) => partition !== undefined)
+    .map(({ image, nextToBoot }) => `${image.version}${nextToBoot ? ' (next to boot)' : ''}`);
+  const seen = described.length > 0 ? `; partitions: ${described.join(', ')}` : '';
   return `the host was rebooted into ${version} and came up with ${running}${seen}`;
 }
 

@@ -29,7 +29,7 @@ const REVIEWS = {
 };
 
 /** An agent whose token, pod and node have been checked against each other. */
-export interface Agent {
+export interface VerifiedAgent {
   readonly nodeName: string;
   /** UID of the Node object, which tells it from a later one of the same name. */
   readonly nodeUid: string;
@@ -38,7 +38,7 @@ export interface Agent {
 }
 
 /** Whose a token is. */
-type Holder = Pick<Agent, 'nodeName' | 'nodeUid'>;
+type TokenOwner = Pick<VerifiedAgent, 'nodeName' | 'nodeUid'>;
 
 export interface AuthenticatorPorts {
   readonly reviews: TokenReviewPort;
@@ -58,7 +58,7 @@ export interface AuthenticatorPorts {
 export class Authenticator {
   readonly #ports: AuthenticatorPorts;
   /** By hash: no token stays in memory. */
-  readonly #verified: ExpiringCache<Holder>;
+  readonly #verified: ExpiringCache<TokenOwner>;
 
   /** By hash: tokens that were good when they were last reviewed. */
   readonly #known = new BoundedSet<string>(MAX_TOKENS);
@@ -80,27 +80,27 @@ export class Authenticator {
    * @throws RefusedError 401 for a token that is no agent's, 403 for one of another node, 503 where too many from that address wait already, 502
    *   or 503 where the Kubernetes API cannot tell; UnreachableError
    */
-  async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<Agent> {
+  async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<VerifiedAgent> {
     const hash = createHash('sha256').update(token).digest('base64');
-    const holder = await this.#verified.get(hash, () => this.#verify(token, { hash, address }));
-    if (holder.nodeName !== nodeName || holder.nodeUid !== nodeUid)
+    const owner = await this.#verified.get(hash, () => this.#verify(token, { hash, address }));
+    if (owner.nodeName !== nodeName || owner.nodeUid !== nodeUid)
       throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');
-    return { ...holder, bootId };
+    return { ...owner, bootId };
   }
 
   /** A token that was good before has places of its own, because a stranger may share its address. */
   async #verify(
     token: string,
     { hash, address }: { readonly hash: string; readonly address: string },
-  ): Promise<Holder> {
+  ): Promise<TokenOwner> {
     const why = precheckToken(token, this.#ports.namespace);
     if (why !== undefined) throw unauthorized(why);
     const party = this.#known.has(hash) ? hash : address;
     try {
       const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));
-      const holder = await this.#holderOf(review);
+      const owner = await this.#ownerOf(review);
       this.#known.add(hash);
-      return holder;
+      return owner;
     } catch (error) {
       // It is not known yet who asks, so what the Kubernetes API says of itself goes to the log alone.
       if (error instanceof ApiStatusError)
@@ -109,7 +109,7 @@ export class Authenticator {
     }
   }
 
-  async #holderOf(review: TokenReviewStatus): Promise<Holder> {
+  async #ownerOf(review: TokenReviewStatus): Promise<TokenOwner> {
     const { pods, nodes, namespace } = this.#ports;
     const claims = accepted(agentClaims(review, namespace));
     const { nodeName } = accepted(agentNode(await pods.get(claims.podName), claims));

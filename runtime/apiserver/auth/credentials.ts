@@ -20,21 +20,21 @@ export function readCredentials(headers: DistinctHeaders): Credentials {
   if (!token) throw new RefusedError(401, 'Unauthorized', `expected the header ${HEADERS.token}`);
   return {
     token,
-    nodeName: required(headers, HEADERS.nodeName, /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/),
-    nodeUid: required(headers, HEADERS.nodeUid, UUID_LIKE),
-    bootId: optional(headers, HEADERS.bootId, UUID_LIKE) ?? null,
+    nodeName: requiredHeader(headers, HEADERS.nodeName, /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/),
+    nodeUid: requiredHeader(headers, HEADERS.nodeUid, UUID_LIKE),
+    bootId: optionalHeader(headers, HEADERS.bootId, UUID_LIKE) ?? null,
   };
 }
 
 /** The value of an optional header. @throws RefusedError 400 when it is repeated or malformed */
-export function optional(headers: DistinctHeaders, name: string, pattern: RegExp): string | undefined {
+export function optionalHeader(headers: DistinctHeaders, name: string, pattern: RegExp): string | undefined {
   const value = single(headers, name);
   if (value === undefined || pattern.test(value)) return value;
   throw new RefusedError(400, 'BadRequest', `the header ${name} is malformed`);
 }
 
-function required(headers: DistinctHeaders, name: string, pattern: RegExp): string {
-  const value = optional(headers, name, pattern);
+function requiredHeader(headers: DistinctHeaders, name: string, pattern: RegExp): string {
+  const value = optionalHeader(headers, name, pattern);
   if (value === undefined) throw new RefusedError(400, 'BadRequest', `expected the header ${name}`);
   return value;
 }

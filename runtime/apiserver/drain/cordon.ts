@@ -6,7 +6,7 @@ import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
 import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
-import type { Agent } from '../auth/authenticator.ts';
+import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
@@ -40,7 +40,7 @@ export interface CordonedNode extends DrainIdentity {
 }
 
 export interface CordonRequest {
-  readonly agent: Agent;
+  readonly agent: VerifiedAgent;
   /** Identity of the drain that the caller takes part in already; undefined = any. */
   readonly id?: string | undefined;
   /** What stood in the way of the run that the caller has waited for; undefined = of no run yet. */

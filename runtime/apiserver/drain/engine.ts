@@ -6,7 +6,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
-import type { Agent } from '../auth/authenticator.ts';
+import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
@@ -84,7 +84,7 @@ export class DrainEngine {
    * Cordons and drains the agent's node. Resolves only when the node was proven to be, at one moment, cordoned by this drain and empty.
    * @throws RefusedError 409 where no drain is allowed, 503 = ask again, 504 past the deadline; errors of the transport = ask again
    */
-  async drain(agent: Agent, { gone, request }: DrainRequest = {}): Promise<void> {
+  async drain(agent: VerifiedAgent, { gone, request }: DrainRequest = {}): Promise<void> {
     const ports = { ...this.#ports, logger: this.#ports.logger.with(request === undefined ? {} : { request }) };
     let learnt: Learnt = {};
     for (;;) {

@@ -73,7 +73,7 @@ interface Task {
   blocked?: string;
 }
 
-type Failure = Extract<EvictionResult, { kind: 'blocked' | 'refused' }>;
+type EvictionFailure = Extract<EvictionResult, { kind: 'blocked' | 'refused' }>;
 
 const BLOCKED_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 const REFUSED_BACKOFF = { firstMs: 1_000, maxMs: 15_000 };
@@ -128,17 +128,20 @@ export class Evictor {
   }
 
   /** Undefined when nothing is left to ask for. */
-  async #ask({ metadata: { namespace = '', name, uid } }: Pod, cancelled: AbortSignal): Promise<Failure | undefined> {
+  async #ask(
+    { metadata: { namespace = '', name, uid } }: Pod,
+    cancelled: AbortSignal,
+  ): Promise<EvictionFailure | undefined> {
     const { queue, drain, metrics } = this.#options;
     const result = await queue
       .evict(drain, { namespace, name, uid }, cancelled)
-      .catch((error: unknown): Failure => ({ kind: 'refused', status: 0, message: messageOf(error) }));
+      .catch((error: unknown): EvictionFailure => ({ kind: 'refused', status: 0, message: messageOf(error) }));
     if (!result) return undefined;
     metrics.evictions.inc({ result: result.kind });
     return result.kind === 'blocked' || result.kind === 'refused' ? result : undefined;
   }
 
-  #delay(failure: Failure, attempt: number): number {
+  #delay(failure: EvictionFailure, attempt: number): number {
     const { random } = this.#options;
     if (failure.kind === 'refused') return backoff(attempt, { ...REFUSED_BACKOFF, random });
     return Math.max(failure.retryAfterMs ?? 0, backoff(attempt, { ...BLOCKED_BACKOFF, random }));
@@ -149,7 +152,7 @@ export class Evictor {
 const LONGEST_MESSAGE = 300;
 
 /** In stable words, because they go into the resource's status. */
-function describe(failure: Failure): string {
+function describe(failure: EvictionFailure): string {
   if (failure.kind === 'refused') {
     const message = failure.message.slice(0, LONGEST_MESSAGE);
     return failure.status === 0 ? message : `refused with ${failure.status}: ${message}`;

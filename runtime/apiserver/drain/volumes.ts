@@ -20,7 +20,7 @@ export interface VolumeWait {
   readonly signal: AbortSignal;
 }
 
-type Step =
+type VolumeStep =
   /** Nothing is to be waited for, or the time is up and these are still in use. */
   | { readonly kind: 'go'; readonly inUse: readonly string[] }
   /** The time of the drain's wait begins with this patch. */
@@ -34,7 +34,7 @@ type Step =
  */
 export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<readonly string[] | undefined> {
   const inUse = wait.timeoutMs === 0 ? [] : await volumesToLeave(ports, wait);
-  const step = nextStep(inUse, wait, ports.clock.now());
+  const step = nextVolumeStep(inUse, wait, ports.clock.now());
   switch (step.kind) {
     case 'go':
       return step.inUse;
@@ -51,7 +51,11 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
  * Every replica comes to the same step, because it counts from what is written on the node. A time in the future comes from a clock that is
  * ahead, and is written anew.
  */
-function nextStep(inUse: readonly string[], { cordoned: { node, id }, timeoutMs }: VolumeWait, now: number): Step {
+function nextVolumeStep(
+  inUse: readonly string[],
+  { cordoned: { node, id }, timeoutMs }: VolumeWait,
+  now: number,
+): VolumeStep {
   if (inUse.length === 0) return { kind: 'go', inUse };
   const since = Date.parse(readMarks(node)?.volumesSince ?? '');
   if (Number.isNaN(since) || since > now) {

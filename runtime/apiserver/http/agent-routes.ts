@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Agent, Authenticator } from '../auth/authenticator.ts';
-import { optional, readCredentials } from '../auth/credentials.ts';
+import type { VerifiedAgent, Authenticator } from '../auth/authenticator.ts';
+import { optionalHeader, readCredentials } from '../auth/credentials.ts';
 import { HEADERS, PATHS } from '../../agentapi/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
@@ -21,13 +21,16 @@ export interface AgentRouteOptions {
   readonly requireCertificate: boolean;
 }
 
+/** Resolves with the body of the answer. */
+type Act = (agent: VerifiedAgent, context: Context, gone: AbortSignal) => Promise<object | void>;
+
 /** The routes of agents. Who asks is found out before anything of the body is read. */
 export function addAgentRoutes(
   router: Router,
   { service, authenticator, requireCertificate }: AgentRouteOptions,
 ): void {
   const inFlight = new MaxInFlight();
-  const forAgent = (act: (agent: Agent, context: Context, gone: AbortSignal) => Promise<object | void>): Middleware => {
+  const forAgent = (act: Act): Middleware => {
     return async (context) => {
       const gone = goneSignal(context);
       if (requireCertificate) expectCertificate(context.req.socket);
@@ -47,7 +50,7 @@ export function addAgentRoutes(
   router.put(
     PATHS.resource,
     forAgent(async (agent, { req }) => {
-      const version = optional(req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
+      const version = optionalHeader(req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
       return service.putStatus({ agent, status: await readJson(req, STATUS_LIMIT), version });
     }),
   );

@@ -12,7 +12,7 @@ import type { Service } from '../service.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { readBody, writeJson } from './body.ts';
 import { type Holding, MemoryBound } from './memory-bound.ts';
-import { answerErrors, countRequests, identify } from './middleware.ts';
+import { answerErrors, countRequests, assignRequestId } from './middleware.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 export interface AppOptions {
@@ -41,7 +41,7 @@ export function createApp(options: AppOptions): Koa {
   addAgentRoutes(router, options);
   addPublicRoutes(router, metrics);
   const app = new Koa();
-  app.use(identify(options)).use(countRequests(options)).use(answerErrors(options));
+  app.use(assignRequestId(options)).use(countRequests(options)).use(answerErrors(options));
   app.use(router.routes()).use(router.allowedMethods());
   app.on('error', (error) => refusals.noteBroken(error));
   return app;

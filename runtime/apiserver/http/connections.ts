@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Refusal } from '../../agentapi/protocol.ts';
+import type { RefusalBody } from '../../agentapi/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
@@ -107,7 +107,7 @@ const PHRASES: Readonly<Record<number, string>> = {
 };
 
 function answer({ status, reason, message }: RefusedError): string {
-  const body = JSON.stringify({ error: message, reason } satisfies Refusal);
+  const body = JSON.stringify({ error: message, reason } satisfies RefusalBody);
   const head = [
     `HTTP/1.1 ${status} ${PHRASES[status]}`,
     'Connection: close',

@@ -4,7 +4,7 @@ import type { Fields } from '../../lib/log.ts';
 import { shortened } from '../../lib/parts.ts';
 import { type Random, randomId } from '../../lib/random.ts';
 import type { Metrics } from '../metrics.ts';
-import { HEADERS, type Refusal, type RefusalReason } from '../../agentapi/protocol.ts';
+import { HEADERS, type RefusalBody, type RefusalReason } from '../../agentapi/protocol.ts';
 import { RefusedError, toRefusal } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
@@ -13,7 +13,7 @@ const REQUEST_ID = 'X-Request-Id';
 const LONGEST = 256;
 
 /** Gives each request an identity, which its answer and its log lines bear. */
-export function identify({ random }: { readonly random: Random }): Middleware {
+export function assignRequestId({ random }: { readonly random: Random }): Middleware {
   return async (context, next) => {
     context.set(REQUEST_ID, randomId(random));
     await next();
@@ -47,7 +47,7 @@ export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): M
       const refusal = toRefusal(error);
       const { status, reason, message } = refusal;
       context.status = status;
-      context.body = { error: message, reason } satisfies Refusal;
+      context.body = { error: message, reason } satisfies RefusalBody;
       // What is left of a body that nobody will read must not be taken for the next request.
       if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
       refusals.note('request refused', refusal, () => asked(context));

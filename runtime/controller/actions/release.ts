@@ -14,7 +14,7 @@ import { type ActionPorts, type Outcome, writeSpec } from './ports.ts';
  */
 
 /** (a) and (b): marks at rest. */
-export async function release(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
+export async function releaseNode(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await ports.nodes.get(nodeName, signal);
   if (!node || !readMarks(node)) return 'needless';
   const shadow = await ownShadow(ports, { shadow: shadowName(nodeName), nodeUid: node.metadata.uid }, signal);

@@ -1,17 +1,17 @@
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused, isStaged } from './machine.ts';
 import type { Policy } from './policy.ts';
-import type { Release, Releases } from './releases.ts';
+import type { OsRelease, OsReleases } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import type { NodeInfo, NodeView, ShadowView, Snapshot } from './snapshot.ts';
-import { atTime, drainBlocked, type Finding, found, type Stop } from './verdict.ts';
+import { atTime, drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
   readonly snapshot: Pick<Snapshot, 'paused' | 'window' | 'slots' | 'refusals' | 'drainRefusals'>;
   readonly policy: Policy;
-  readonly releases: Releases;
+  readonly releases: OsReleases;
   /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Milliseconds since the Unix epoch. */
@@ -19,26 +19,26 @@ export interface Gatekeeper {
 }
 
 /** What a gate says; undefined = pass. */
-export interface Answer {
+export interface GateResult {
   readonly finding: Finding | undefined;
   /** When time alone changes it. */
   readonly changesAt: number;
 }
 
-export const PASS: Answer = { finding: undefined, changesAt: NEVER };
+export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
 /** Time changes nothing about it, or ends it at the instant that it names. */
-const answer = (finding: Finding): Answer => ({ finding, changesAt: finding.until ?? NEVER });
+const stopped = (finding: Finding): GateResult => ({ finding, changesAt: finding.until ?? NEVER });
 
 /**
  * What keeps the node from starting on `version`, the budget apart. People come first, then time, and then other nodes: whoever waits for
  * those waits for nothing else.
  */
-export function gate(info: NodeInfo, version: string, keeper: Gatekeeper): Answer {
+export function gate(info: NodeInfo, version: string, keeper: Gatekeeper): GateResult {
   const { node, shadow } = info;
   const release = keeper.releases.of(node.family, version);
   const kept = keptBack(node, keeper.snapshot) ?? haltedOn(node, release, version);
-  if (kept) return answer(kept);
+  if (kept) return stopped(kept);
   const time = shadow ? notYet(info, shadow, keeper) : PASS;
   if (time.finding) return time;
   const withheld = keeper.withheld.refusalOf('start', node.shadowName);
@@ -53,9 +53,9 @@ function keptBack(node: NodeView, { paused }: Gatekeeper['snapshot']): Finding |
   return node.ready ? undefined : NOT_READY;
 }
 
-function notYet({ node }: NodeInfo, shadow: ShadowView, keeper: Gatekeeper): Answer {
+function notYet({ node }: NodeInfo, shadow: ShadowView, keeper: Gatekeeper): GateResult {
   const finding = backingOff(shadow, keeper) ?? refusedLately(shadow, keeper) ?? outsideWindow(shadow, keeper);
-  return finding ? answer(finding) : beforeClosing(node.family, shadow, keeper);
+  return finding ? stopped(finding) : beforeClosing(node.family, shadow, keeper);
 }
 
 const HELD = found('Held', 'the node bears the hold annotation');
@@ -94,20 +94,20 @@ export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusal
 }
 
 /** Of a node whose update was called off and whose agent is on its way to rest: what keeps it from starting again is why. */
-export function stillRefused(info: NodeInfo, keeper: Gatekeeper): Answer {
+export function stillRefused(info: NodeInfo, keeper: Gatekeeper): GateResult {
   const { status } = info.shadow ?? {};
   if (!info.shadow || !status || !isCalledOff(info.shadow)) return PASS;
   return status.current_version === status.target_version ? PASS : gate(info, status.target_version, keeper);
 }
 
 /** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */
-function haltedOn({ uid }: NodeView, { failed, failuresLeft }: Release, version: string): Finding | undefined {
+function haltedOn({ uid }: NodeView, { failed, failuresLeft }: OsRelease, version: string): Finding | undefined {
   if (failuresLeft > 0 || failed.has(uid)) return undefined;
   return found('RolloutHalted', `too many nodes failed on ${version}`);
 }
 
 /** Until a node has completed it, no more are on their way to a version than may fail on it. */
-function unproven({ uid }: NodeView, release: Release, version: string): Finding | undefined {
+function unproven({ uid }: NodeView, release: OsRelease, version: string): Finding | undefined {
   const { proven, inFlight, failuresLeft, failed } = release;
   if (proven || inFlight < failuresLeft || failed.has(uid)) return undefined;
   return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
@@ -129,7 +129,7 @@ function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeep
   if (snapshot.drainRefusals.size === 0) return undefined;
   const refusal = snapshot.drainRefusals.get(name);
   if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return undefined;
-  return { ...drainBlocked(status), until: refusal.retryAt };
+  return { ...drainBlockedFinding(status), until: refusal.retryAt };
 }
 
 /** Where updates start at moments, whoever was offered one before the last moment is in time. */
@@ -145,7 +145,7 @@ function beforeClosing(
   family: string,
   { lastUpdateMs }: ShadowView,
   { snapshot, policy, releases, now }: Gatekeeper,
-): Answer {
+): GateResult {
   const { open, changesAt } = snapshot.window;
   if (!open || changesAt === undefined) return PASS;
   if (!policy.mustFit) return { finding: undefined, changesAt };

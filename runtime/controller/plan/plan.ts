@@ -6,12 +6,12 @@ import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
 import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import type { Policy } from './policy.ts';
-import { recover, settle } from './recovery.ts';
-import { type Halted, type ReleaseName, Releases } from './releases.ts';
+import { recover, recoverSlot } from './recovery.ts';
+import { type Halted, type OsReleaseName, OsReleases } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import type { ShadowView, Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
-import { drainBlocked, type Stop, type Verdict } from './verdict.ts';
+import { drainBlockedFinding, type Stop, type Verdict } from './verdict.ts';
 import { judge, type Warning, warningsFor } from './verdicts.ts';
 import { Withheld } from './withheld.ts';
 
@@ -23,7 +23,7 @@ export interface Plan {
   /** Versions that no further node may start on. */
   readonly halted: readonly Halted[];
   /** Versions that nodes wait for. */
-  readonly offered: readonly ReleaseName[];
+  readonly offered: readonly OsReleaseName[];
   readonly warnings: readonly Warning[];
   /** How many nodes may be updating at once, and who takes that up. */
   readonly budget: { readonly capacity: number; readonly holders: readonly Holder[] };
@@ -36,7 +36,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const fleet = assess(snapshot, policy, now);
   const managed = fleet.filter(({ node }) => node.managed);
   const withheld = new Withheld(snapshot, now);
-  const releases = new Releases(managed, policy.maxFailed);
+  const releases = new OsReleases(managed, policy.maxFailed);
   const keeper: Gatekeeper = { snapshot, policy, releases, withheld, now };
   const budget = new Budget(fleet, snapshot, policy);
   const starts = chooseStarts(managed, budget, keeper);
@@ -84,7 +84,7 @@ function stopsOf(
     if (stop) stops.set(node.uid, stop);
     if (stop || !waiting) continue;
     const endsAt = callOffAt(info, keeper.snapshot);
-    if (endsAt <= keeper.now) stops.set(node.uid, { kind: 'call-off', because: drainBlocked(shadow?.status) });
+    if (endsAt <= keeper.now) stops.set(node.uid, { kind: 'call-off', because: drainBlockedFinding(shadow?.status) });
     else if (endsAt !== NEVER) times.push(endsAt);
   }
   return { stops, stopsAt: nextAfter(keeper.now, times) };
@@ -151,7 +151,7 @@ function slotCommands(
   const written = writtenShadows(writes);
   return slots
     .filter(({ shadow }) => !written.has(shadow))
-    .flatMap((slot) => settle(slot, byUid.get(slot.nodeUid)) ?? []);
+    .flatMap((slot) => recoverSlot(slot, byUid.get(slot.nodeUid)) ?? []);
 }
 
 /** Labels are given a few at a time, so that what moves updates on never waits for them. */

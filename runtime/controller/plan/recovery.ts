@@ -36,7 +36,10 @@ function isDisowned(node: NodeView): boolean {
 }
 
 /** How a slot comes back (rules L3 and L4); undefined while its node needs it. @param holder undefined where the node is gone */
-export function settle({ shadow, nodeUid, writes }: SlotView, holder: AssessedNode | undefined): Command | undefined {
+export function recoverSlot(
+  { shadow, nodeUid, writes }: SlotView,
+  holder: AssessedNode | undefined,
+): Command | undefined {
   if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };
   if (writes === 'unknown') return { kind: 'bump', shadow, nodeUid };
   const because = holder.node.marks ? undefined : over(holder);

@@ -5,7 +5,7 @@ import { failureBudget, type Quantity } from './policy.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './snapshot.ts';
 
 /** How a version does on the hosts that it is made for. */
-export interface Release {
+export interface OsRelease {
   /** UIDs of the nodes that failed on it, as far as the release is to blame. */
   readonly failed: ReadonlySet<string>;
   /** Nodes that may fail on it yet before it is halted; a node that has failed on it before counts once. */
@@ -16,19 +16,19 @@ export interface Release {
   readonly inFlight: number;
 }
 
-export interface ReleaseName {
+export interface OsReleaseName {
   readonly family: string;
   readonly version: string;
 }
 
 /** A version that failed too often. */
-export interface Halted extends ReleaseName {
+export interface Halted extends OsReleaseName {
   /** Nodes that failed on it. */
   readonly failures: number;
 }
 
 /** What all releases together have done so far: counted anew each time from the shadows, nothing is remembered. */
-export class Releases {
+export class OsReleases {
   readonly #families = new Map<string, Family>();
   readonly #maxFailed: Quantity;
 
@@ -38,7 +38,7 @@ export class Releases {
     for (const info of managed) this.#count(info);
   }
 
-  of(family: string, version: string): Release {
+  of(family: string, version: string): OsRelease {
     const found = this.#families.get(family);
     return found?.tallies.get(version) ?? new Tally(found ?? new Family(this.#maxFailed));
   }
@@ -59,7 +59,7 @@ export class Releases {
   }
 
   /** Versions that nodes wait for. */
-  offered(): readonly ReleaseName[] {
+  offered(): readonly OsReleaseName[] {
     return this.#wanted().map(({ family, version }) => ({ family, version }));
   }
 
@@ -99,7 +99,7 @@ export class Releases {
     return family;
   }
 
-  #wanted(): (ReleaseName & { readonly tally: Tally })[] {
+  #wanted(): (OsReleaseName & { readonly tally: Tally })[] {
     return [...this.#families].flatMap(([family, { tallies }]) =>
       [...tallies].filter(([, { wanted }]) => wanted).map(([version, tally]) => ({ family, version, tally })),
     );
@@ -130,7 +130,7 @@ class Family {
   }
 }
 
-class Tally implements Release {
+class Tally implements OsRelease {
   readonly failed = new Set<string>();
   proven = false;
   inFlight = 0;

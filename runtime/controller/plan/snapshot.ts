@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly paused: boolean;
   readonly window: WindowState;
   /** What the API server has not taken of late, by name of the shadow of the node that it was for; a command that it took is not in here. */
-  readonly refusals: ReadonlyMap<string, readonly Refusal[]>;
+  readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Which nodes are refused their drain, or were called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
 }
@@ -24,7 +24,7 @@ export type DrainRefusal =
   { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
 
 /** A command that the API server refused, or did not answer, when it was last asked. */
-export interface Refusal {
+export interface WriteRefusal {
   readonly kind: Command['kind'];
   /** One sentence that stays the same for as long as the answer does. */
   readonly message: string;

@@ -42,7 +42,7 @@ export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, k
     const { node } = info;
     const { finding, changesAt } = gate(info, version, keeper);
     if (changesAt !== NEVER) changes.push(changesAt);
-    const kept = isReady ? finding : settling(finding);
+    const kept = isReady ? finding : cleaningUp(finding);
     const queued = kept ? undefined : budget.take(node.uid);
     if (kept) findings.set(node.uid, kept);
     else if (queued) findings.set(node.uid, { ...queued, position: ++position });
@@ -51,7 +51,7 @@ export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, k
       commands.push(startOf(info, shadow, { version, now: keeper.now }));
     }
   }
-  const waiting = [...findings.values()].some((one) => one.reason === 'WaitingForSlot' && one !== SETTLING);
+  const waiting = [...findings.values()].some((one) => one.reason === 'WaitingForSlot' && one !== CLEANING_UP);
   return { commands, findings, waiting, changesAt: nextAfter(keeper.now, [...changes, budget.changesAt]) };
 }
 
@@ -63,12 +63,12 @@ function candidates(managed: readonly AssessedNode[], ownNode: string): Candidat
     const version = shadow && startable(shadow);
     if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
     const crashes = shadow.status?.crash_count ?? 0;
-    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isSettled(info, shadow) });
+    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isCleanedUp(info, shadow) });
   }
   return all.toSorted(startOrder);
 }
 
-function isSettled({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
+function isCleanedUp({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
   return !shadow.stale && !node.marks && slot?.writes !== 'unknown';
 }
 
@@ -81,11 +81,11 @@ function startOrder(a: Candidate, b: Candidate): number {
 }
 
 /** Waits for no slot of another node, but for the controller to clean up after its own last update. */
-const SETTLING = found('WaitingForSlot', 'what is left of its last update is being settled');
+const CLEANING_UP = found('WaitingForSlot', 'what is left of its last update is being settled');
 
 /** People and time keep it besides. */
-const settling = (finding: Finding | undefined): Finding =>
-  finding && finding.reason !== 'WaitingForSlot' ? finding : SETTLING;
+const cleaningUp = (finding: Finding | undefined): Finding =>
+  finding && finding.reason !== 'WaitingForSlot' ? finding : CLEANING_UP;
 
 function startOf({ node }: NodeInfo, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {
   return {

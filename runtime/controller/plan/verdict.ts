@@ -76,7 +76,7 @@ export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are 
 export const atTime = (instant: number): string => rfc3339(instant);
 
 /** In the words that stand in the status, which outlive the attempt that they were said of. */
-export function drainBlocked(status: Pick<Status, 'drain'> | undefined): Finding {
+export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): Finding {
   const { started_at, blocked_by = [] } = status?.drain ?? {};
   const since = instantOf(started_at);
   return {

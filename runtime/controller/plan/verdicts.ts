@@ -1,15 +1,15 @@
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Status } from '../../shadow/model.ts';
-import { type Answer, type Gatekeeper, PASS, stillRefused } from './gates.ts';
+import { type GateResult, type Gatekeeper, PASS, stillRefused } from './gates.ts';
 import { type AssessedNode, progressDeadline } from './health.ts';
 import { startable } from './machine.ts';
 import { concurrency, type Policy } from './policy.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { isActive, type Refusal, type ShadowView } from './snapshot.ts';
+import { isActive, type WriteRefusal, type ShadowView } from './snapshot.ts';
 import type { Starts } from './starts.ts';
 import {
   atTime,
-  drainBlocked,
+  drainBlockedFinding,
   type Finding,
   found,
   type Reason,
@@ -26,7 +26,7 @@ export interface Decisions {
   /** By UID of the node, what ends its update or keeps it where it is. */
   readonly stops: ReadonlyMap<string, Stop>;
   /** By name of the shadow, what withholds a command for its node. */
-  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly refusals: ReadonlyMap<string, WriteRefusal>;
   readonly warnings: readonly Warning[];
 }
 
@@ -49,11 +49,11 @@ export function judge(
     const { uid, name } = info.node;
     const kept = decisions.starts.findings.get(uid);
     const version = kept ? undefined : starting.get(uid);
-    if (version) return { info, verdict: warned(verdictOn(name, updatingTo(version)), decisions.warnings) };
+    if (version) return { info, verdict: withWarnings(verdictOn(name, updatingTo(version)), decisions.warnings) };
     const { finding, changesAt } = answerFor(info, kept, context);
     if (changesAt !== NEVER) changes.push(changesAt);
     const said = isRefusing ? explained(finding, kept, decisions.refusals.get(info.node.shadowName)) : finding;
-    return { info, verdict: warned(verdictOn(name, said), decisions.warnings) };
+    return { info, verdict: withWarnings(verdictOn(name, said), decisions.warnings) };
   });
   return { judged, changesAt: nextAfter(keeper.now, changes) };
 }
@@ -65,7 +65,7 @@ interface Context {
   readonly keeper: Gatekeeper;
 }
 
-type Said = Answer & { readonly finding: Finding };
+type Said = GateResult & { readonly finding: Finding };
 
 /** @param kept what keeps it from starting the update that it is offered */
 function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newest, keeper }: Context): Said {
@@ -76,7 +76,7 @@ function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newes
 }
 
 /** Of several commands for the node that are withheld, its start is spoken of first. */
-function explained(finding: Finding, kept: Finding | undefined, other: Refusal | undefined): Finding {
+function explained(finding: Finding, kept: Finding | undefined, other: WriteRefusal | undefined): Finding {
   const refusal = kept?.reason === 'WriteRefused' ? kept : other;
   return refusal ? withRefusal(finding, refusal) : finding;
 }
@@ -89,7 +89,7 @@ function heldUp(
   info: AssessedNode,
   own: Finding,
   { stop, keeper }: { readonly stop: Stop | undefined; readonly keeper: Gatekeeper },
-): Answer {
+): GateResult {
   const isExplained = info.node.ready && (stop !== undefined || own.reason === 'DrainBlocked');
   const late = isExplained ? PASS : overdue(info, keeper);
   if (late.finding) return late;
@@ -98,7 +98,7 @@ function heldUp(
   return { finding, changesAt: nextAfter(keeper.now, [late.changesAt, changesAt]) };
 }
 
-function overdue(info: AssessedNode, { policy, now }: Gatekeeper): Answer {
+function overdue(info: AssessedNode, { policy, now }: Gatekeeper): GateResult {
   const deadline = progressDeadline(info, policy);
   if (!info.shadow || !deadline) return PASS;
   const { since, endsAt } = deadline;
@@ -158,7 +158,7 @@ const updatingTo = (version: string): Finding => found('Updating', `the node is 
 function updating({ spec, status }: ShadowView): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
   const drain = spec.state === 'RebootedIntoUpdate' ? status?.drain : undefined;
-  if (drain && drain.blocked_by.length > 0) return { ...drainBlocked({ drain }), step };
+  if (drain && drain.blocked_by.length > 0) return { ...drainBlockedFinding({ drain }), step };
   return { ...updatingTo(spec.version ?? 'the next version'), step };
 }
 
@@ -197,7 +197,7 @@ function isConcerned({ shadow }: AssessedNode): boolean {
 const AHEAD: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating']);
 
 /** The verdict with what should be known before its node starts. */
-function warned(verdict: Verdict, warnings: readonly Warning[]): Verdict {
+function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   if (warnings.length === 0 || !AHEAD.has(verdict.reason)) return verdict;
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }

@@ -1,7 +1,7 @@
 import { shadowName } from '../../shadow/names.ts';
 import type { Command } from './commands.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import type { Refusal, Snapshot } from './snapshot.ts';
+import type { WriteRefusal, Snapshot } from './snapshot.ts';
 import { type Finding, found, type Reason, SETBACKS } from './verdict.ts';
 
 /** Commands that the API server has not taken are withheld for a while, each by itself: whatever else its node needs goes on (rule L9). */
@@ -15,7 +15,7 @@ export class Withheld {
   }
 
   /** What withholds a command of this kind; undefined where it may be asked for now. @param shadow its name */
-  refusalOf(kind: Command['kind'], shadow: string): Refusal | undefined {
+  refusalOf(kind: Command['kind'], shadow: string): WriteRefusal | undefined {
     if (this.#refusals.size === 0) return undefined;
     const refusal = this.#refusals.get(shadow)?.find((one) => one.kind === kind);
     return refusal && !(refusal.retryAt <= this.#now) ? refusal : undefined;
@@ -28,8 +28,8 @@ export class Withheld {
   }
 
   /** By name of the shadow, what withholds the first of `commands` that is for it. */
-  firstOf(commands: readonly Command[]): ReadonlyMap<string, Refusal> {
-    const first = new Map<string, Refusal>();
+  firstOf(commands: readonly Command[]): ReadonlyMap<string, WriteRefusal> {
+    const first = new Map<string, WriteRefusal>();
     if (this.#refusals.size === 0) return first;
     for (const command of commands) {
       const target = targetOf(command);
@@ -51,10 +51,10 @@ export class Withheld {
 }
 
 /** What is said of a node whose start is withheld. */
-export const refused = ({ message }: Pick<Refusal, 'message'>): Finding => found('WriteRefused', message);
+export const refused = ({ message }: Pick<WriteRefusal, 'message'>): Finding => found('WriteRefused', message);
 
 /** What there is to say of a node for which a command is withheld. */
-export function withRefusal(finding: Finding, { message }: Pick<Refusal, 'message'>): Finding {
+export function withRefusal(finding: Finding, { message }: Pick<WriteRefusal, 'message'>): Finding {
   if (STRONGER.has(finding.reason)) return { ...finding, message: `${finding.message}; ${message}` };
   return { ...finding, reason: 'WriteRefused', message };
 }

@@ -18,10 +18,10 @@ const schema = z.array(
   }),
 );
 
-export type Entry = z.infer<typeof schema>[number];
+export type SlotEntry = z.infer<typeof schema>[number];
 
 /** Slots by the text of the annotation; undefined for a text that is none of ours. */
-export function parseEntries(text: string | undefined): readonly Entry[] | undefined {
+export function parseEntries(text: string | undefined): readonly SlotEntry[] | undefined {
   if (text === undefined) return [];
   try {
     return schema.parse(JSON.parse(text));
@@ -41,7 +41,7 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   }));
 }
 
-export function formatEntries(entries: readonly Entry[]): string {
+export function formatEntries(entries: readonly SlotEntry[]): string {
   return JSON.stringify(entries);
 }
 
@@ -51,7 +51,7 @@ export const sameSlot =
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;
 
 /** @param now RFC 3339; a slot that is taken once more keeps the time at which its update began */
-export function withTaken(entries: readonly Entry[], keys: readonly SlotKey[], now: string): readonly Entry[] {
+export function withTaken(entries: readonly SlotEntry[], keys: readonly SlotKey[], now: string): readonly SlotEntry[] {
   const kept = entries.filter((entry) => !keys.some(sameSlot(entry)));
   const taken = keys.map(({ shadow, nodeUid }) => {
     const before = entries.find(sameSlot({ shadow, nodeUid }));
@@ -60,6 +60,6 @@ export function withTaken(entries: readonly Entry[], keys: readonly SlotKey[], n
   return [...kept, ...taken];
 }
 
-export function withoutFreed(entries: readonly Entry[], keys: readonly SlotKey[]): readonly Entry[] {
+export function withoutFreed(entries: readonly SlotEntry[], keys: readonly SlotKey[]): readonly SlotEntry[] {
   return entries.filter((entry) => !keys.some(sameSlot(entry)));
 }

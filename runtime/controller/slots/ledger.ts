@@ -3,7 +3,7 @@ import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, instantOf, rfc3339 } from '../../lib/clock.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/snapshot.ts';
-import { type Entry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
+import { type SlotEntry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
 
 /** The Lease is held by somebody else: this process decides nothing any more. */
 export class NotLeadingError extends Error {
@@ -33,7 +33,7 @@ export interface LedgerOptions {
  */
 export class SlotLedger {
   readonly #options: LedgerOptions;
-  #entries: readonly Entry[] = [];
+  #entries: readonly SlotEntry[] = [];
   #writes = new Map<string, SlotView['writes']>();
   #lease: Pick<ObjectReference, 'name' | 'namespace' | 'uid'> = { name: CONTROLLER_LEASE };
 
@@ -94,7 +94,7 @@ export class SlotLedger {
     }
   }
 
-  async #swap(change: (entries: readonly Entry[]) => readonly Entry[], signal: AbortSignal): Promise<void> {
+  async #swap(change: (entries: readonly SlotEntry[]) => readonly SlotEntry[], signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
     const found = entriesOf(lease);
     if (formatEntries(found) !== formatEntries(this.#entries)) {
@@ -108,7 +108,7 @@ export class SlotLedger {
   }
 
   /** A slot that somebody else took, or took once more, is nothing that this process knows of. */
-  #learn(entries: readonly Entry[]): void {
+  #learn(entries: readonly SlotEntry[]): void {
     const known = new Set(this.#entries.map((entry) => JSON.stringify(entry)));
     for (const entry of entries) {
       if (!known.has(JSON.stringify(entry))) this.#writes.delete(entry.nodeUid);
@@ -126,7 +126,7 @@ export class SlotLedger {
   }
 }
 
-function entriesOf({ metadata: { name, annotations } }: Lease): readonly Entry[] {
+function entriesOf({ metadata: { name, annotations } }: Lease): readonly SlotEntry[] {
   const entries = parseEntries(annotations?.[SLOTS_ANNOTATION]);
   if (entries) return entries;
   throw new UnreadableSlotsError(

@@ -16,7 +16,7 @@ import { Observations } from '../observations.ts';
 import { upToDate } from '../plan/conditions.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
-import { COMMAND_KINDS } from '../refusals.ts';
+import { COMMAND_KINDS } from '../write-refusals.ts';
 import { slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
 
@@ -130,12 +130,12 @@ interface Deployment extends KubeObject {
   };
 }
 
-interface Settings {
+interface DeployedSettings {
   readonly config: ControllerConfig;
   readonly unread: readonly Unread[];
 }
 
-async function configOf(cluster: Cluster): Promise<Settings> {
+async function configOf(cluster: Cluster): Promise<DeployedSettings> {
   const { transport, namespace } = cluster;
   const path = collectionPath({ group: 'apps', version: 'v1', plural: 'deployments', namespace });
   const deployments = new Collection<Deployment>(transport, path);

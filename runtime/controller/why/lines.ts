@@ -56,7 +56,7 @@ function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
 }
 
 /** Why a place is taken where no update takes it. */
-const HELD: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
+const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
   NodeNotReady: 'not Ready',
   AgentSilent: 'without its agent',
   Marks: 'what was changed on it is being undone',
@@ -65,7 +65,7 @@ const HELD: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
 
 function whyHeld({ because, until }: Holder, verdict: Verdict | undefined, now: number): string {
   if (because !== 'Update')
-    return until === undefined ? HELD[because] : `${HELD[because]}, for ${durationText(until - now)} more`;
+    return until === undefined ? TAKEN_BY[because] : `${TAKEN_BY[because]}, for ${durationText(until - now)} more`;
   return verdict?.reason === 'Updating'
     ? (verdict.step ?? verdict.reason)
     : (verdict?.reason ?? 'not managed any more');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Agent } from '../../../runtime/apiserver/auth/authenticator.ts';
+import type { VerifiedAgent } from '../../../runtime/apiserver/auth/authenticator.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
@@ -75,7 +75,7 @@ describe('before a drain that cannot end as things are', () => {
   });
 
   /** To the deadline, which is that of a drain that has begun, and to what the agent and the controller do then. */
-  async function expectReleasedAtDeadline({ service }: Replica, agent: Agent): Promise<void> {
+  async function expectReleasedAtDeadline({ service }: Replica, agent: VerifiedAgent): Promise<void> {
     const drain = started(service.cordonAndDrain(agent));
     expect(await outcome(drain)).toBe('pending');
     expect((await world.node()).spec?.unschedulable).toBe(true);

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Refusal, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { WriteRefusal, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, slot, staging } from './fleet.ts';
 
 const MESSAGE = 'is refused: 403 Forbidden: not on Fridays';
-const refusal = (kind: Command['kind'], retryAt = minutes(1)): Refusal => ({ kind, message: MESSAGE, retryAt });
-const refusing = (snapshot: Snapshot, ...refusals: readonly Refusal[]): Snapshot => ({
+const refusal = (kind: Command['kind'], retryAt = minutes(1)): WriteRefusal => ({ kind, message: MESSAGE, retryAt });
+const refusing = (snapshot: Snapshot, ...refusals: readonly WriteRefusal[]): Snapshot => ({
   ...snapshot,
   refusals: new Map([['brs-a', refusals]]),
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Command } from '../../runtime/controller/plan/commands.ts';
-import { Refusals } from '../../runtime/controller/refusals.ts';
+import { WriteRefusals } from '../../runtime/controller/write-refusals.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 
@@ -9,10 +9,10 @@ const bump = (name: string): Command => ({ kind: 'bump', shadow: `brs-${name}`, 
 const adopt = (node: string): Command => ({ kind: 'adopt', node });
 
 let clock: VirtualClock;
-let refusals: Refusals;
+let refusals: WriteRefusals;
 beforeEach(() => {
   clock = new VirtualClock();
-  refusals = new Refusals({ clock, random: () => 0.5 });
+  refusals = new WriteRefusals({ clock, random: () => 0.5 });
 });
 
 const pauseOf = (name: string): number | undefined => {
@@ -64,7 +64,7 @@ test('a fleet that is refused takes turns, one a second, until one of it is take
 test('a clock that is set neither ends a pause nor makes it longer', () => {
   let jumpedMs = 0;
   const set = { now: () => clock.now() + jumpedMs, monotonic: () => clock.monotonic(), sleep: clock.sleep.bind(clock) };
-  refusals = new Refusals({ clock: set, random: () => 0.5 });
+  refusals = new WriteRefusals({ clock: set, random: () => 0.5 });
   refusals.add(bump('a'), DENIED);
   jumpedMs = -3_600_000;
   const [refusal] = refusals.view().get('brs-a')!;

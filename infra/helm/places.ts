@@ -1,28 +1,28 @@
 import { type Component, selectorLabels } from '../labels.ts';
 import { optional, value } from './settings.ts';
-import { call, type Fields, Operand, type Tree } from './template.ts';
+import { call, type Mapping, Operand, type Tree } from './template.ts';
 
 /** What is done to an object before it becomes a template, where a value is more than a scalar. */
-export type Change = (object: Fields) => Fields;
+export type Transform = (object: Mapping) => Mapping;
 
 /** An object with another tree at a place. @param place keys, separated by slashes */
-export function placed(tree: Tree | undefined, place: string, put: (before: Tree | undefined) => Tree): Fields {
+export function placed(tree: Tree | undefined, place: string, put: (before: Tree | undefined) => Tree): Mapping {
   const [key = '', ...rest] = place.split('/');
-  const fields = (tree ?? {}) as Fields;
+  const fields = (tree ?? {}) as Mapping;
   const inner = fields[key];
   const after = rest.length === 0 ? put(inner) : placed(inner, rest.join('/'), put);
   if (Array.isArray(tree))
-    return tree.map((one: Tree, index) => (index === Number(key) ? after : one)) as unknown as Fields;
+    return tree.map((one: Tree, index) => (index === Number(key) ? after : one)) as unknown as Mapping;
   return { ...fields, [key]: after };
 }
 
 /** The tree at a place. */
 export function at(tree: Tree | undefined, place: string): Tree | undefined {
-  return place.split('/').reduce((inner, key) => (inner as Fields | undefined)?.[key], tree);
+  return place.split('/').reduce((inner, key) => (inner as Mapping | undefined)?.[key], tree);
 }
 
 /** Adds the user's labels and annotations to an object. The operator's own win. */
-export const metadata: Change = (object) => {
+export const metadata: Transform = (object) => {
   const labelled = placed(object, 'metadata/labels', (own = {}) => call('merge', own, value('labels')));
   return placed(labelled, 'metadata/annotations', (own = {}) => call('merge', own, value('annotations')));
 };
@@ -32,13 +32,13 @@ const META = 'spec/template/metadata';
 
 /** Puts the user's values for the pods of a process in their places. */
 export const pods =
-  (component: Component): Change =>
+  (component: Component): Transform =>
   (workload) =>
-    slotsOf(component).reduce<Fields>((object, [place, put]) => placed(object, place, put), workload);
+    placesOf(component).reduce<Mapping>((object, [place, put]) => placed(object, place, put), workload);
 
-type Slot = readonly [place: string, put: (before: Tree | undefined) => Tree];
+type Place = readonly [place: string, put: (before: Tree | undefined) => Tree];
 
-function slotsOf(component: Component): readonly Slot[] {
+function placesOf(component: Component): readonly Place[] {
   const own = (name: string) => value(`${component}.${name}`);
   return [
     [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
@@ -47,7 +47,7 @@ function slotsOf(component: Component): readonly Slot[] {
     [`${POD}/nodeSelector`, () => own('nodeSelector')],
     [`${POD}/tolerations`, (before = []) => call('concat', before, own('tolerations'))],
     [`${POD}/priorityClassName`, (before = '') => priority(component, before)],
-    [`${POD}/affinity`, (before) => affinity(component, before as Fields)],
+    [`${POD}/affinity`, (before) => affinity(component, before as Mapping)],
     ...(component === 'agent' ? [] : [spread(component)]),
   ];
 }
@@ -56,7 +56,7 @@ function priority(component: Component, own: Tree): Operand {
   return optional(`${component}.priorityClassName`, call('ternary', own, '', value('createPriorityClasses')));
 }
 
-function affinity(component: Component, { podAffinity = {}, podAntiAffinity = {}, ...rest }: Fields): Fields {
+function affinity(component: Component, { podAffinity = {}, podAntiAffinity = {}, ...rest }: Mapping): Mapping {
   return {
     ...rest,
     podAffinity: optional(`${component}.podAffinity`, podAffinity),
@@ -65,7 +65,7 @@ function affinity(component: Component, { podAffinity = {}, podAntiAffinity = {}
 }
 
 /** A constraint without a selector is for the pods of the process. */
-function spread(component: Component): Slot {
+function spread(component: Component): Place {
   const selector = { matchLabels: selectorLabels(component) };
   const put = (own: Tree = []) => {
     const constraints = optional(`${component}.topologySpreadConstraints`, own);

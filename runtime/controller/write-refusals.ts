@@ -4,7 +4,7 @@ import { shortened } from '../lib/parts.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import type { Command } from './plan/commands.ts';
-import type { Refusal, Snapshot } from './plan/snapshot.ts';
+import type { WriteRefusal, Snapshot } from './plan/snapshot.ts';
 import { targetOf } from './plan/withheld.ts';
 
 /** A webhook that is out for a moment costs a second. What is refused for good is tried twelve times an hour. */
@@ -27,7 +27,7 @@ interface Entry {
 }
 
 /** Remembers which commands the API server has not taken, by kind and by node, and until when they are not tried again. */
-export class Refusals {
+export class WriteRefusals {
   readonly #clock: Clock;
   readonly #random: Random;
   /** By kind, then by name of the shadow. */
@@ -63,7 +63,7 @@ export class Refusals {
   view(): Snapshot['refusals'] {
     const now = this.#clock.monotonic();
     const sinceEpoch = this.#clock.now() - now;
-    const view = new Map<string, Refusal[]>();
+    const view = new Map<string, WriteRefusal[]>();
     for (const [kind, alike] of this.#entries) {
       for (const [target, entry] of alike) {
         if (isForgotten(entry, now)) continue;

@@ -14,13 +14,13 @@ type Entry = {
   readonly calledOff: number;
 } & ({ readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number });
 
-type Shadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
+type ConcernedShadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
 
 /**
  * Remembers since when nodes are refused their drain, and for how long those are left alone whose update was called off for that (rule L8). A
  * new process starts counting anew.
  */
-export class RefusedDrains {
+export class DrainRefusals {
   readonly #clock: Clock;
   /** By UID of the shadow. */
   #entries = new Map<string, Entry>();
@@ -30,7 +30,7 @@ export class RefusedDrains {
   }
 
   /** To be called with each change of the cluster. */
-  observe(nodes: readonly NodeView[], shadows: readonly Shadow[]): void {
+  observe(nodes: readonly NodeView[], shadows: readonly ConcernedShadow[]): void {
     const before = this.#entries;
     this.#entries = new Map();
     const concerned = shadows.filter(({ uid, spec }) => spec.state === 'RebootedIntoUpdate' || before.has(uid));
@@ -57,7 +57,7 @@ interface Observed {
   readonly now: number;
 }
 
-function entryOf(shadow: Shadow, { marks, before, now }: Observed): Entry | undefined {
+function entryOf(shadow: ConcernedShadow, { marks, before, now }: Observed): Entry | undefined {
   if (isRefused(shadow, marks)) {
     if (before?.kind === 'refused') return before;
     return { kind: 'refused', shadow: shadow.name, since: now, calledOff: before?.calledOff ?? 0 };
