@@ -1,0 +1,35 @@
+import type { FaultKind } from '../types.ts';
+import { credentialFaults } from './credentials.ts';
+import type { DrawnKind } from './kind.ts';
+import { kubeletFaults } from './kubelets.ts';
+import { leaseFaults } from './lease.ts';
+import { machineFaults } from './machines.ts';
+import { networkFaults } from './network.ts';
+import { peopleFaults } from './people.ts';
+import { policyFaults } from './policies.ts';
+import { processFaults } from './processes.ts';
+import { watchFaults } from './watches.ts';
+import { workloadFaults } from './workloads.ts';
+
+/** Everything that can go wrong in a simulation. */
+export const CATALOGUE: readonly DrawnKind[] = [
+  ...networkFaults,
+  ...watchFaults,
+  ...processFaults,
+  ...leaseFaults,
+  ...policyFaults,
+  ...machineFaults,
+  ...kubeletFaults,
+  ...peopleFaults,
+  ...workloadFaults,
+  ...credentialFaults,
+];
+
+const BY_NAME: ReadonlyMap<string, DrawnKind> = new Map(CATALOGUE.map((kind) => [kind.name, kind]));
+
+/** @throws where the catalogue has no such kind: a scenario of another version */
+export function faultKind(name: string): FaultKind {
+  const kind = BY_NAME.get(name);
+  if (!kind) throw new Error(`fault: expected one of the catalogue's kinds, got ${JSON.stringify(name)}`);
+  return kind;
+}

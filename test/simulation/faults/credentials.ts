@@ -1,0 +1,58 @@
+import type { Outcome, World } from '../types.ts';
+import { all, begun, type DrawnKind, HOUR, MINUTE, oneOf, onNode, onProcess, processOf, SECOND } from './kind.ts';
+
+const UNAUTHORIZED: Outcome = { kind: 'answered', code: 401 };
+
+/** Agents no longer trust these apiservers: no connection comes about. */
+const distrusted = ({ processes, network }: World, apiservers: readonly string[]): (() => void) =>
+  all(
+    apiservers.flatMap((apiserver) =>
+      processes.filter(({ kind }) => kind === 'agent').map(({ name }) => network.partition(name, apiserver)),
+    ),
+  );
+
+export const credentialFaults: readonly DrawnKind[] = [
+  {
+    name: 'agent-token-expires',
+    what: "an agent's token has expired",
+    weight: 2,
+    lasts: [30 * SECOND, HOUR],
+    begin: (world, terms) => onNode(world, terms, (node) => world.environment.machines.expireToken(node)),
+  },
+  {
+    name: 'own-token-expires',
+    what: "the Kubernetes API no longer takes a controller's or apiserver's token: 401",
+    weight: 2,
+    lasts: [10 * SECOND, 20 * MINUTE],
+    begin: (world, terms) => {
+      const kind = oneOf(['controller', 'apiserver'] as const, terms.random);
+      return onProcess(processOf(world, terms, kind), ({ name }) => world.network.disturb(name, UNAUTHORIZED));
+    },
+  },
+  {
+    name: 'certificate-expires',
+    what: "an apiserver's certificate, or that of all, has expired: no agent speaks to it",
+    weight: 1.5,
+    lasts: [30 * SECOND, 20 * MINUTE],
+    begin: (world, { random }) => {
+      const apiservers = world.processes.filter(({ kind }) => kind === 'apiserver').map(({ name }) => name);
+      const one = oneOf(apiservers, random);
+      const those = random() < 0.5 && one !== undefined ? [one] : apiservers;
+      return those.length === 0 ? undefined : begun(those.join(', '), distrusted(world, those));
+    },
+  },
+  {
+    name: 'no-token-reviews',
+    what: 'the Kubernetes API reviews no tokens: apiservers cannot tell who asks',
+    weight: 1.5,
+    lasts: [10 * SECOND, 10 * MINUTE],
+    begin: ({ cluster }) =>
+      begun(
+        'all apiservers',
+        cluster.disturb(
+          { verbs: ['create'], resource: 'tokenreviews' },
+          { kind: 'refuse', code: 500, reason: 'InternalError', message: 'the authenticator is away' },
+        ),
+      ),
+  },
+];
