@@ -19,7 +19,7 @@ export interface Scenario {
   /** How long the storm lasts. What comes after is calm, and as long as liveness needs. */
   readonly stormMs: number;
   readonly settings: Settings;
-  /** Which release is offered from when on, the oldest first. One that is bad boots and is unwell, or does not boot. */
+  /** Which release is offered from when on, the oldest first; the first is what the machines run when it all begins. One that is bad boots and is unwell, or does not boot. */
   readonly releases: readonly Release[];
   readonly faults: readonly PlannedFault[];
 }

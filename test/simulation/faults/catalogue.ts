@@ -1,4 +1,3 @@
-import type { FaultKind } from '../types.ts';
 import { credentialFaults } from './credentials.ts';
 import type { DrawnKind } from './kind.ts';
 import { kubeletFaults } from './kubelets.ts';
@@ -28,7 +27,7 @@ export const CATALOGUE: readonly DrawnKind[] = [
 const BY_NAME: ReadonlyMap<string, DrawnKind> = new Map(CATALOGUE.map((kind) => [kind.name, kind]));
 
 /** @throws where the catalogue has no such kind: a scenario of another version */
-export function faultKind(name: string): FaultKind {
+export function drawnKind(name: string): DrawnKind {
   const kind = BY_NAME.get(name);
   if (!kind) throw new Error(`fault: expected one of the catalogue's kinds, got ${JSON.stringify(name)}`);
   return kind;

@@ -1,4 +1,5 @@
 import type { Random } from '../../../runtime/lib/random.ts';
+import { spread } from '../draws.ts';
 import type { Moment } from '../moment-names.ts';
 import type { Begun, FaultKind, Process, Struck, World } from '../types.ts';
 
@@ -19,14 +20,13 @@ export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 
+/** Undefined where there is none to choose. */
 export function oneOf<T>(choices: readonly T[], random: Random): T | undefined {
   return choices[Math.floor(random() * choices.length)];
 }
 
-/** Evenly by orders of magnitude: as many short ones as long ones. */
-export function between([from, to]: readonly [number, number], random: Random): number {
-  return Math.round(from * (to / from) ** random());
-}
+/** Whole milliseconds, evenly by orders of magnitude. */
+export const between = (range: readonly [number, number], random: Random): number => Math.round(spread(range, random));
 
 /** The struck node, or any. One in ten strikes its neighbour instead. */
 export function nodeOf({ environment }: World, { random, struck }: Terms): string | undefined {

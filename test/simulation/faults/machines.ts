@@ -4,10 +4,12 @@ import { aimedAt, between, type DrawnKind, HOUR, MINUTE, onNode, SECOND } from '
 
 /** Moments of a node in its update. */
 export const IN_UPDATE: readonly Moment[] = [
+  'slot-taken',
   'spec-start',
   'prepare',
   'status-staged',
   'spec-advance',
+  'spec-rescue',
   'drain-asked',
   'drain-announced',
   'cordon',

@@ -1,6 +1,17 @@
 import type { Moment } from '../moment-names.ts';
 import type { Outcome, World } from '../types.ts';
-import { begun, between, type DrawnKind, MINUTE, oneOf, onProcess, processOf, SECOND, type Terms } from './kind.ts';
+import {
+  all,
+  begun,
+  between,
+  type DrawnKind,
+  MINUTE,
+  oneOf,
+  onProcess,
+  processOf,
+  SECOND,
+  type Terms,
+} from './kind.ts';
 
 /** Requests that write to the Kubernetes API. */
 const WRITES: readonly Moment[] = [
@@ -64,16 +75,10 @@ function disturbs(world: World, terms: Terms, outcome: Outcome) {
 }
 
 function told(outcome: Outcome): string {
-  switch (outcome.kind) {
-    case 'answered':
-      return `${outcome.code}${outcome.byProxy ? ' by a proxy' : ''}`;
-    case 'lost': {
-      const lands = outcome.lands ? `lands after ${(outcome.lands.afterMs / SECOND).toFixed(1)} s` : 'never lands';
-      return `${outcome.code ?? 'no answer'}, ${lands}`;
-    }
-    case 'hangs':
-      return `hangs, ${outcome.lands ? 'lands' : 'never lands'}`;
-  }
+  if (outcome.kind === 'answered') return `${outcome.code}${outcome.byProxy ? ' by a proxy' : ''}`;
+  if (outcome.kind === 'hangs') return `hangs, ${outcome.lands ? 'lands' : 'never lands'}`;
+  const lands = outcome.lands ? `lands after ${(outcome.lands.afterMs / SECOND).toFixed(1)} s` : 'never lands';
+  return `${outcome.code ?? 'no answer'}, ${lands}`;
 }
 
 const answered = (code: number, what: string, byProxy = false): DrawnKind =>
@@ -131,6 +136,14 @@ const LINES: readonly DrawnKind[] = [
       const ends = line(world, terms);
       return ends && begun(`${ends[0]} and ${ends[1]}`, world.network.partition(...ends));
     },
+  },
+  {
+    name: 'outage',
+    what: 'nobody reaches the Kubernetes API',
+    weight: 2,
+    lasts: [3 * SECOND, 20 * MINUTE],
+    begin: ({ processes, network }) =>
+      begun('everybody', all(processes.map(({ name }) => network.partition(name, 'api')))),
   },
   {
     name: 'slow',

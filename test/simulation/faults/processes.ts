@@ -1,95 +1,68 @@
-import type { Process, World } from '../types.ts';
-import {
-  all,
-  begun,
-  between,
-  type DrawnKind,
-  MINUTE,
-  oneOf,
-  onProcess,
-  othersOf,
-  processOf,
-  SECOND,
-  type Terms,
-} from './kind.ts';
+import type { Begun, Process } from '../types.ts';
+import { between, type DrawnKind, MINUTE, onProcess, othersOf, processOf, SECOND, type Terms } from './kind.ts';
 
-/** Down for as long as the fault lasts. An agent is started again by its kubelet. */
-function strikes(process: Process, how: 'kill' | 'terminate', world: World): (() => void) | undefined {
-  if (process.kind === 'agent' && process.node !== undefined && how === 'kill') {
-    world.environment.machines.crashAgent(process.node);
-    return undefined;
-  }
-  process[how]();
-  return () => process.start();
-}
+/** The kubelet starts it anew, after a pause that grows. */
+const kills = (processes: readonly Process[]): Begun | undefined => {
+  if (processes.length === 0) return undefined;
+  for (const process of processes) process.kill();
+  return { about: processes.map(({ name }) => name).join(', ') };
+};
+
+const AT_ONCE = [SECOND, SECOND] as const;
 
 /** Of the controllers and apiservers: those that are replicas. */
-const replicated = (world: World, terms: Terms): Process['kind'] =>
+const replicated = (terms: Terms): Process['kind'] =>
   terms.struck && terms.struck.process.kind !== 'agent'
     ? terms.struck.process.kind
-    : (oneOf(['controller', 'apiserver'] as const, terms.random) ?? world.processes[0]!.kind);
-
-const names = (processes: readonly Process[]): string => processes.map(({ name }) => name).join(', ');
+    : terms.random() < 0.5
+      ? 'controller'
+      : 'apiserver';
 
 export const processFaults: readonly DrawnKind[] = [
   {
     name: 'kill',
-    what: 'a process is killed and started again later; what it sent may still land',
+    what: 'a process is killed and started anew; what it sent may still land',
     weight: 10,
-    lasts: [SECOND, 10 * MINUTE],
-    begin: (world, terms) => onProcess(processOf(world, terms), (process) => strikes(process, 'kill', world)),
+    lasts: AT_ONCE,
+    begin: (world, terms) => onProcess(processOf(world, terms), (process) => process.kill()),
   },
   {
     name: 'kill-controller',
     what: 'the controller that writes, or any, is killed',
     weight: 4,
-    lasts: [SECOND, 5 * MINUTE],
-    begin: (world, terms) =>
-      onProcess(processOf(world, terms, 'controller'), (process) => strikes(process, 'kill', world)),
+    lasts: AT_ONCE,
+    begin: (world, terms) => onProcess(processOf(world, terms, 'controller'), (process) => process.kill()),
   },
   {
     name: 'kill-apiserver',
     what: 'the apiserver that writes, or any, is killed',
     weight: 4,
-    lasts: [SECOND, 5 * MINUTE],
-    begin: (world, terms) =>
-      onProcess(processOf(world, terms, 'apiserver'), (process) => strikes(process, 'kill', world)),
+    lasts: AT_ONCE,
+    begin: (world, terms) => onProcess(processOf(world, terms, 'apiserver'), (process) => process.kill()),
   },
   {
     name: 'terminate',
-    what: 'a process is told to end, and is started again later',
+    what: 'a process is told to end, and is started anew',
     weight: 4,
-    lasts: [SECOND, 5 * MINUTE],
-    begin: (world, terms) => {
-      const process = processOf(world, terms);
-      // A kubelet that ends a container deletes its pod: that is `agent-lost`.
-      return onProcess(process?.kind === 'agent' ? undefined : process, (one) => strikes(one, 'terminate', world));
-    },
+    lasts: AT_ONCE,
+    begin: (world, terms) => onProcess(processOf(world, terms), (process) => process.terminate()),
   },
   {
     name: 'kill-replicas',
     what: 'all controllers, or all apiservers, are killed',
     weight: 2,
-    lasts: [SECOND, 10 * MINUTE],
+    lasts: AT_ONCE,
     begin: (world, terms) => {
-      const kind = replicated(world, terms);
-      const processes = world.processes.filter((process) => process.kind === kind && process.running);
-      if (processes.length === 0) return undefined;
-      for (const process of processes) process.kill();
-      return begun(names(processes), all(processes.map((process) => () => process.start())));
+      const replicas = replicated(terms);
+      return kills(world.processes.filter(({ kind, running }) => kind === replicas && running));
     },
   },
   {
     name: 'kill-others',
     what: 'the other replicas of whoever writes are killed: nobody can take over',
     weight: 2,
-    lasts: [SECOND, 10 * MINUTE],
-    begin: (world, terms) => {
-      const processes = othersOf(world, terms, replicated(world, terms));
-      if (processes.length === 0) return undefined;
-      for (const process of processes) process.kill();
-      return begun(names(processes), all(processes.map((process) => () => process.start())));
-    },
+    lasts: AT_ONCE,
+    begin: (world, terms) => kills(othersOf(world, terms, replicated(terms))),
   },
   {
     name: 'freeze',

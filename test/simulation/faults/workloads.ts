@@ -11,6 +11,7 @@ const AROUND_A_DRAIN: readonly Moment[] = [
   'activate',
   'reboot-recorded',
   'reboot-asked',
+  'status-error-reset',
 ];
 
 export const workloadFaults = aimedAt(AROUND_A_DRAIN, [

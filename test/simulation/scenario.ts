@@ -1,0 +1,126 @@
+import type { Random } from '../../runtime/lib/random.ts';
+import { generator, oneOf, spread, weighed } from './draws.ts';
+import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
+import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
+import { type Moment, MOMENTS } from './moment-names.ts';
+import { type Plot, PLOTS } from './plots.ts';
+import { drawSettings } from './settings.ts';
+import type { Instant, Phase, PlannedFault, Release, Scenario, When } from './types.ts';
+
+/** What is given rather than drawn. */
+export interface Given {
+  readonly nodes?: number;
+  /** Of the storm. @default 6 */
+  readonly hours?: number;
+}
+
+type Unnumbered = Omit<PlannedFault, 'id'>;
+
+const ALL_MOMENTS = Object.keys(MOMENTS) as [Moment, ...Moment[]];
+const ALL_PHASES: readonly [Phase, ...Phase[]] = ['before', 'between', 'after'];
+/** The fleet comes to rest first, so that faults meet an operator at work. */
+const BEGINS = 2 * MINUTE;
+
+/** The scenario of a seed: always the same. */
+export function draw(seed: number, given: Given = {}): Scenario {
+  const nodes = given.nodes ?? fleet(generator(seed, 'fleet'));
+  const stormMs = Math.round((given.hours ?? 6) * HOUR);
+  return {
+    seed,
+    nodes,
+    stormMs,
+    settings: drawSettings(generator(seed, 'settings')),
+    releases: drawReleases(generator(seed, 'releases'), { nodes, stormMs }),
+    faults: drawStorm(generator(seed, 'storm'), stormMs),
+  };
+}
+
+/** Mostly small ones, in which everything concerns everybody; one in twenty is large. */
+function fleet(random: Random): number {
+  return random() < 0.05 ? 200 : Math.floor(spread([3, 51], random));
+}
+
+/** Small fleets are through with a release soon, so they get more of them. One that is bad is followed by another, but for the last of some. */
+function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes' | 'stormMs'>): readonly Release[] {
+  const eachMs = spread([25 * MINUTE, 2 * HOUR], random) * (nodes > 20 ? 2 : 1);
+  const count = Math.max(1, Math.round(stormMs / eachMs));
+  const bad = oneOf([0, 0.2, 0.4], random);
+  const releases: Release[] = [{ version: '1.38.0', from: 0 }];
+  for (let index = 0; index < count; index++) {
+    const from = Math.round(index === 0 ? random() * BEGINS : (index + random() * 0.5) * (stormMs / count));
+    const isLast = index === count - 1;
+    const isBad = random() < bad && (!isLast || random() < 0.3);
+    const how = oneOf(['does-not-boot', 'never-ready', 'agent-never-runs', 'unwell-later'] as const, random);
+    releases.push({ version: `1.${39 + index}.0`, from, ...(isBad && { bad: how }) });
+  }
+  return releases;
+}
+
+/**
+ * Each seed has a mix of its own: about half of the kinds never occur in it, so that the others get room, and it is anything from mild to wild.
+ * Most faults are aimed, and many come together.
+ */
+function drawStorm(random: Random, stormMs: number): readonly PlannedFault[] {
+  const kinds = CATALOGUE.filter(() => random() < 0.5);
+  const plots = PLOTS.filter(() => random() < 0.15);
+  const count = Math.round(spread([1, 15], random) * (stormMs / HOUR)) + 1;
+  const groups = Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs }));
+  const faults = groups.flat().toSorted((a, b) => begins(a) - begins(b));
+  return faults.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));
+}
+
+const begins = ({ when }: Unnumbered): Instant => (when.kind === 'at' ? when.at : when.from);
+
+interface Mix {
+  readonly kinds: readonly DrawnKind[];
+  readonly plots: readonly Plot[];
+  readonly stormMs: number;
+}
+
+function drawGroup(random: Random, mix: Mix): readonly Unnumbered[] {
+  const from = Math.round(BEGINS + random() * 0.95 * Math.max(0, mix.stormMs - BEGINS));
+  const dice = random();
+  if (dice < 0.4) return drawPlot(random, mix.plots, from);
+  if (dice < 0.7) return drawBurst(random, mix.kinds, from);
+  const kind = weighed(mix.kinds, random);
+  return kind ? [planned(kind, dice < 0.9 ? aimed(kind, random, from) : { kind: 'at', at: from }, random)] : [];
+}
+
+function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readonly Unnumbered[] {
+  const plot = plots[Math.floor(random() * plots.length)] ?? [];
+  return plot.map(({ kind, moment, phase, after }) =>
+    planned(
+      drawnKind(kind),
+      { kind: 'moment', moment, phase, from, delayMs: after ? between(after, random) : 0 },
+      random,
+    ),
+  );
+}
+
+/** Two to four faults around one moment of one node. */
+function drawBurst(random: Random, kinds: readonly DrawnKind[], from: Instant): readonly Unnumbered[] {
+  const moment = oneOf(ALL_MOMENTS, random);
+  const fitting = kinds.filter(({ aim }) => !aim || aim.includes(moment));
+  const count = 2 + Math.floor(random() * 3);
+  return Array.from({ length: count }, () => weighed(fitting, random))
+    .filter((kind) => kind !== undefined)
+    .map((kind) => planned(kind, aimed(kind, random, from, moment), random));
+}
+
+function aimed(kind: DrawnKind, random: Random, from: Instant, moment?: Moment): When {
+  const { aim = ALL_MOMENTS, phases = ALL_PHASES } = kind;
+  const phase = phases[Math.floor(random() * phases.length)] ?? 'before';
+  // What may only begin before a request decides what becomes of it; later there is nothing to decide.
+  const isLater = phases.includes('after') && random() < 0.35;
+  return {
+    kind: 'moment',
+    moment: moment ?? aim[Math.floor(random() * aim.length)] ?? 'spec-start',
+    phase,
+    from,
+    delayMs: isLater ? between([50, 2 * MINUTE], random) : 0,
+  };
+}
+
+function planned({ name, lasts }: DrawnKind, when: When, random: Random): Unnumbered {
+  return { kind: name, when, forMs: between(lasts, random), dice: Math.floor(random() * 0x7fffffff) };
+}
