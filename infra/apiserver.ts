@@ -15,8 +15,7 @@ import type { TopologySpreadConstraint } from './props/scheduling.ts';
 import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
 import { addService } from './service.ts';
 
-/** @internal */
-export const API_PORT_NAME = 'api';
+const API_PORT_NAME = 'api';
 
 const TLS_VOLUME = 'bottlerocket-tls-keys';
 const TLS_DIR = apiserverEnv.TLS_DIR.default;

@@ -1,11 +1,10 @@
 import type { k8s } from 'cdk8s-plus-28';
-import type { EnvSchema } from '../runtime/lib/env.ts';
-import type { processEnv } from '../runtime/lib/process-env.ts';
+import type { EnvSchema, processEnv } from '../runtime/lib/env.ts';
 import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
 
 /** A literal, a reference to a field of the pod, or nothing where the process's own default is right in every pod. */
-export type EnvValue = string | number | boolean | k8s.EnvVarSource | undefined;
+type EnvValue = string | number | boolean | k8s.EnvVarSource | undefined;
 
 /**
  * The environment of a container. Each variable of the process's schema must be mentioned and no other may be: a name that one side

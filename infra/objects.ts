@@ -16,7 +16,7 @@ export function addObject(scope: Construct, id: string, manifest: ApiObjectProps
   return object;
 }
 
-export interface MetaOptions {
+interface MetaOptions {
   readonly name: string;
   /** The process that the object is for; none = the operator as a whole. */
   readonly component?: Component;

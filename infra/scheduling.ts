@@ -38,7 +38,7 @@ export const DRAIN_SURVIVAL = {
   } satisfies k8s.Toleration,
 };
 
-export interface SchedulingOptions {
+interface SchedulingOptions {
   readonly component: Component;
   readonly nodeAffinity: k8s.NodeAffinity;
   /** Those that hold where the props name none. @default none */

@@ -5,7 +5,7 @@ import { type Component, selectorLabels } from './labels.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly settings: Settings;
   readonly component: Extract<Component, 'apiserver' | 'controller'>;
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { Doc } from './docs.ts';
 
-export type Docs = Readonly<Record<string, Doc>>;
+type Docs = Readonly<Record<string, Doc>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** Values whose inner values are listed one by one. Others are listed as a whole. */

@@ -28,7 +28,7 @@ export function call(name: string, ...args: readonly Tree[]): Operand {
 }
 
 /** A tree as an expression. */
-export function operandOf(tree: Tree): string {
+function operandOf(tree: Tree): string {
   if (tree instanceof Operand) return tree.text;
   if (typeof tree !== 'object') return JSON.stringify(tree);
   if (Array.isArray(tree)) return call('list', ...(tree as readonly Tree[])).text;

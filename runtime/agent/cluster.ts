@@ -9,7 +9,7 @@ import type { Random } from '../lib/random.ts';
 import { shadowName } from '../shadow/names.ts';
 import type { AgentOptions } from './agent.ts';
 
-export interface ClusterViewOptions {
+interface ClusterViewOptions {
   readonly transport: KubeTransport;
   readonly namespace: string;
   readonly nodeName: string;

@@ -5,12 +5,12 @@ import {
   optionalText,
   port,
   positiveSeconds,
+  processEnv,
   readEnv,
   seconds,
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
-import { processEnv } from '../lib/process-env.ts';
 import { APISERVER_SERVICE } from '../shadow/names.ts';
 
 const { KUBECONFIG: _, ...inCluster } = processEnv;

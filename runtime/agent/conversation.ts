@@ -10,7 +10,7 @@ import type { View } from './decide.ts';
 import { StepFailedError } from './failure.ts';
 import { addsRecord, alreadySaid, inOlderContract } from './status.ts';
 
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly nodeName: string;
   readonly api: AgentApi;
   readonly clock: Clock;

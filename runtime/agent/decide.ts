@@ -33,7 +33,7 @@ export type Step =
   /** The wanted state is reached; with `release` the node goes back into service before this is reported. */
   | { readonly kind: 'reached'; readonly state: ReachableState; readonly release: boolean };
 
-export type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
+type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
 
 const WAIT: Step = { kind: 'wait' };
 

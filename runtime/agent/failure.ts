@@ -21,7 +21,7 @@ export class StepFailedError extends Error {
 }
 
 /** What a step's host calls may be blamed on. */
-export type Blame = 'PrepareFailed' | 'ActivateFailed' | 'RebootFailed' | 'HostFailed';
+type Blame = 'PrepareFailed' | 'ActivateFailed' | 'RebootFailed' | 'HostFailed';
 
 /**
  * Turns a host error of `work` into a failed attempt, with `reason` where the host did try the release. A busy host and a dead mount are

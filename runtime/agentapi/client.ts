@@ -7,6 +7,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
+import { readUpTo } from '../lib/http.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import { HEADERS, PATHS, type RefusalBody, type RefusalReason } from './protocol.ts';
@@ -52,7 +53,7 @@ export interface StatusPut {
   readonly shadowVersion: string;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly host: string;
   readonly port: number;
   /** Address to dial where `host` cannot be resolved; empty = none. */
@@ -159,16 +160,10 @@ async function resolved(options: ClientOptions, name: string, terms: LookupOptio
   }
 }
 
-/** Reads no more than the bound allows. A longer body is cut and not refused, because its HTTP status says what matters. */
+/** A longer body is cut and not refused, because its HTTP status says what matters. */
 async function readReply(incoming: IncomingMessage): Promise<Reply> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_REPLY_BYTES) break;
-  }
-  return { status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+  const body = await readUpTo(incoming, MAX_REPLY_BYTES);
+  return { status: incoming.statusCode ?? 0, body: body.toString() };
 }
 
 async function tlsFiles({ caPath, certificate }: ClientOptions): Promise<Record<string, Buffer>> {

@@ -17,7 +17,7 @@ import { Metrics } from './metrics.ts';
 import type { NodeEvents, Ports } from './ports.ts';
 import { createService, type Service } from './service.ts';
 
-export interface ApiserverOptions {
+interface ApiserverOptions {
   readonly transport: KubeTransport;
   /** The operator's own namespace. */
   readonly namespace: string;

@@ -1,6 +1,5 @@
-import { bool, type EnvValues, oneOf, port, positiveInteger, readEnv, seconds, text } from '../lib/env.ts';
+import { bool, type EnvValues, oneOf, port, positiveInteger, processEnv, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
-import { processEnv } from '../lib/process-env.ts';
 
 /** What is served beside the agents' paths, to anybody: the API server's conversions, a sign of life, the numbers. */
 export const PUBLIC_PATHS = { crdConvert: '/crdconvert', ping: '/ping', metrics: '/metrics' } as const;

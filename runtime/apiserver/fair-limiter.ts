@@ -1,6 +1,6 @@
 import { RefusedError } from './refusal.ts';
 
-export interface FairLimiterOptions {
+interface FairLimiterOptions {
   /** Most tasks that run at once. */
   readonly max: number;
   /** Most of them for one party: where it is below `max`, one alone never takes every place. */

@@ -6,8 +6,7 @@ import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { probeRoutes, serveHttp } from '../lib/http.ts';
 import type { ProcessContext } from '../lib/process.ts';
 import { type Apiserver, createApiserver } from './apiserver.ts';
-import type { ApiserverConfig } from './config.ts';
-import { PUBLIC_PATHS } from './config.ts';
+import { type ApiserverConfig, PUBLIC_PATHS } from './config.ts';
 import { serveTls, type TlsServer } from './serve.ts';
 import { type ServingCertificate, servingCertificates } from './tls.ts';
 

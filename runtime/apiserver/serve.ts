@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
+import { listen } from '../lib/http.ts';
 import type { Apiserver } from './apiserver.ts';
 import type { ServingCertificate } from './tls.ts';
 
@@ -62,22 +63,12 @@ export async function serveTls(options: ServeOptions): Promise<TlsServer> {
   });
   server.maxConnections = maxConnections;
   guard(server);
-  await listen(server, port, host);
+  await listen(server, { port, host });
   return {
     port: (server.address() as AddressInfo).port,
     use: (next) => server.setSecureContext(context(next)),
     close: (clock, graceMs) => close(server, clock, graceMs),
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 async function close(server: Server, clock: Clock, graceMs: number): Promise<void> {

@@ -17,7 +17,7 @@ export interface ServingCertificate {
 }
 
 /** The certificate files cannot be used; the message says why. */
-export class CertificateError extends Error {
+class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
 
@@ -27,7 +27,7 @@ export class CertificateError extends Error {
  */
 const INTERVAL_MS = 5_000;
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** Folder with tls.crt, tls.key and, for clients' certificates, ca.crt. */
   readonly dir: string;
   /** Whether clients show certificates. */

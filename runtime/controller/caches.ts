@@ -13,7 +13,7 @@ import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { DrainRefusals } from './drain-refusals.ts';
 import { type AgentView, type NodeFacts, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
 
-export interface CachesOptions {
+interface CachesOptions {
   readonly transport: KubeTransport;
   readonly namespace: string;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface CachesOptions {
 }
 
 /** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
-export type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
+type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
 
 /** Where nobody plans, as in a stand-by, what changes is observed this often, milliseconds. An observation costs as much as the fleet is large. */
 const OBSERVED_EACH_MS = 1000;

@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 3_600_000;
 /** A plan is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
 
-export interface ConditionWriterOptions {
+interface ConditionWriterOptions {
   readonly shadows: Pick<Collection<ShadowObject>, 'patchStatus'>;
   readonly expectations: Expectations;
   readonly refusals: WriteRefusals;

@@ -1,22 +1,21 @@
-import { type Quantity, MOST_AT_ONCE } from './plan/policy.ts';
-import type { Policy } from './plan/policy.ts';
+import { MOST_AT_ONCE, type Policy, type Quantity } from './plan/policy.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {
   bool,
   EnvError,
-  type EnvVar,
   type EnvValues,
+  type EnvVar,
   oneOf,
   type OptionalEnvVar,
   optionalText,
   port,
+  processEnv,
   readEnv,
   seconds,
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
-import { processEnv } from '../lib/process-env.ts';
 
 /** The counts that a variable takes: in words, the largest, and as the expression of their text. */
 interface Counts {

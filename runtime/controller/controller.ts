@@ -14,7 +14,7 @@ import type { Planner, Preview } from './planner.ts';
 import type { Reporter } from './reporter.ts';
 import { NotLeadingError, type SlotLedger } from './slots/ledger.ts';
 
-export interface ControllerOptions {
+interface ControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

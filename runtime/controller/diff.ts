@@ -33,7 +33,7 @@ export type Statement = {
 );
 
 /** By topic. */
-export type Statements = ReadonlyMap<string, Statement>;
+type Statements = ReadonlyMap<string, Statement>;
 
 /** There is at most one statement of each kind about one thing. */
 export const topicOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
-import { durationText } from '../lib/duration.ts';
+import { durationText } from '../lib/clock.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
@@ -12,7 +12,7 @@ import type { Warning } from './plan/verdicts.ts';
 /** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
 
 /** Commands that begin or end an update, or bring it a step further. */
-export type UpdateCommand = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
+type UpdateCommand = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
 
 export function isOfUpdate(command: Command): command is UpdateCommand {
   return ['start', 'set-spec', 'call-off', 'rescue'].includes(command.kind);
@@ -92,7 +92,7 @@ export function agentMissing({ name, uid }: NodeView): EventRecord {
   };
 }
 
-export interface SetbackOn {
+interface SetbackOn {
   readonly verdict: Setback;
   readonly node: NodeView;
   readonly shadow: ShadowView;

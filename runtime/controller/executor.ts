@@ -2,8 +2,9 @@ import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
-import { callOff } from './actions/call-off.ts';
-import { type ActionPorts, type Outcome, type SpecWrite, writeSpec } from './actions/ports.ts';
+
+import type { ActionPorts, Outcome } from './actions/ports.ts';
+import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { disown, releaseNode, rescue } from './actions/release.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
@@ -17,7 +18,7 @@ import { NotLeadingError, SlotsMovedError, UnreadableSlotsError } from './slots/
 /** Commands that are carried out at once. */
 const AT_ONCE = 10;
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   readonly ports: ActionPorts;
   readonly refusals: WriteRefusals;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
@@ -26,7 +27,7 @@ export interface ExecutorOptions {
   readonly onOver: () => void;
 }
 
-export interface Results {
+interface Results {
   /** Something changed that no cache shows: a slot, what is known of it, or what the API server does not take. */
   readonly changed: boolean;
   /** How many commands found the cluster other than they were decided on. */

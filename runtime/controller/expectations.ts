@@ -1,9 +1,7 @@
-import { isAsNewAs } from '../kube/resource-version.ts';
+import { isAsNewAs } from '../kube/objects.ts';
+import type { ShadowView } from './plan/snapshot.ts';
 
-interface Versioned {
-  readonly name: string;
-  readonly resourceVersion: string;
-}
+type Versioned = Pick<ShadowView, 'name' | 'resourceVersion'>;
 
 /**
  * What this process has written and its cache may not show yet: of each shadow, the resourceVersion that the newest acknowledged write made.

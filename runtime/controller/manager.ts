@@ -43,7 +43,7 @@ export function newIdentity({
   };
 }
 
-export interface ManagerOptions extends Identity {
+interface ManagerOptions extends Identity {
   readonly transport: KubeTransport;
   /** The operator's own. */
   readonly namespace: string;

@@ -11,7 +11,7 @@ import type { Schedule } from './schedule/schedule.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly config: ControllerConfig;
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'view'>;

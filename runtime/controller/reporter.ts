@@ -7,7 +7,7 @@ import type { ControllerMetrics } from './metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;

@@ -5,7 +5,7 @@ const PATIENCE_MS = 2000;
 /** From so many slow commands on, all others wait too, because the requests of the slow ones take up connections. */
 const MAX_SLOW = 20;
 
-export interface SlowCommandsOptions {
+interface SlowCommandsOptions {
   readonly clock: Clock;
   /** Called when a command that was slow is over. */
   readonly onOver: () => void;

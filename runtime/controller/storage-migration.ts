@@ -9,7 +9,7 @@ import { CRD_NAME, STORAGE_VERSION } from '../shadow/names.ts';
 const AT_ONCE = 2;
 const RETRY_MS = 60_000;
 
-export interface StorageMigrationOptions {
+interface StorageMigrationOptions {
   readonly crds: Pick<Collection<CustomResourceDefinition>, 'get' | 'patchStatus'>;
   /** Of all namespaces: an old version is needed for as long as any object is stored in it. */
   readonly shadows: Pick<Collection<ShadowObject>, 'list'>;

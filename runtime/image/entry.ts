@@ -5,7 +5,7 @@ import { IMAGE_PROGRAMS, nodeCommand, type ProgramName } from './programs.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the image does with its arguments. */
-export type Invocation =
+type Invocation =
   | { readonly kind: 'run'; readonly command: readonly string[]; readonly env: Environment }
   | { readonly kind: 'out' | 'err'; readonly text: string; readonly exitCode: number };
 

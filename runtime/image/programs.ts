@@ -3,7 +3,7 @@ import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS } from '../apiserver/config.t
 import { CONTROLLER_NODE_FLAGS } from '../controller/config.ts';
 
 /** A program of the image. */
-export interface ImageProgram {
+interface ImageProgram {
   /** A line for `--help`. */
   readonly summary: string;
   /** Arguments of Node itself. */
@@ -39,7 +39,7 @@ export const IMAGE_PROGRAMS = {
 export type ProgramName = keyof typeof IMAGE_PROGRAMS;
 
 /** Folder of the programs in the image. */
-export const PROGRAM_DIR = '/opt/brupop';
+const PROGRAM_DIR = '/opt/brupop';
 
 /** The command of a program, by the manifests and by the image's entry alike. @param dir folder of the programs */
 export function nodeCommand(name: ProgramName, dir: string = PROGRAM_DIR): readonly [string, ...string[]] {

@@ -20,7 +20,7 @@ export interface AccessCredentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type TlsOptions = Pick<
+type TlsOptions = Pick<
   RequestOptions,
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'servername' | 'rejectUnauthorized'
 >;

@@ -14,7 +14,7 @@ export interface Selectors {
 }
 
 /** Restricts a delete or an eviction to one object: another that has taken its name stays. */
-export interface Preconditions {
+interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
@@ -107,7 +107,7 @@ export function deleteOptions(preconditions: Preconditions): object {
   return { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
 }
 
-export interface ListRequest {
+interface ListRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Most objects in a page. @default 500 */

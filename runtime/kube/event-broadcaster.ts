@@ -1,4 +1,5 @@
 import { unlessAborted } from '../lib/abort.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import type { EventRecord, EventRecorder } from './event-recorder.ts';
@@ -31,7 +32,7 @@ export class EventBroadcaster implements EventRecorder {
   readonly #recorder: EventRecorder;
   readonly #clock: Clock;
   readonly #wakeup = new Wakeup();
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new BoundedMap<string, Bucket>(REMEMBERED);
   #waiting: Waiting[] = [];
 
   constructor(recorder: EventRecorder, clock: Clock) {
@@ -75,10 +76,7 @@ export class EventBroadcaster implements EventRecorder {
     const now = this.#clock.monotonic();
     const left = tokensOf(this.#buckets.get(key), now);
     if (left < 1) return false;
-    this.#buckets.delete(key);
     this.#buckets.set(key, { left: left - 1, at: now });
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > REMEMBERED && oldest !== undefined) this.#buckets.delete(oldest);
     return true;
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../lib/bounded-map.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { shortened } from '../lib/parts.ts';
@@ -29,7 +30,7 @@ export interface EventRecorder {
   record(event: EventRecord): Promise<boolean>;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   /** e.g. `brupop-controller`. */
   readonly component: string;
   /** Name of the pod. */
@@ -58,7 +59,7 @@ interface Written {
 class ApiEventRecorder implements EventRecorder {
   readonly #transport: KubeTransport;
   readonly #options: EventRecorderOptions;
-  readonly #written = new Map<string, Written>();
+  readonly #written = new BoundedMap<string, Written>(REMEMBERED);
   #serial = 0;
 
   constructor(transport: KubeTransport, options: EventRecorderOptions) {
@@ -71,7 +72,7 @@ class ApiEventRecorder implements EventRecorder {
     const key = JSON.stringify(event);
     try {
       const before = event.occasion === undefined ? this.#written.get(key) : undefined;
-      this.#remember(key, (before && (await this.#countUp(before))) ?? (await this.#create(event)));
+      this.#written.set(key, (before && (await this.#countUp(before))) ?? (await this.#create(event)));
       return true;
     } catch (error) {
       const { reason, regarding, occasion } = event;
@@ -121,13 +122,6 @@ class ApiEventRecorder implements EventRecorder {
   /** Unlike any other of this process, by the serial number, and of those before it, by the time. */
   #newName(regarding: ObjectReference): string {
     return `${stemOf(regarding)}.${this.#options.clock.now().toString(16)}.${(this.#serial++).toString(16)}`;
-  }
-
-  #remember(key: string, written: Written): void {
-    this.#written.delete(key);
-    this.#written.set(key, written);
-    const [oldest] = this.#written.keys();
-    if (this.#written.size > REMEMBERED && oldest !== undefined) this.#written.delete(oldest);
   }
 
   #now(): string {

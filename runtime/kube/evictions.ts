@@ -23,26 +23,25 @@ export type EvictionResult =
 
 export interface EvictionPort {
   /** Asks for one eviction. @throws UnreachableError when no answer came: it may have been accepted */
-  evict(pod: PodIdentity, signal?: AbortSignal): Promise<EvictionResult>;
+  evict(pod: PodIdentity): Promise<EvictionResult>;
 }
 
 export function evictionPort(transport: KubeTransport): EvictionPort {
   return {
-    async evict(pod, signal) {
+    async evict(pod) {
       try {
         await transport.request({
           method: 'POST',
           path: objectPath(podsPath(pod.namespace), pod.name, 'eviction'),
           body: eviction(pod),
           slow: true,
-          ...(signal && { signal }),
         });
         return { kind: 'accepted' };
       } catch (error) {
         if (!(error instanceof ApiStatusError)) throw error;
         // A 409 can mean another UID or a conflict inside the API server, and a 404 can come from a webhook. Only the pod itself tells which.
         const unclear = error instanceof ConflictError || error instanceof NotFoundError;
-        if (unclear && (await podsOf(transport, pod.namespace).get(pod.name, signal))?.metadata.uid !== pod.uid)
+        if (unclear && (await podsOf(transport, pod.namespace).get(pod.name))?.metadata.uid !== pod.uid)
           return { kind: 'gone' };
         return evictionResult(error.status, pod.namespace);
       }

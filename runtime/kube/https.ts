@@ -22,7 +22,7 @@ const IDLE_SOCKET_MS = 50_000;
 const KEEPALIVE_MS = 30_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export interface HttpsOptions {
+interface HttpsOptions {
   /** See `userAgent`. */
   readonly userAgent: string;
   /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import { type Change, listAndWatch, type Projected, type ReflectorOptions } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 
-export interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
+interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
   readonly logger: Logger;
 }
 

@@ -9,7 +9,7 @@ import { httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
 import { AccessError, type ClusterAccess, type AccessCredentials, refreshed } from './access.ts';
 
-export interface AccessConfig extends InClusterConfig {
+interface AccessConfig extends InClusterConfig {
   /** Path of a kubeconfig; empty = the service account. */
   readonly KUBECONFIG: string;
   /** Name of a context of the kubeconfig. @default its current one */
@@ -27,7 +27,7 @@ export async function connect(config: AccessConfig, agent: string): Promise<Clus
   return { transport: httpsTransport(access, { userAgent: agent }), namespace };
 }
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** Name of a context. @default the kubeconfig's current one */
   readonly context?: string | undefined;
   readonly clock?: Pick<Clock, 'monotonic'>;

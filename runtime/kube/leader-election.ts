@@ -6,7 +6,7 @@ import { ConflictError } from './errors.ts';
 import type { Collection } from './collection.ts';
 import type { Lease } from './objects.ts';
 
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
   readonly leases: Pick<Collection<Lease>, 'get' | 'create' | 'update'>;
   /** Name of the Lease. */
   readonly name: string;

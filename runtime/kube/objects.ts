@@ -40,6 +40,16 @@ export interface KubeList<T> {
   readonly items: readonly T[];
 }
 
+/**
+ * Whether resourceVersion `seen` is `wanted` or later. The API server's versions are numbers of one growing sequence. Versions that are
+ * no numbers can only be compared for equality.
+ */
+export function isAsNewAs(seen: string | undefined, wanted: string): boolean {
+  if (seen === undefined) return false;
+  if (!/^\d+$/.test(seen) || !/^\d+$/.test(wanted)) return seen === wanted;
+  return BigInt(seen) >= BigInt(wanted);
+}
+
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -83,7 +93,7 @@ export interface ContainerStatus {
   readonly lastState?: { readonly terminated?: { readonly finishedAt?: Time } | null };
 }
 
-export interface PodVolume {
+interface PodVolume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string } | null;
   /** The pod has a claim of its own for it. */

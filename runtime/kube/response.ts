@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readUpTo } from '../lib/http.ts';
 import { ApiStatusError, apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from './errors.ts';
 import type { WatchEvent } from './transport.ts';
 
@@ -6,14 +7,9 @@ import type { WatchEvent } from './transport.ts';
 
 /** The whole body as text. @throws Error above `maxBytes` */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error(`the answer exceeds ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const body = await readUpTo(response, maxBytes);
+  if (body.length > maxBytes) throw new Error(`the answer exceeds ${maxBytes} bytes`);
+  return body.toString('utf8');
 }
 
 /** The error for an answer of 400 or above. */

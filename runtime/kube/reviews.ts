@@ -7,7 +7,7 @@ export type TokenReviewStatus = NonNullable<TokenReview['status']>;
 /** Asks the API server whose token this is. */
 export interface TokenReviewPort {
   /** What the API server says of `token`. A bad token is no error but an answer: `authenticated` is false or absent. */
-  review(token: string, audience: string, signal?: AbortSignal): Promise<TokenReviewStatus>;
+  review(token: string, audience: string): Promise<TokenReviewStatus>;
 }
 
 const GROUP = 'authentication.k8s.io';
@@ -15,10 +15,10 @@ const PATH = collectionPath({ group: GROUP, version: 'v1', plural: 'tokenreviews
 
 export function tokenReviewPort(transport: KubeTransport): TokenReviewPort {
   return {
-    async review(token, audience, signal) {
+    async review(token, audience) {
       const spec = { token, audiences: [audience] } satisfies TokenReview['spec'];
       const body = { apiVersion: `${GROUP}/v1`, kind: 'TokenReview', spec };
-      const answer = await transport.request({ method: 'POST', path: PATH, body, ...(signal && { signal }) });
+      const answer = await transport.request({ method: 'POST', path: PATH, body });
       return (answer as TokenReview).status ?? {};
     },
   };

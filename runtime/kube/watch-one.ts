@@ -5,7 +5,7 @@ import { type Change, listAndWatch } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeTransport } from './transport.ts';
 
-export interface WatchOneOptions {
+interface WatchOneOptions {
   /** Path of the object's collection. */
   readonly path: string;
   readonly name: string;

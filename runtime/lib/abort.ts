@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** An AbortController under another signal: it aborts when that does and for the same reason, or by itself. */
-export interface ChildAbort {
+interface ChildAbort {
   readonly signal: AbortSignal;
   abort(reason: Error): void;
   /** Removes the listener from the parent, which may live for months. Call it when the work is over. */

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Logger } from './log.ts';
 
 export interface HttpAnswer {
@@ -10,7 +10,7 @@ export interface HttpAnswer {
 
 export type HttpRoute = () => HttpAnswer | Promise<HttpAnswer>;
 
-export interface ServeHttpOptions {
+interface ServeHttpOptions {
   /** TCP port; 0 lets the system choose one. */
   readonly port: number;
   /** Address to listen on; by default every address of the machine, IPv6 included. */
@@ -91,7 +91,8 @@ function send(response: ServerResponse, { status, contentType, body }: HttpAnswe
   response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close' }).end(body);
 }
 
-function listen(server: Server, { port, host }: ServeHttpOptions): Promise<void> {
+/** @throws the system's error (EADDRINUSE, EACCES) when it cannot */
+export function listen(server: NetServer, { port, host }: Pick<ServeHttpOptions, 'port' | 'host'>): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host }, () => {
@@ -104,4 +105,16 @@ function listen(server: Server, { port, host }: ServeHttpOptions): Promise<void>
 function close(server: Server): void {
   server.close();
   server.closeAllConnections();
+}
+
+/** The bytes of `chunks`, of which no more is read once they are above `maxBytes`: a result that is longer has been cut off. */
+export async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const read: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    read.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(read);
 }

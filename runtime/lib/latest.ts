@@ -23,8 +23,6 @@ export class Latest<T> {
   }
 
   /** Resolves with the first value that `fits`, which may be the present one. Rejects with the signal's reason when it aborts. */
-  async until<V extends T>(fits: (value: T) => value is V, signal: AbortSignal): Promise<V>;
-  async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T>;
   async until(fits: (value: T) => boolean, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     if (fits(this.#value)) return this.#value;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface LineBudgetOptions {
+interface LineBudgetOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Most lines of one kind in a period. */
   readonly lines: number;

@@ -7,7 +7,7 @@ import { stackOf } from './stack.ts';
 import { VERSION } from './version.ts';
 
 /** What every process of the operator reads from its environment besides its own settings. */
-export interface ProcessConfig {
+interface ProcessConfig {
   readonly LOGGING_FORMATTER: LogFormat;
   readonly LOGGING_ANSI_ENABLED: boolean;
   readonly TRACING_FILTER_DIRECTIVE: Level;
@@ -23,7 +23,7 @@ export interface ProcessContext {
   readonly random: Random;
 }
 
-export interface ProcessSpec<C extends ProcessConfig> {
+interface ProcessSpec<C extends ProcessConfig> {
   /** e.g. `brupop-agent`. */
   readonly name: string;
   /** One sentence for `--help`. */

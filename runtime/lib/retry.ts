@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { jitter, type Random } from './random.ts';
 
-export interface BackoffOptions {
+interface BackoffOptions {
   /** First delay, milliseconds. */
   readonly firstMs: number;
   /** Longest delay, milliseconds. */

@@ -15,9 +15,8 @@ export class Wakeup {
 
   /**
    * Waits until `ring` was called since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
-   * @returns whether it rang
    */
-  async wait(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {
+  async wait(clock: Clock, at: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     signal.addEventListener('abort', end, { once: true });
@@ -26,8 +25,6 @@ export class Wakeup {
     await clock.sleep(Math.min(Math.max(0, at - clock.now()), LONGEST_WAIT_MS), over.signal).catch(() => undefined);
     signal.removeEventListener('abort', end);
     this.#wake = undefined;
-    const rang = this.#rung;
     this.#rung = false;
-    return rang;
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MARKS_ANNOTATION } from './names.ts';
 
 /** What the operator can put on a node. A release takes away only those that the marks list in `owns`. */
-export const OWNABLE = ['cordon', 'lb', 'cluster-autoscaler', 'karpenter'] as const;
+const OWNABLE = ['cordon', 'lb', 'cluster-autoscaler', 'karpenter'] as const;
 export type Ownable = (typeof OWNABLE)[number];
 
 /**

@@ -39,7 +39,7 @@ export interface Attempt {
 }
 
 /** A check that found the node empty: its time, and an identity of its own. */
-export type Proof = Pick<Attempt, 'id' | 'now'>;
+type Proof = Pick<Attempt, 'id' | 'now'>;
 
 const HINTS: readonly (readonly [Ownable, string])[] = [
   ['cluster-autoscaler', CLUSTER_AUTOSCALER_ANNOTATION],

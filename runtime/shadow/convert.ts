@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { specV2, statusV2 } from './model.ts';
 import { CONVERSION_DATA_ANNOTATION, GROUP, KIND } from './names.ts';
+import { shown } from './parse.ts';
 import { STATES, STATES_V1, stateFromV1, stateToV1 } from './states.ts';
 
 /** The conversion cannot handle an object or a version. The message names the field, what was expected and what came. */
@@ -143,8 +144,4 @@ function version(value: unknown, path: string): Version {
 function record(value: unknown, path: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
   throw new ConversionError(`${path}: expected an object, got ${shown(value)}`);
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 }

@@ -33,7 +33,7 @@ const statusShape = {
   target_version: semver.describe('The version that the host offers; the running one when there is no update.'),
 };
 
-export const rebootRecord = z
+const rebootRecord = z
   .object({
     boot_id: z.string().describe('The boot that the reboot ends.'),
     version: semver.describe('The version that the reboot leads to.'),
@@ -43,7 +43,7 @@ export const rebootRecord = z
   })
   .describe('Written before a reboot is requested, so that a rollback can be told from an unplanned reboot.');
 
-export const drainProgress = z
+const drainProgress = z
   .object({
     started_at: timestamp.describe('When the drain began.'),
     pods_left: z.int().min(0).describe('Pods of the drain set that are still on the node.'),
@@ -65,7 +65,7 @@ export const FAILURE_REASONS = [
   'Unsupported',
 ] as const;
 
-export const lastFailure = z
+const lastFailure = z
   .object({
     state: state.describe('The state that was wanted.'),
     reason: z.string().describe(`What went wrong, in one word: ${FAILURE_REASONS.join(', ')}, or a newer one.`),

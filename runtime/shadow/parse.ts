@@ -26,6 +26,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
 
-function shown(value: unknown): string {
+/** A value in a message, cut to a bearable length. */
+export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { specV1, specV2, statusV1, statusV2 } from './model.ts';
 
 /** The part of OpenAPI v3 that a CRD's structural schema may use here. */
-export interface OpenApiSchema {
+interface OpenApiSchema {
   type?: string;
   description?: string;
   format?: string;

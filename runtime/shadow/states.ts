@@ -10,7 +10,7 @@ export type State = (typeof STATES)[number];
 
 /** The states of v1 objects, which only old clients still read and write. */
 export const STATES_V1 = ['Idle', 'StagedUpdate', 'PerformedUpdate', 'RebootedIntoUpdate', 'MonitoringUpdate'] as const;
-export type StateV1 = (typeof STATES_V1)[number];
+type StateV1 = (typeof STATES_V1)[number];
 
 const NEXT: Readonly<Record<State, State>> = {
   Idle: 'StagedAndPerformedUpdate',

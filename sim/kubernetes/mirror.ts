@@ -1,6 +1,5 @@
 import { type Change, listAndWatch, type ReflectorOptions, keyOf } from '../../runtime/kube/reflector.ts';
-import type { KubeObject } from '../../runtime/kube/objects.ts';
-import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
+import { isAsNewAs, type KubeObject } from '../../runtime/kube/objects.ts';
 
 export type MirrorOptions = Omit<ReflectorOptions<KubeObject, KubeObject>, 'project'>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ownShadow } from '../../runtime/controller/actions/live.ts';
+import { ownShadow } from '../../runtime/controller/actions/ports.ts';
 import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/views.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { Condition, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';

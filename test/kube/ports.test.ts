@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KubeList, KubeObject, Pod } from '../../runtime/kube/objects.ts';
+import { isAsNewAs, type KubeList, type KubeObject, type Pod } from '../../runtime/kube/objects.ts';
 import { crdsOf, namespacesOf, nodesOf, onNode, podsOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import { apiStatusError, ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { eventRecorder } from '../../runtime/kube/event-recorder.ts';
 import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
-import { isAsNewAs } from '../../runtime/kube/resource-version.ts';
 import { tokenReviewPort } from '../../runtime/kube/reviews.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';

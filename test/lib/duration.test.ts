@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { durationText } from '../../runtime/lib/duration.ts';
+import { durationText } from '../../runtime/lib/clock.ts';
 
 test.each([
   [-5, '0 s'],

@@ -35,5 +35,6 @@ test('it ends when told to stop', async () => {
   const stop = new AbortController();
   const wait = new Wakeup().wait(clock, Infinity, stop.signal);
   stop.abort();
-  expect(await clock.advanceUntil(wait, 0)).toBe(false);
+  await clock.advanceUntil(wait, 0);
+  expect(clock.monotonic()).toBe(0);
 });

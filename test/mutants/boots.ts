@@ -77,7 +77,7 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B4',
     does: "takes the shadow of an earlier Node for this one's",
-    file: 'runtime/controller/actions/live.ts',
+    file: 'runtime/controller/actions/ports.ts',
     find: 'belongsTo(found, nodeUid)',
     replace: 'found',
     tests: ['test/controller/stale-caches.test.ts', 'test/controller/views.test.ts'],

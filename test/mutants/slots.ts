@@ -229,7 +229,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'calls off a node whose drain has begun',
-    file: 'runtime/controller/actions/call-off.ts',
+    file: 'runtime/controller/actions/specs.ts',
     find: '!isUndisturbed(live, readMarks(node))',
     replace: '!live.status',
     tests: ['test/controller/refused-drain.test.ts'],

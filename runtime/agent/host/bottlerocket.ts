@@ -14,7 +14,7 @@ import {
 import type { HostAction, HostStatus, HostUpdater, OsInfo } from './port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from './result.ts';
 
-export interface BottlerocketOptions {
+interface BottlerocketOptions {
   readonly transport: HostTransport;
   readonly clock: Clock;
   readonly random: Random;

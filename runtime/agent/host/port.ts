@@ -80,7 +80,7 @@ export interface HostStatus {
 }
 
 /** `Staged`: an image is in the inactive partition. `Ready`: that image is activated and boots next. */
-export type UpdateState = 'Idle' | 'Available' | 'Staged' | 'Ready';
+type UpdateState = 'Idle' | 'Available' | 'Staged' | 'Ready';
 
 export interface Image {
   readonly version: string;

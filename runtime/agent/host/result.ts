@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { HostActionLostError } from './errors.ts';
 import type { HostAction, HostCommand, HostStatus } from './port.ts';
 
-export interface ActionUnderWay {
+interface ActionUnderWay {
   readonly action: HostAction;
   /** The status that the action started from. */
   readonly before: HostStatus | undefined;

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import http from 'node:http';
+import { DeadlineError, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { readUpTo } from '../../lib/http.ts';
 import { HostUnreachableError } from './errors.ts';
 import type { HostRequest, HostResponse, HostTransport } from './calls.ts';
 
@@ -22,35 +24,30 @@ export class UnixSocketTransport implements HostTransport {
   async request(request: HostRequest): Promise<HostResponse> {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
-    const call = `${request.method} ${request.path}`;
-    const over = new AbortController();
-    const abort = (): void => over.abort(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    const timeout = this.#clock.sleep(timeoutMs, over.signal).then(
-      () => over.abort(new HostUnreachableError(call, 'ETIMEDOUT')),
-      () => undefined,
-    );
     try {
-      return await this.#exchange(request, over.signal);
+      return await withDeadline({ clock: this.#clock, ms: timeoutMs, signal }, (limited) =>
+        this.#exchange(request, limited),
+      );
     } catch (cause) {
-      if (over.signal.aborted) throw over.signal.reason;
-      const { code = 'EPROTO' } = cause as NodeJS.ErrnoException;
-      const isStale = code === 'ECONNREFUSED' && (await isUnlinked(this.#path));
-      throw new HostUnreachableError(call, isStale ? 'ESTALE' : code, { cause });
-    } finally {
-      signal?.removeEventListener('abort', abort);
-      over.abort();
-      await timeout;
+      if (signal?.aborted) throw signal.reason;
+      throw new HostUnreachableError(`${request.method} ${request.path}`, await this.#codeOf(cause), { cause });
     }
+  }
+
+  async #codeOf(error: unknown): Promise<string> {
+    if (error instanceof DeadlineError) return 'ETIMEDOUT';
+    const { code = 'EPROTO' } = error as NodeJS.ErrnoException;
+    return code === 'ECONNREFUSED' && (await isUnlinked(this.#path)) ? 'ESTALE' : code;
   }
 
   #exchange({ method, path, body }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
     return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => reject(signal.aborted ? signal.reason : error);
       const headers = body === undefined ? {} : { 'content-type': 'application/json' };
       const outgoing = http.request({ socketPath: this.#path, agent: false, method, path, headers, signal });
-      outgoing.on('error', reject);
+      outgoing.on('error', fail);
       outgoing.on('response', (incoming) => {
-        readAll(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, body: text }), reject);
+        readText(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, body: text }), fail);
       });
       outgoing.end(body);
     });
@@ -63,13 +60,8 @@ async function isUnlinked(path: string): Promise<boolean> {
   return file?.nlink === 0;
 }
 
-async function readAll(incoming: http.IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw Object.assign(new Error('body too large'), { code: 'EMSGSIZE' });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+async function readText(incoming: http.IncomingMessage): Promise<string> {
+  const body = await readUpTo(incoming, MAX_BODY_BYTES);
+  if (body.length > MAX_BODY_BYTES) throw Object.assign(new Error('body too large'), { code: 'EMSGSIZE' });
+  return body.toString('utf8');
 }

@@ -14,14 +14,14 @@ import {
 } from '../host/errors.ts';
 import type { HostUpdater } from '../host/port.ts';
 
-export interface HostWorkOptions {
+interface HostWorkOptions {
   readonly host: HostUpdater;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-export interface WorkLimits {
+interface WorkLimits {
   /** How long the host may fail at it, milliseconds from the beginning of the work. */
   readonly giveUpAfterMs: number;
   readonly signal: AbortSignal;

@@ -14,7 +14,7 @@ const ACTIVATION_MS = 60_000;
 /** How long a host may fail to say what is staged. The node is in service meanwhile. */
 const LOOKING_MS = 20 * 60_000;
 
-export interface RebootContext extends StepContext {
+interface RebootContext extends StepContext {
   readonly staging: Staging;
 }
 

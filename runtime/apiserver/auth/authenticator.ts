@@ -4,7 +4,7 @@ import type { Collection } from '../../kube/collection.ts';
 import type { Node, Pod } from '../../kube/objects.ts';
 import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
 import { MAX_REQUESTS } from '../../kube/transport.ts';
-import { BoundedSet } from '../../lib/bounded-set.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
@@ -40,7 +40,7 @@ export interface VerifiedAgent {
 /** Whose a token is. */
 type TokenOwner = Pick<VerifiedAgent, 'nodeName' | 'nodeUid'>;
 
-export interface AuthenticatorPorts {
+interface AuthenticatorPorts {
   readonly reviews: TokenReviewPort;
   /** Of the operator's own namespace. */
   readonly pods: Pick<Collection<Pod>, 'get'>;
@@ -61,7 +61,7 @@ export class Authenticator {
   readonly #verified: ExpiringCache<TokenOwner>;
 
   /** By hash: tokens that were good when they were last reviewed. */
-  readonly #known = new BoundedSet<string>(MAX_TOKENS);
+  readonly #known = new BoundedMap<string, true>(MAX_TOKENS);
   readonly #limiter = new FairLimiter(REVIEWS);
 
   constructor(ports: AuthenticatorPorts) {
@@ -95,11 +95,11 @@ export class Authenticator {
   ): Promise<TokenOwner> {
     const why = precheckToken(token, this.#ports.namespace);
     if (why !== undefined) throw unauthorized(why);
-    const party = this.#known.has(hash) ? hash : address;
+    const party = this.#known.get(hash) ? hash : address;
     try {
       const review = await this.#limiter.run(party, () => this.#ports.reviews.review(token, TOKEN_AUDIENCE));
       const owner = await this.#ownerOf(review);
-      this.#known.add(hash);
+      this.#known.set(hash, true);
       return owner;
     } catch (error) {
       // It is not known yet who asks, so what the Kubernetes API says of itself goes to the log alone.

@@ -13,7 +13,7 @@ export interface Claims {
 }
 
 /** Name of the user that all agents of an operator in `namespace` are. */
-export const agentUser = (namespace: string): string => `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`;
+const agentUser = (namespace: string): string => `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`;
 
 /**
  * The claims of an agent's token, or why it is none. Any pod may project a token with any audience, and pod names repeat across

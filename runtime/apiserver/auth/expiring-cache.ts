@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 
-export interface ExpiringCacheOptions {
+interface ExpiringCacheOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly random: Random;
   /** How long a value counts at most, milliseconds. */

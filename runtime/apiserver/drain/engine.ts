@@ -1,7 +1,7 @@
 import { ConflictError } from '../../kube/errors.ts';
 import type { Pod } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
-import { BoundedSet } from '../../lib/bounded-set.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../marks/marks.ts';
@@ -29,7 +29,7 @@ export interface DrainSettings {
 }
 
 /** Who asks for a drain. */
-export interface DrainRequest {
+interface DrainRequest {
   /** Aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come. */
   readonly gone?: AbortSignal | undefined;
   /** Identity of the request; log lines of what it began bear it. */
@@ -62,7 +62,7 @@ export class DrainEngine {
   readonly #runs = new Map<string, DrainRun>();
   readonly #closing = new AbortController();
   /** Drains whose end past the deadline has been told. */
-  readonly #timedOut = new BoundedSet<string>(REMEMBERED);
+  readonly #timedOut = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(ports: Ports, settings: DrainSettings) {
     this.#ports = ports;
@@ -175,8 +175,8 @@ export class DrainEngine {
     const pods = describeLeft(left, learnt.blocked, progress);
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; ${pods}`;
     // Several requests can wait for one drain, and an agent whose answer was lost asks again.
-    if (!this.#timedOut.has(id)) {
-      this.#timedOut.add(id);
+    if (!this.#timedOut.get(id)) {
+      this.#timedOut.set(id, true);
       this.#ports.metrics.drains.inc({ result: 'timeout' });
       void this.#ports.events.record(node, drainFailed(message));
     }

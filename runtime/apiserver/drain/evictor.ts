@@ -8,7 +8,7 @@ import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './filter.ts';
 
-export interface EvictionQueueOptions {
+interface EvictionQueueOptions {
   /** Most requests of one drain in flight. How long pods take to end does not count. */
   readonly maxPerDrain: number;
   /** Most requests in flight. @default as many as the transport sends at once */
@@ -53,7 +53,7 @@ export class EvictionQueue {
   }
 }
 
-export interface EvictorOptions {
+interface EvictorOptions {
   readonly queue: EvictionQueue;
   /** Identity of the drain. */
   readonly drain: string;

@@ -7,7 +7,7 @@ import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import type { Ports } from '../ports.ts';
 
 /** What decides over a node's pods in one drain. Every replica computes the same from it. */
-export interface FilterTerms {
+interface FilterTerms {
   /** Pods that were created after this (RFC 3339) came after the cordon. */
   readonly lateAfter: string;
   /** The operator's own namespace. */
@@ -147,7 +147,7 @@ async function otherNodeTakesPods(transport: KubeTransport, nodeName: string, si
 /** For how long another node counts as there. */
 const FRESH_MS = 30_000;
 
-export interface RescheduleOptions {
+interface RescheduleOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly nodeName: string;

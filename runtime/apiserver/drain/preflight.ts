@@ -1,5 +1,4 @@
-import { isPodTerminal, isReady, type Node, type Pod } from '../../kube/objects.ts';
-import type { PodDisruptionBudget } from '../../kube/objects.ts';
+import { isPodTerminal, isReady, type Node, type Pod, type PodDisruptionBudget } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { selects } from '../../kube/selector.ts';
 import { readMarks } from '../../marks/marks.ts';

@@ -10,7 +10,7 @@ import type { CordonedNode } from './cordon.ts';
 import { waitingForVolumes } from './status.ts';
 
 /** What a node without pods to drain has to wait for. */
-export interface VolumeWait {
+interface VolumeWait {
   readonly cordoned: Pick<CordonedNode, 'node' | 'id'>;
   /** Pods that stay on the node, with their volumes. */
   readonly staying: readonly Pod[];

@@ -14,7 +14,7 @@ import { requestId } from './middleware.ts';
 const STATUS_LIMIT = 64 * 1024;
 const RESOURCE_VERSION = /^[\w-]{1,64}$/;
 
-export interface AgentRouteOptions {
+interface AgentRouteOptions {
   readonly service: Service;
   readonly authenticator: Authenticator;
   /** Whether agents must show a certificate besides their token. */

@@ -15,7 +15,7 @@ import { type Holding, MemoryBound } from './memory-bound.ts';
 import { answerErrors, countRequests, assignRequestId } from './middleware.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly service: Service;
   readonly authenticator: Authenticator;
   /** Whether agents must show a certificate besides their token. */

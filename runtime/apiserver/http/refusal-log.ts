@@ -7,7 +7,7 @@ import type { RefusedError } from '../refusal.ts';
 /** Of one reason: enough to see what a fleet is refused, and no more than a line a second for a client that wants to fill the log. */
 const BUDGET = { lines: 20, periodMs: 20_000 };
 
-export interface RefusalLogOptions {
+interface RefusalLogOptions {
   readonly metrics: Pick<Metrics, 'refusals'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,11 +1,12 @@
 import type { Collection, VersionedPatch } from '../../kube/collection.ts';
 import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
-import { type Clock, rfc3339 } from '../../lib/clock.ts';
-import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
-import type { Spec } from '../../shadow/model.ts';
+import { onNode } from '../../kube/resources.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
+import { belongsTo } from '../../shadow/owner.ts';
 import type { Expectations } from '../expectations.ts';
-import type { Completion } from '../plan/commands.ts';
 import type { SlotLedger } from '../slots/ledger.ts';
+import { type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
 export interface ActionPorts {
@@ -21,28 +22,23 @@ export interface ActionPorts {
 /** What came of it: written; nothing to write any more; or the world is not the one that it was decided on. */
 export type Outcome = 'done' | 'needless' | 'moved';
 
-export interface SpecWrite {
-  readonly shadow: string;
-  readonly resourceVersion: string;
-  readonly spec: Spec;
-  /** Where it completes an update. */
-  readonly completes?: Completion;
-}
-
-/** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
-export async function writeSpec(
-  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
-  { shadow, resourceVersion, spec, completes }: SpecWrite,
+/** Whether a container of the agent runs on the node, at this moment. */
+export async function agentRuns(
+  { pods }: Pick<ActionPorts, 'pods'>,
+  node: string,
   signal: AbortSignal,
-): Promise<ShadowObject> {
-  const annotations = completes && { annotations: completed(completes, clock.now()) };
-  const written = await shadows.patch(shadow, { metadata: { resourceVersion, ...annotations }, spec }, signal);
-  expectations.written(shadow, written.metadata.resourceVersion);
-  return written;
+): Promise<boolean> {
+  const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
+  const found = await pods.list({ labelSelector, fieldSelector: onNode(node) }, signal);
+  return found.map(viewOfAgent).some(({ running }) => running);
 }
 
-/** What a later plan wants to know of the update: how long it took, where that is known, and when it was over. */
-function completed({ beganAt }: Completion, now: number): Readonly<Record<string, string>> {
-  const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
-  return { ...took, [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now) };
+/** The shadow of this very node; undefined where there is none that belongs to it. */
+export async function ownShadow(
+  { shadows }: Pick<ActionPorts, 'shadows'>,
+  { shadow, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
+  signal: AbortSignal,
+): Promise<ShadowFacts | undefined> {
+  const found = await shadows.get(shadow, signal);
+  return found && belongsTo(found, nodeUid) ? viewOfShadow(found) : undefined;
 }

@@ -5,8 +5,8 @@ import { shadowName } from '../../shadow/names.ts';
 import { isBackFromReboot } from '../plan/machine.ts';
 import { isIdle } from '../plan/snapshot.ts';
 import { type ShadowFacts, viewOfNode } from '../views.ts';
-import { agentRuns, ownShadow } from './live.ts';
-import { type ActionPorts, type Outcome, writeSpec } from './ports.ts';
+import { type ActionPorts, agentRuns, type Outcome, ownShadow } from './ports.ts';
+import { writeSpec } from './specs.ts';
 
 /**
  * Rule M8. In each case the Node is read first: whatever is seen after that holds for the Node that the patch is written on, or the patch

@@ -7,7 +7,7 @@ import { atTime, type Finding, type Verdict } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What conditions are written by. */
-export interface ConditionRules {
+interface ConditionRules {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
   readonly withheld: Withheld;
@@ -47,7 +47,7 @@ export function conditionCommands(
  * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.
  * @param timestamp now, RFC 3339
  */
-export function conditionFor(
+function conditionFor(
   { name, resourceVersion, status, offeredAt }: ShadowView,
   { reason, message }: Finding,
   timestamp: string,

@@ -15,7 +15,7 @@ import {
 import type { Setback } from './verdict.ts';
 
 /** What time says about a node. */
-export interface Health {
+interface Health {
   /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
   readonly agentSilent: boolean;
   /** It was rebooted for the update, and the node or its agent is not back after the timeout. */
@@ -151,7 +151,7 @@ const REBOOTING_MS = 60 * MINUTE_MS;
 const OTHER_MS = 30 * MINUTE_MS;
 
 /** An update whose step takes longer than it may. */
-export interface Deadline {
+interface Deadline {
   /** When the step began, or when the node went not Ready in it. */
   readonly since: number;
   readonly endsAt: number;

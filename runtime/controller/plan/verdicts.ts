@@ -21,7 +21,7 @@ import {
 import { withRefusal } from './withheld.ts';
 
 /** What was decided on the nodes. */
-export interface Decisions {
+interface Decisions {
   readonly starts: Starts;
   /** By UID of the node, what ends its update or keeps it where it is. */
   readonly stops: ReadonlyMap<string, Stop>;
@@ -30,7 +30,7 @@ export interface Decisions {
   readonly warnings: readonly Warning[];
 }
 
-export interface Judged {
+interface Judged {
   readonly info: AssessedNode;
   readonly verdict: Verdict;
 }

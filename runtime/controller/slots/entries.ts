@@ -45,7 +45,7 @@ export function formatEntries(entries: readonly SlotEntry[]): string {
   return JSON.stringify(entries);
 }
 
-export const sameSlot =
+const sameSlot =
   (a: SlotKey) =>
   (b: SlotKey): boolean =>
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;

@@ -20,7 +20,7 @@ export class UnreadableSlotsError extends Error {
   override readonly name = 'UnreadableSlotsError';
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly leases: Pick<Collection<Lease>, 'get' | 'update'>;
   /** The holder that this process is on the Lease. */
   readonly identity: string;

@@ -30,7 +30,7 @@ export interface Inspection {
 }
 
 /** A setting that is not read, because people who may see a Deployment may not always see what it refers to. */
-export interface Unread {
+interface Unread {
   /** e.g. `ConfigMap settings`. */
   readonly source: string;
   /** Undefined = any that is not named. */

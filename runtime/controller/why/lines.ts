@@ -1,4 +1,4 @@
-import { durationText } from '../../lib/duration.ts';
+import { durationText } from '../../lib/clock.ts';
 import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import { isActive, type NodeView, type ShadowView } from '../plan/snapshot.ts';

@@ -1,0 +1,49 @@
+import type { ShadowObject } from '../../kube/objects.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { readMarks } from '../../marks/marks.ts';
+import type { Spec } from '../../shadow/model.ts';
+import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
+import type { CallOff, Completion } from '../plan/commands.ts';
+import { isUndisturbed } from '../plan/machine.ts';
+import { type ActionPorts, ownShadow } from './ports.ts';
+
+export interface SpecWrite {
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+  /** Where it completes an update. */
+  readonly completes?: Completion;
+}
+
+/** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
+export async function writeSpec(
+  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
+  { shadow, resourceVersion, spec, completes }: SpecWrite,
+  signal: AbortSignal,
+): Promise<ShadowObject> {
+  const annotations = completes && { annotations: completed(completes, clock.now()) };
+  const written = await shadows.patch(shadow, { metadata: { resourceVersion, ...annotations }, spec }, signal);
+  expectations.written(shadow, written.metadata.resourceVersion);
+  return written;
+}
+
+/** What a later plan wants to know of the update: how long it took, where that is known, and when it was over. */
+function completed({ beganAt }: Completion, now: number): Readonly<Record<string, string>> {
+  const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
+  return { ...took, [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now) };
+}
+
+/**
+ * The write that calls the update off (rule L8); undefined where the world has moved on. The Node is read first: a drain that is under way
+ * shows on it, and one that begins after that changes the shadow, so that the write answers 409.
+ */
+export async function callOff(
+  ports: ActionPorts,
+  { node: nodeName, shadow, spec }: CallOff,
+  signal: AbortSignal,
+): Promise<SpecWrite | undefined> {
+  const node = await ports.nodes.get(nodeName, signal);
+  const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
+  if (!live || !isUndisturbed(live, readMarks(node)) || (live.spec.version ?? null) !== spec.version) return undefined;
+  return { shadow, resourceVersion: live.resourceVersion, spec };
+}
