@@ -40,7 +40,7 @@ function withReplicas(object: KubeJson): KubeJson {
   return { ...object, spec: { replicas: 1, ...fields(object['spec']) } };
 }
 
-/** And on every write. */
+/** And on every write of the object itself. */
 const ON_WRITE: Readonly<Record<string, Prepare>> = {
   Secret: (secret) => {
     const plain = Object.entries(fields(secret['stringData']));
@@ -58,7 +58,8 @@ const ON_WRITE: Readonly<Record<string, Prepare>> = {
 };
 
 /** Brings an object of a built-in kind into the form in which it is stored. */
-export function prepareBuiltIn(core: Core, { type, object, before }: Candidate): KubeJson {
+export function prepareBuiltIn(core: Core, { type, object, before, subresource }: Candidate): KubeJson {
+  if (subresource === 'status') return object;
   const created = before ? object : (ON_CREATE[type.kind]?.(object, core) ?? object);
   return ON_WRITE[type.kind]?.(created, core) ?? created;
 }

@@ -15,36 +15,31 @@ import {
   V1MicroTime,
   Watch,
 } from '@kubernetes/client-node';
-import { CRDS, definition, gadget } from '../sim/cluster/gadget.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
+import { type Gadgets, servedGadgets } from './gadget.ts';
 
 /** What other people's programs do, by a client that knows nothing of this operator and parses every answer by Kubernetes' own schema. */
 
 let cluster: Contract;
 let core: CoreV1Api;
+let gadgets: Gadgets;
 let namespace: string;
 beforeAll(async () => {
   cluster = await contract();
   core = cluster.config.makeApiClient(CoreV1Api);
-  namespace = await cluster.namespace();
-  await cluster.admin.create(CRDS, { ...definition({ group: GROUP }), metadata: { name: CRD_NAME } });
+  gadgets = await servedGadgets(cluster);
+  ({ namespace } = gadgets);
 });
 afterAll(async () => {
-  await cluster.admin.delete(`${CRDS}/${CRD_NAME}`);
+  await gadgets.remove();
   await cluster.stop();
 });
 
-/** A group of this file's own: others may define theirs on the same API server meanwhile. */
-const GROUP = 'programs.example.com';
-const CRD_NAME = `gadgets.${GROUP}`;
-
-/** A custom resource that is made as soon as its definition is served. */
 async function addGadget(name: string): Promise<{ readonly custom: CustomObjectsApi; readonly at: GadgetPlace }> {
   const custom = cluster.config.makeApiClient(CustomObjectsApi);
-  const at = { group: GROUP, version: 'v2', namespace, plural: 'gadgets' };
-  const body = gadget(name, { state: 'Idle' }, { apiVersion: `${GROUP}/v2` });
-  await eventually(() => custom.createNamespacedCustomObject({ ...at, body }));
+  const at = { group: gadgets.group, version: 'v2', namespace, plural: 'gadgets' };
+  await custom.createNamespacedCustomObject({ ...at, body: gadgets.gadget(name) });
   return { custom, at };
 }
 
@@ -202,7 +197,7 @@ describe('an informer', () => {
       const now = (await custom.listNamespacedCustomObject(at)) as KubernetesListObject<KubernetesObject>;
       return lists++ > 0 ? now : { ...now, metadata: { resourceVersion: '1' } };
     };
-    const informer = makeInformer(cluster.config, `/apis/${GROUP}/v2/namespaces/${namespace}/gadgets`, list);
+    const informer = makeInformer(cluster.config, gadgets.v2, list);
     const told: string[] = [];
     for (const verb of ['add', 'update', 'delete'] as const)
       informer.on(verb, (object) => told.push(`${verb} ${nameOf(object)}`));

@@ -13,7 +13,7 @@ import { API_VERSION, CRD_NAME, KIND, shadowName } from '../../runtime/shadow/na
 import { at, text } from '../../sim/cluster/object.ts';
 import { started } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
-import { CRDS } from '../sim/cluster/gadget.ts';
+import { CRDS } from './gadget.ts';
 import { type Account, apiserverAccount, noting } from './account.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';

@@ -3,8 +3,8 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 const PATIENCE_MS = 10_000;
 
 /** Asks again until `check` holds; controllers take their time. @throws what `check` last threw */
-export async function eventually<T>(check: () => Promise<T> | T): Promise<T> {
-  const deadline = systemClock.monotonic() + PATIENCE_MS;
+export async function eventually<T>(check: () => Promise<T> | T, patienceMs = PATIENCE_MS): Promise<T> {
+  const deadline = systemClock.monotonic() + patienceMs;
   for (;;) {
     try {
       return await check();

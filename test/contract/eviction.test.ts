@@ -33,14 +33,10 @@ async function ready(namespace: string, name: string, { owners = [], ...status }
   return metadata.uid;
 }
 
-async function addBudget(namespace: string, spec: object, name = 'web'): Promise<void> {
-  const selector = { matchLabels: { app: 'web' } };
-  await cluster.admin.create(budgets(namespace), { metadata: { name }, spec: { selector, ...spec } });
-}
-
 /** A budget that its controller has counted. */
 async function budget(namespace: string, spec: object, counted: object, name = 'web'): Promise<void> {
-  await addBudget(namespace, spec, name);
+  const selector = { matchLabels: { app: 'web' } };
+  await cluster.admin.create(budgets(namespace), { metadata: { name }, spec: { selector, ...spec } });
   await eventually(async () => {
     const { metadata, status } = (await cluster.admin.get(`${budgets(namespace)}/${name}`)) as never as {
       metadata: { generation: number };
@@ -97,15 +93,16 @@ describe('an eviction', () => {
     });
   });
 
-  test('waits for a budget that nobody has counted yet, and says for how long', async () => {
+  test('waits for a budget that nobody has counted since it changed, and says for how long', async () => {
     const namespace = await cluster.namespace();
-    // Its controller asks the pod's own how many pods there should be. A ConfigMap does not say, so the budget is never counted.
     const owner = await cluster.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, {
       metadata: { name: 'web' },
     });
     const controller = { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', uid: owner.metadata.uid, controller: true };
     await ready(namespace, 'web-1', { owners: [controller] });
-    await addBudget(namespace, { maxUnavailable: 1 });
+    await budget(namespace, { minAvailable: 0 }, { disruptionsAllowed: 1 });
+    // Now its controller asks the pod's own how many pods there should be. A ConfigMap does not say, so the budget is not counted again.
+    await cluster.admin.patch(`${budgets(namespace)}/web`, { spec: { minAvailable: null, maxUnavailable: 1 } });
     const answer = await exchange(cluster.access, {
       method: 'POST',
       path: `${pods(namespace)}/web-1/eviction`,
@@ -191,6 +188,15 @@ describe('an eviction', () => {
     const namespace = await cluster.namespace();
     await ready(namespace, 'web-1', { phase });
     await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 0 });
+    await evict(namespace, 'web-1');
+  });
+
+  test('of a pod that is not ready is free while enough are healthy', async () => {
+    const namespace = await cluster.namespace();
+    await ready(namespace, 'web-1', { conditions: [] });
+    await ready(namespace, 'web-2');
+    await budget(namespace, { minAvailable: 1 }, { disruptionsAllowed: 0, currentHealthy: 1 });
+    expect(await refusal(evict(namespace, 'web-2'))).toMatchObject({ code: 429 });
     await evict(namespace, 'web-1');
   });
 

@@ -1,37 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../sim/cluster/object.ts';
-import { CRDS, definition, gadget } from '../sim/cluster/gadget.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
-import { eventually } from './eventually.ts';
+import { type Gadgets, servedGadgets } from './gadget.ts';
 
 /** What each kind of patch makes of an object, case by case. */
 
 let cluster: Contract;
-let gadgets: string;
+let gadgets: Gadgets;
 let deployments: string;
 let count = 0;
-const GROUP = 'patched.example.com';
 beforeAll(async () => {
   cluster = await contract();
-  const namespace = await cluster.namespace();
-  gadgets = `/apis/${GROUP}/v2/namespaces/${namespace}/gadgets`;
-  deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-  await cluster.admin.create(CRDS, { ...definition({ group: GROUP }), metadata: { name: `gadgets.${GROUP}` } });
-  await eventually(() => cluster.admin.create(gadgets, gadgetOf('probe', {}), { dryRun: 'All' }));
+  gadgets = await servedGadgets(cluster);
+  deployments = `/apis/apps/v1/namespaces/${gadgets.namespace}/deployments`;
 });
 afterAll(async () => {
-  await cluster.admin.delete(`${CRDS}/gadgets.${GROUP}`);
+  await gadgets.remove();
   await cluster.stop();
 });
 
-const gadgetOf = (name: string, free: object): object =>
-  gadget(name, { state: 'Idle', free }, { apiVersion: `${GROUP}/v2` });
-
 /** An object whose free field holds `free`; its path. */
 async function holding(free: object): Promise<string> {
-  const { metadata } = await cluster.admin.create(gadgets, gadgetOf(`g-${count++}`, free));
-  return `${gadgets}/${metadata.name}`;
+  const gadget = gadgets.gadget(`g-${count++}`, { state: 'Idle', free });
+  const { metadata } = await cluster.admin.create(gadgets.v2, gadget);
+  return `${gadgets.v2}/${metadata.name}`;
 }
 
 const JSON_PATCH = 'application/json-patch+json';

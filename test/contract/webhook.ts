@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
+import { json } from 'node:stream/consumers';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { at, fields } from '../../sim/cluster/object.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
@@ -16,17 +17,16 @@ export interface Webhook {
 export async function serveWebhook(
   cluster: Contract,
   namespace: string,
-  answer: (review: unknown) => object | undefined,
+  answer: (review: unknown) => Promise<object | undefined> | object | undefined,
 ): Promise<Webhook> {
   const ca = await createCa(systemClock, 'webhook-ca');
   const leaf = await ca.issue({ commonName: 'hook', dnsNames: [`hook.${namespace}.svc`] });
   const server = createServer({ cert: leaf.certPem, key: leaf.keyPem }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const answered = answer(JSON.parse(Buffer.concat(chunks).toString()));
+    const respond = async (): Promise<void> => {
+      const answered = await answer(await json(request));
       if (answered) response.setHeader('content-type', 'application/json').end(JSON.stringify(answered));
-    });
+    };
+    void respond();
   });
   server.listen(0, cluster.webhookHost);
   await once(server, 'listening');

@@ -1,11 +1,11 @@
+import type { Candidate } from '../admission.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from '../object.ts';
-import type { ResourceType } from '../resources.ts';
 import { type Cause, notImplemented } from '../status.ts';
 import { type Schema, schemas } from './schema.ts';
 
-/** What is wrong with a CustomResourceDefinition; nothing for other types. @throws StatusError 501 for rules in CEL */
-export function crdFaults(type: ResourceType, object: KubeJson): readonly Cause[] {
-  if (type.kind !== 'CustomResourceDefinition') return [];
+/** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for rules in CEL */
+export function crdFaults({ object, subresource }: Candidate): readonly Cause[] {
+  if (subresource === 'status') return [];
   const spec = fields(object['spec']);
   const versions = list(spec['versions']).map(fields);
   versions.forEach((version) => refuseRules(fields(schemaOf(version))));

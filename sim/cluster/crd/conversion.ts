@@ -80,8 +80,8 @@ function fault(answer: unknown, uid: string, sent: readonly KubeJson[]): string 
     return text(at(response, 'result', 'message')) || 'no reason given';
   const converted = list(response['convertedObjects']);
   if (converted.length !== sent.length) return `expected ${sent.length} converted objects, got ${converted.length}`;
-  const changed = sent.findIndex((object, index) => !sameIdentity(object, converted[index]));
-  if (changed >= 0) return `invalid converted object at index ${changed}: metadata may not change`;
+  const [changed] = sent.flatMap((object, index) => identityFaults(object, converted[index]));
+  if (changed !== undefined) return `invalid converted object: ${changed}`;
   const [cause] = converted.flatMap((object) => annotationFaults(textsOf(at(object, 'metadata', 'annotations'))));
   return cause && `${cause.field}: ${cause.message}`;
 }
@@ -100,6 +100,15 @@ function withMetaOf(sent: KubeJson | undefined, converted: KubeJson): KubeJson {
   };
 }
 
-function sameIdentity(sent: KubeJson, converted: unknown): boolean {
-  return ['name', 'namespace', 'uid'].every((key) => at(converted, 'metadata', key) === sent.metadata[key]);
+const IDENTITY = [
+  ['name', 'name'],
+  ['namespace', 'namespace'],
+  ['UID', 'uid'],
+] as const;
+
+function identityFaults({ metadata }: KubeJson, converted: unknown): string[] {
+  const differs = IDENTITY.filter(([, key]) => at(converted, 'metadata', key) !== metadata[key]);
+  return differs.map(
+    ([name, key]) => `must have the same ${name}: ${metadata[key]} != ${text(at(converted, 'metadata', key))}`,
+  );
 }

@@ -21,7 +21,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ReplicaSet: [unchanged('spec', 'selector')],
   RoleBinding: [unchanged('roleRef')],
   ClusterRoleBinding: [unchanged('roleRef')],
-  CustomResourceDefinition: [unchanged('spec', 'scope'), ({ type, object }) => crdFaults(type, object)],
+  CustomResourceDefinition: [unchanged('spec', 'scope'), crdFaults],
 };
 
 /** What is wrong with an object of a built-in kind whose fields have their types. */

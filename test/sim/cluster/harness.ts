@@ -94,7 +94,6 @@ export function told(events: readonly WatchEvent<KubeJson>[]): string[] {
 
 export const NODES = '/api/v1/nodes';
 export const PODS = '/api/v1/namespaces/default/pods';
-export const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 
 export const node = (name: string, more: object = {}): object => ({ metadata: { name }, ...more });
 

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { CRDS, definition, schema } from '../../contract/gadget.ts';
 import { NODES, node, PODS, refusal, world } from './harness.ts';
 
 test('what a client was given never changes under it', async () => {
@@ -22,6 +23,9 @@ test('what a real cluster can and this one cannot is said in words', async () =>
     code: 501,
     message: expect.stringContaining('server-side apply'),
   });
+  const ruled = schema({ ruled: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self != ""' }] } });
+  const versions = [{ name: 'v1', served: true, storage: true, schema: ruled }];
+  expect(await refusal(admin.create(CRDS, definition({ versions })))).toMatchObject({ code: 501 });
 });
 
 test('every request is in the audit log, refusals too', async () => {

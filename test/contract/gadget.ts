@@ -1,8 +1,7 @@
-/** A custom resource for the tests: `gadgets.example.com`, served as v1 and v2, stored as v2. */
+import type { Contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+
 export const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-export const CRD = `${CRDS}/gadgets.example.com`;
-export const V1 = '/apis/example.com/v1/namespaces/default/gadgets';
-export const V2 = '/apis/example.com/v2/namespaces/default/gadgets';
 
 export const schema = (more: object = {}): object => ({
   openAPIV3Schema: {
@@ -36,26 +35,17 @@ export const version = (name: string, storage: boolean): object => ({
   additionalPrinterColumns: [{ name: 'State', type: 'string', jsonPath: '.spec.state' }],
 });
 
-export const definition = (more: object = {}): object => ({
-  metadata: { name: 'gadgets.example.com' },
+/** A custom resource for the tests, served as v1 and v2, stored as v2. */
+export const definition = (more: object = {}, group = 'example.com'): object => ({
+  metadata: { name: `gadgets.${group}` },
   spec: {
-    group: 'example.com',
+    group,
     scope: 'Namespaced',
     names: { kind: 'Gadget', plural: 'gadgets', shortNames: ['gd'] },
     versions: [version('v1', false), version('v2', true)],
     ...more,
   },
 });
-
-export const gadget = (name: string, spec: object = { state: 'Idle' }, more: object = {}): object => ({
-  apiVersion: 'example.com/v2',
-  kind: 'Gadget',
-  metadata: { name },
-  spec,
-  ...more,
-});
-
-export const gadgetV1 = (name: string): object => gadget(name, { state: 'Idle' }, { apiVersion: 'example.com/v1' });
 
 /** Specs that the schema refuses, and why, in the API server's own words. */
 export const INVALID_SPECS: readonly (readonly [spec: object, why: string])[] = [
@@ -80,3 +70,53 @@ export const INVALID_SPECS: readonly (readonly [spec: object, why: string])[] = 
   ],
   [{ state: null }, 'spec.state: Required value'],
 ];
+
+/** Gadgets of a group that no other test has, in a namespace of their own. */
+export interface Gadgets {
+  readonly group: string;
+  readonly namespace: string;
+  /** Path of the definition. */
+  readonly crd: string;
+  /** Paths of the objects. */
+  readonly v1: string;
+  readonly v2: string;
+  readonly gadget: (name: string, spec?: object, more?: object) => object;
+  readonly gadgetV1: (name: string) => object;
+  /** The same definition's, in a namespace that is new. */
+  elsewhere(): Promise<Gadgets>;
+  /** Returns before the definition is gone. */
+  remove(): Promise<unknown>;
+}
+
+/** Once they are served. @param more of the definition's spec */
+export async function servedGadgets(cluster: Contract, more: object = {}): Promise<Gadgets> {
+  const namespace = await cluster.namespace();
+  const group = `${namespace}.example.com`;
+  await cluster.admin.create(CRDS, definition(more, group));
+  const gadgets = gadgetsIn(cluster, group, namespace);
+  await eventually(() => cluster.admin.create(gadgets.v2, gadgets.gadget('probe'), { dryRun: 'All' }));
+  return gadgets;
+}
+
+function gadgetsIn(cluster: Contract, group: string, namespace: string): Gadgets {
+  const crd = `${CRDS}/gadgets.${group}`;
+  const path = (name: string): string => `/apis/${group}/${name}/namespaces/${namespace}/gadgets`;
+  const gadget = (name: string, spec: object = { state: 'Idle' }, more: object = {}): object => ({
+    apiVersion: `${group}/v2`,
+    kind: 'Gadget',
+    metadata: { name },
+    spec,
+    ...more,
+  });
+  return {
+    group,
+    namespace,
+    crd,
+    v1: path('v1'),
+    v2: path('v2'),
+    gadget,
+    gadgetV1: (name) => ({ ...gadget(name), apiVersion: `${group}/v1` }),
+    elsewhere: async () => gadgetsIn(cluster, group, await cluster.namespace()),
+    remove: () => cluster.admin.delete(crd),
+  };
+}
