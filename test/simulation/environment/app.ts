@@ -1,0 +1,156 @@
+import type { Toleration } from '../../../runtime/kube/objects.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import { budgets } from '../../../sim/kubernetes/budgets.ts';
+import { controllerUid, createPod, isActive, isReady } from '../../../sim/kubernetes/pods.ts';
+import { toleratesNode } from '../../../sim/kubernetes/selectors.ts';
+import type { Budget, SimNode, SimPod, Workload, World } from '../../../sim/kubernetes/types.ts';
+import { between, oneOf } from './chance.ts';
+import type { Hand } from './hand.ts';
+import type { Lookout, Watcher } from './lookout.ts';
+import type { Timers } from './timers.ts';
+
+export interface AppSpec {
+  readonly name: string;
+  readonly namespace: string;
+  readonly replicas: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly graceSeconds?: number;
+  readonly serviceAccountName?: string;
+  readonly tolerations?: readonly Toleration[];
+  /** Of its PodDisruptionBudget; none where unset. */
+  readonly budget?: Pick<Budget['spec'], 'minAvailable' | 'maxUnavailable'>;
+  /** The only node on which it runs. */
+  readonly node?: string;
+}
+
+export interface AppParts {
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly hand: Hand;
+  readonly lookout: Lookout;
+}
+
+/** An application of so many pods: what is missing is made anew elsewhere, and its budget says how many may go. */
+export class App implements Watcher {
+  readonly spec: AppSpec;
+  readonly #parts: AppParts;
+  #set: Workload | undefined;
+  #isDue = false;
+  /** There was no node for a pod. */
+  #isWaiting = false;
+
+  constructor(spec: AppSpec, parts: AppParts) {
+    this.spec = spec;
+    this.#parts = parts;
+  }
+
+  async begin(): Promise<void> {
+    const { name, namespace, replicas, budget } = this.spec;
+    const labels = this.labels;
+    const template = { metadata: { labels }, spec: { containers: [{ name, image: name }] } };
+    const spec = { replicas, selector: { matchLabels: labels }, template };
+    const body = { metadata: { name, labels }, spec };
+    this.#set = await this.#parts.hand.create<Workload>(`/apis/apps/v1/namespaces/${namespace}/replicasets`, body);
+    if (budget)
+      await this.#parts.hand.create(this.budgetsPath, {
+        metadata: { name },
+        spec: { ...budget, selector: { matchLabels: labels } },
+      });
+    this.look();
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return { app: this.spec.name, ...this.spec.labels };
+  }
+
+  get budgetsPath(): string {
+    return `/apis/policy/v1/namespaces/${this.spec.namespace}/poddisruptionbudgets`;
+  }
+
+  pod(pod: SimPod): void {
+    if (pod.metadata.labels?.['app'] === this.spec.name) this.look();
+  }
+
+  node(): void {
+    if (this.#isWaiting) this.look();
+  }
+
+  /** A moment later, and once for all that happens until then. */
+  look(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const { timers, random } = this.#parts;
+    timers.after(between(random, 10, 400), async () => {
+      this.#isDue = false;
+      await this.#sync();
+    });
+  }
+
+  async #sync(): Promise<void> {
+    const set = this.#set;
+    if (!set) return;
+    const pods = [...this.#parts.lookout.pods].filter((pod) => controllerUid(pod) === set.metadata.uid);
+    await this.#count(set, pods);
+    const active = pods.filter(isActive);
+    this.#isWaiting = false;
+    for (let missing = this.spec.replicas - active.length; missing > 0; missing--) {
+      const node = this.#place(active);
+      this.#isWaiting = node === undefined;
+      if (node === undefined) return;
+      const made = await this.#create(set, node);
+      if (made) active.push(made);
+    }
+  }
+
+  /** As the disruption controller does: it is what evictions are judged by. */
+  async #count(set: Workload, pods: readonly SimPod[]): Promise<void> {
+    const { hand } = this.#parts;
+    const list = await hand.get<{ items: readonly Budget[] }>(this.budgetsPath);
+    const mine = (list?.items ?? []).filter(({ spec }) => spec.selector?.matchLabels?.['app'] === this.spec.name);
+    const seen: Partial<World> = { budgets: mine, pods, replicaSets: [set] };
+    for (const { path, body } of budgets(seen as World)) {
+      if (!(await hand.replace(path, body as object))) this.look();
+    }
+  }
+
+  /** The node with the fewest of them that takes pods. */
+  #place(active: readonly SimPod[]): string | undefined {
+    const { lookout, random } = this.#parts;
+    const { node: only, tolerations = [] } = this.spec;
+    const open = [...lookout.nodes.values()].filter((node) =>
+      only === undefined ? takesPods(node) : node.metadata.name === only && toleratesNode(tolerations, node),
+    );
+    const load = Map.groupBy(active, ({ spec }) => spec?.nodeName ?? '');
+    const loads = open.map(({ metadata: { name } }) => ({ name, pods: load.get(name)?.length ?? 0 }));
+    const least = Math.min(...loads.map(({ pods }) => pods));
+    const best = loads.filter(({ pods }) => pods === least);
+    return best.length === 0 ? undefined : oneOf(random, best).name;
+  }
+
+  #create(set: Workload, nodeName: string): Promise<SimPod | undefined> {
+    const { hand, random } = this.#parts;
+    const { name, annotations = {}, graceSeconds = 30, serviceAccountName, tolerations } = this.spec;
+    const spec = {
+      nodeName,
+      containers: [{ name, image: name }],
+      terminationGracePeriodSeconds: graceSeconds,
+      ...(serviceAccountName !== undefined && { serviceAccountName }),
+      ...(tolerations && { tolerations }),
+    };
+    const template = { metadata: { annotations }, spec: {} };
+    const { path, body } = createPod({
+      ownerKind: 'ReplicaSet',
+      owner: set,
+      template,
+      labels: this.labels,
+      spec,
+      random,
+    });
+    return hand.create<SimPod>(path, body as object);
+  }
+}
+
+function takesPods(node: SimNode): boolean {
+  return isReady(node) && node.spec?.unschedulable !== true && toleratesNode([], node);
+}

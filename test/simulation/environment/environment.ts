@@ -1,0 +1,146 @@
+import type { Random } from '../../../runtime/lib/random.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { Releases } from '../../../sim/hosts/releases.ts';
+import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
+import type { Environment, Release } from '../types.ts';
+import { App, type AppSpec } from './app.ts';
+import { chance } from './chance.ts';
+import { Daemons } from './daemons.ts';
+import { Hand } from './hand.ts';
+import { Lookout } from './lookout.ts';
+import { createMachines, Troubles } from './machines.ts';
+import { NodeLifecycle } from './node-lifecycle.ts';
+import { OperatorPods } from './operator-pods.ts';
+import { createPeople } from './people.ts';
+import { Site } from './site.ts';
+import { Timers } from './timers.ts';
+import { createWorkloads, drawApps, SHOP } from './workloads.ts';
+
+/** The operator's own Deployments. */
+const OPERATOR: readonly AppSpec[] = [
+  {
+    name: 'brupop-apiserver',
+    namespace: NAMESPACE,
+    replicas: 3,
+    labels: { [COMPONENT_LABEL]: COMPONENTS.apiserver },
+    serviceAccountName: 'brupop-apiserver-service-account',
+    budget: { maxUnavailable: '50%' },
+  },
+  {
+    name: 'brupop-controller-deployment',
+    namespace: NAMESPACE,
+    replicas: 2,
+    labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
+    serviceAccountName: 'brupop-controller-service-account',
+  },
+];
+
+/** The last machine has booted, and its kubelet has said so. */
+const FLEET_UP_MS = 20_000;
+/** What a host can fall back to, or be told to go back to, is older than what it runs. */
+const OLDER = '1.37.0';
+
+export const createEnvironment = (terms: EnvironmentTerms): SimulatedEnvironment => new KubernetesEnvironment(terms);
+
+/** Machines, kubelets, the control plane, workloads and people around the operator, on one cluster and in one time. */
+class KubernetesEnvironment implements SimulatedEnvironment {
+  readonly machines: Environment['machines'];
+  readonly people: Environment['people'];
+  readonly workloads: Environment['workloads'];
+  readonly #terms: EnvironmentTerms;
+  readonly #timers: Timers;
+  readonly #lookout: Lookout;
+  readonly #lifecycle: NodeLifecycle;
+  readonly #daemons: Daemons;
+  readonly #apps: readonly App[];
+  readonly #releases: Releases;
+  readonly #pods: OperatorPods;
+  readonly #troubles = new Troubles((version) => this.#flaw(version));
+  readonly #sites = new Map<string, Site>();
+  readonly #controllers: Hand;
+  #machinesBuilt = 0;
+
+  constructor(terms: EnvironmentTerms) {
+    const { scenario, cluster, time, containers } = terms;
+    const hand = new Hand(cluster, 'kube-controller-manager');
+    const timers = new Timers(time);
+    const lookout = new Lookout(hand);
+    const parts = (concern: string) => ({ random: this.#chance(concern), timers, hand, lookout });
+    this.#terms = terms;
+    this.#timers = timers;
+    this.#lookout = lookout;
+    this.#controllers = hand;
+    this.#lifecycle = new NodeLifecycle({ ...parts('lifecycle'), clock: time });
+    this.#daemons = new Daemons(parts('daemons'));
+    const drawn = drawApps(scenario.nodes, this.#chance('apps'));
+    this.#apps = [...OPERATOR, ...drawn].map((spec) => new App(spec, parts(spec.name)));
+    this.#pods = new OperatorPods({ containers, timers, troubles: this.#troubles });
+    this.#releases = new Releases([OLDER, this.#firstVersion]);
+    const build = (name: string): Site => this.#build(name);
+    const cloud = new Hand(cluster, 'cloud-controller-manager');
+    const [sites, daemons, pods, troubles] = [this.#sites, this.#daemons, this.#pods, this.#troubles];
+    this.machines = createMachines({ ...parts('machines'), hand: cloud, sites, daemons, pods, troubles, build });
+    this.people = createPeople({ hand: new Hand(cluster, 'person'), timers, random: this.#chance('people') });
+    this.workloads = createWorkloads({ ...parts('workloads'), apps: this.#apps });
+  }
+
+  get nodes(): readonly string[] {
+    return [...this.#sites.keys()];
+  }
+
+  async begin(): Promise<void> {
+    const { scenario } = this.#terms;
+    for (const watcher of [this.#lifecycle, this.#daemons, ...this.#apps]) this.#lookout.tell(watcher);
+    this.#lookout.tell({
+      pod: (pod, gone) => this.#sites.get(pod.spec?.nodeName ?? '')?.kubelet.podChanged(pod, gone),
+    });
+    this.#timers.do(() => this.#lookout.run());
+    await this.#controllers.create('/api/v1/namespaces', { metadata: { name: SHOP } });
+    await this.#daemons.begin();
+    for (let number = 1; number <= scenario.nodes; number++)
+      this.#sites.set(`node-${number}`, this.#build(`node-${number}`));
+    for (const site of this.#sites.values()) site.start();
+    // By then every node is Ready that will be, and pods spread over all of them.
+    this.#timers.after(FLEET_UP_MS, async () => {
+      for (const app of this.#apps) await app.begin();
+    });
+    for (const { version, from } of scenario.releases.slice(1)) {
+      this.#timers.after(from, () => this.#releases.publish({ version }));
+    }
+  }
+
+  calm(): void {
+    for (const site of this.#sites.values()) site.machine.host.powerOn();
+  }
+
+  get #firstVersion(): string {
+    return this.#terms.scenario.releases[0]?.version ?? '1.38.0';
+  }
+
+  #build(name: string): Site {
+    const { cluster, time, onHost } = this.#terms;
+    this.#machinesBuilt += 1;
+    return new Site({
+      name,
+      version: this.#firstVersion,
+      random: this.#chance(`${name}/${this.#machinesBuilt}`),
+      cluster,
+      time,
+      onHost,
+      timers: this.#timers,
+      lookout: this.#lookout,
+      lifecycle: this.#lifecycle,
+      releases: this.#releases,
+      pods: this.#pods,
+      flaw: (version) => this.#flaw(version),
+    });
+  }
+
+  #flaw(version: string): Release['bad'] {
+    return this.#terms.scenario.releases.find((release) => release.version === version)?.bad;
+  }
+
+  #chance(concern: string): Random {
+    return chance(this.#terms.scenario.seed, `environment/${concern}`);
+  }
+}

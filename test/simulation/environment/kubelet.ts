@@ -1,0 +1,176 @@
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import type { Boot } from '../../../sim/hosts/machine.ts';
+import { isFinished } from '../../../sim/kubernetes/pods.ts';
+import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import { between } from './chance.ts';
+import type { Hand } from './hand.ts';
+import type { Lookout } from './lookout.ts';
+import { kubeletStatus, machineStatus, READY, STARTING } from './node-status.ts';
+import { PodRun, type Program } from './pod-run.ts';
+import type { Timers } from './timers.ts';
+
+/** As often as a kubelet says the same of its node again, milliseconds. */
+const REPORT_MS = 300_000;
+/** When a release that is unwell after a while shows it, milliseconds after the boot. */
+const UNWELL_MS = [60_000, 1_500_000] as const;
+
+export interface KubeletParts {
+  readonly name: string;
+  /** With which a Node is registered. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly variant: string;
+  /** Of the machine. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly hand: Hand;
+  readonly lookout: Lookout;
+  /** What the container of this pod runs. */
+  readonly program: (pod: SimPod) => Program | undefined;
+  /** How a version keeps its node from being Ready. */
+  readonly unwell: (version: string) => 'never-ready' | 'unwell-later' | undefined;
+  /** The control plane hears of the node, or has heard the last of it for now. */
+  readonly heard: () => void;
+  readonly silent: () => void;
+}
+
+/** The kubelet of one machine, from boot to boot: it registers the Node, says how it is, and runs its pods. */
+export class Kubelet {
+  readonly #parts: KubeletParts;
+  #boot: Boot | undefined;
+  #registered = false;
+  #ready = false;
+  #mutes = 0;
+  #missed: (() => unknown)[] = [];
+  /** By UID. */
+  readonly #runs = new Map<string, PodRun>();
+
+  constructor(parts: KubeletParts) {
+    this.#parts = parts;
+  }
+
+  /** The machine has booted. */
+  up(boot: Boot): void {
+    const { random, unwell } = this.#parts;
+    this.#boot = boot;
+    const startsMs = between(random, 1500, 6000);
+    this.#later(startsMs, () => this.#register(boot));
+    const ill = unwell(boot.version);
+    if (ill !== 'never-ready') this.#later(startsMs + between(random, 1000, 12_000), () => this.#say(true));
+    if (ill === 'unwell-later') this.#later(between(random, ...UNWELL_MS), () => this.#say(false));
+    this.#later(REPORT_MS, () => this.#report(boot));
+  }
+
+  /** The machine is down, at once. */
+  down(): void {
+    for (const run of this.#runs.values()) run.stop();
+    this.#runs.clear();
+    this.#boot = undefined;
+    this.#registered = false;
+    this.#missed = [];
+    this.#parts.silent();
+  }
+
+  /** It is not heard of, and hears of nothing, and containers go on. What is returned ends that. */
+  mute(): () => void {
+    this.#mutes += 1;
+    if (this.#boot) this.#parts.silent();
+    let muted = true;
+    return () => {
+      if (!muted) return;
+      muted = false;
+      this.#mutes -= 1;
+      if (this.#mutes === 0) void this.#speak();
+    };
+  }
+
+  get muted(): boolean {
+    return this.#mutes > 0;
+  }
+
+  /** A pod of this node has changed, or is gone. */
+  podChanged(pod: SimPod, gone: boolean): void {
+    if (!this.#registered || this.muted) return;
+    const { uid } = pod.metadata;
+    const run = this.#runs.get(uid);
+    if (gone) {
+      run?.stop();
+      this.#runs.delete(uid);
+    } else if (run) run.update(pod);
+    else if (!isFinished(pod)) this.#runs.set(uid, this.#begin(pod));
+  }
+
+  run(uid: string): PodRun | undefined {
+    return this.#runs.get(uid);
+  }
+
+  #begin(pod: SimPod): PodRun {
+    const { timers, hand, clock, random, program } = this.#parts;
+    const boot = this.#boot;
+    const whileWorking = (act: () => unknown): unknown => this.#whileWorking(boot, act);
+    return new PodRun(pod, { timers, hand, clock, random, program: program(pod), whileWorking });
+  }
+
+  #whileWorking(boot: Boot | undefined, act: () => unknown): unknown {
+    if (this.#boot !== boot) return undefined;
+    if (!this.muted) return act();
+    this.#missed.push(act);
+    return undefined;
+  }
+
+  async #register(boot: Boot): Promise<void> {
+    const { name, hand, labels, lookout, variant } = this.#parts;
+    const status = { ...machineStatus(name, boot, variant), ...this.#conditions(false) };
+    const patched = await hand.patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
+    const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
+    const metadata = { name, labels: { ...own, ...labels } };
+    if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: {}, status });
+    if (this.#boot !== boot) return;
+    this.#registered = true;
+    this.#parts.heard();
+    for (const pod of lookout.podsOn(name)) this.podChanged(pod, false);
+  }
+
+  #say(ready: boolean): Promise<unknown> {
+    this.#ready = ready;
+    const { name, hand, heard } = this.#parts;
+    heard();
+    return hand.patch(`/api/v1/nodes/${name}/status`, { status: this.#conditions(ready) }, 'strategic');
+  }
+
+  #conditions(ready: boolean): object {
+    this.#ready = ready;
+    const { lookout, name, clock } = this.#parts;
+    return kubeletStatus(lookout.nodes.get(name), ready ? READY : STARTING, clock.now());
+  }
+
+  async #report(boot: Boot): Promise<void> {
+    this.#later(REPORT_MS, () => this.#report(boot));
+    if (this.#registered && this.#parts.lookout.nodes.has(this.#parts.name)) await this.#say(this.#ready);
+  }
+
+  /** It works again: it says how things are, does what it would have done, and looks at what it has missed. */
+  async #speak(): Promise<void> {
+    const { lookout, name } = this.#parts;
+    if (!this.#boot || !this.#registered) return;
+    await this.#say(this.#ready);
+    const missed = this.#missed;
+    this.#missed = [];
+    for (const act of missed) await act();
+    const present = new Map(lookout.podsOn(name).map((pod) => [pod.metadata.uid, pod]));
+    for (const [uid, run] of this.#runs) {
+      if (present.has(uid)) continue;
+      run.stop();
+      this.#runs.delete(uid);
+    }
+    for (const pod of present.values()) this.podChanged(pod, false);
+    for (const run of this.#runs.values()) await run.repeat();
+  }
+
+  /** In this boot, and once it works. */
+  #later(ms: number, act: () => unknown): void {
+    const boot = this.#boot;
+    this.#parts.timers.after(ms, () => this.#whileWorking(boot, act));
+  }
+}

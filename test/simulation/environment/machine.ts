@@ -1,0 +1,97 @@
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import { type HostOptions, SimulatedHost } from '../../../sim/hosts/host.ts';
+import type { HostAnswer, HostCall } from '../../../sim/hosts/answer.ts';
+import type { Boot } from '../../../sim/hosts/machine.ts';
+import type { HostTimes } from '../../../sim/hosts/times.ts';
+import type { TrueTime } from '../clock.ts';
+import type { HostEntry } from '../types.ts';
+import { between } from './chance.ts';
+
+/** A machine's clock: its wall clock may be off, and jump; its monotonic clock never does. */
+export class MachineClock implements Clock {
+  offMs = 0;
+  readonly #time: TrueTime;
+
+  constructor(time: TrueTime) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return this.#time.now() + this.offMs;
+  }
+
+  monotonic(): number {
+    return this.#time.monotonic();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#time.sleep(ms, signal);
+  }
+}
+
+export interface MachineOptions extends Pick<HostOptions, 'random' | 'releases' | 'version' | 'boots'> {
+  readonly name: string;
+  readonly time: TrueTime;
+  readonly onHost: (entry: HostEntry) => void;
+  readonly onUp: (boot: Boot) => void;
+  readonly onDown: () => void;
+}
+
+/** A machine with a host on it, of which the history tells. */
+export class Machine {
+  readonly clock: MachineClock;
+  readonly host: SimulatedHost;
+  readonly #options: MachineOptions;
+  /** Somebody has asked this boot for a reboot. */
+  #asked = false;
+
+  constructor(options: MachineOptions) {
+    const { time, random } = options;
+    this.#options = options;
+    this.clock = new MachineClock(time);
+    this.host = new SimulatedHost({ ...options, clock: this.clock, times: times(random) });
+    this.host.observe({
+      onUp: (boot) => this.#up(boot),
+      onDown: () => this.#down(),
+      onAnswer: (call, answer) => this.#answered(call, answer),
+    });
+  }
+
+  #up(boot: Boot): void {
+    this.#asked = false;
+    this.#tell({ kind: 'up', bootId: boot.id, version: boot.version });
+    this.#options.onUp(boot);
+  }
+
+  #down(): void {
+    this.#tell({ kind: 'down', asked: this.#asked });
+    this.#options.onDown();
+  }
+
+  #answered({ method, path }: HostCall, answer: HostAnswer): void {
+    // Where the answer is lost on its way, the host has been asked all the same.
+    if (method === 'POST' && path === '/actions/reboot')
+      this.#asked ||= !(answer.kind === 'answer' && answer.status >= 400);
+    this.#tell({ kind: 'call', method, path, status: answer.kind === 'answer' ? answer.status : 'none' });
+  }
+
+  #tell(event: HostEntry['event']): void {
+    const { name, onHost } = this.#options;
+    onHost({ kind: 'host', node: name, event });
+  }
+}
+
+/** What this machine's own work takes: no two are alike, and some boot before anybody misses them. */
+function times(random: Random): HostTimes {
+  const shutdownMs = between(random, 1000, 12_000);
+  return {
+    refreshMs: between(random, 1000, 6000),
+    prepareMs: between(random, 10_000, 120_000),
+    activateMs: between(random, 500, 2000),
+    deactivateMs: between(random, 500, 2000),
+    shutdownMs,
+    rebootMs: shutdownMs + between(random, 15_000, 150_000),
+    spread: 0.2,
+  };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import { MINUTE, readiness, Rig } from './rig.ts';
+
+describe('nodes of the simulation', () => {
+  test('come up Ready, each with its agent', async () => {
+    const rig = await Rig.at();
+    const nodes = await Promise.all(rig.environment.nodes.map((name) => rig.node(name)));
+    expect(nodes.map(readiness)).toEqual(['True', 'True', 'True', 'True']);
+    expect([...rig.containers.keys()].toSorted()).toEqual([
+      'agent-node-1',
+      'agent-node-2',
+      'agent-node-3',
+      'agent-node-4',
+      'apiserver-0',
+      'apiserver-1',
+      'apiserver-2',
+      'controller-0',
+      'controller-1',
+    ]);
+  });
+
+  test('are lost 40 s after their last word, and not before', async () => {
+    const rig = await Rig.at();
+    rig.environment.machines.die('node-1');
+    await rig.pass(39_000);
+    expect(readiness(await rig.node())).toBe('True');
+    await rig.pass(7000);
+    const node = await rig.node();
+    expect(readiness(node)).toBe('Unknown');
+    expect(node.spec?.taints).toContainEqual({ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' });
+  });
+
+  test('whose kubelet is mute are lost, too, and their containers go on', async () => {
+    const rig = await Rig.at();
+    const speak = rig.environment.machines.muteKubelet('node-1');
+    await rig.pass(2 * MINUTE);
+    expect(readiness(await rig.node())).toBe('Unknown');
+    expect(rig.containers.has('agent-node-1')).toBe(true);
+    speak();
+    await rig.pass(2000);
+    expect(readiness(await rig.node())).toBe('True');
+    expect((await rig.node()).spec?.taints).toBeUndefined();
+    expect(rig.when('agent-node-1 starts')).toHaveLength(1);
+  });
+
+  test('that are dead keep their pods for five minutes; then these are Terminating, and go when the machine is back', async () => {
+    const rig = await Rig.at();
+    const before = (await rig.pods('node-1')).filter(({ metadata }) => metadata.namespace === 'shop');
+    expect(before.length).toBeGreaterThan(0);
+    rig.environment.machines.die('node-1');
+    const ending = async (): Promise<readonly boolean[]> =>
+      (await rig.pods('node-1'))
+        .filter(({ metadata }) => before.some(({ metadata: { uid } }) => uid === metadata.uid))
+        .map(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    await rig.pass(40_000 + 290_000);
+    expect(await ending()).toEqual(before.map(() => false));
+    await rig.pass(30_000);
+    expect(await ending()).toEqual(before.map(() => true));
+    await rig.pass(600 * MINUTE);
+    expect(await ending()).toEqual(before.map(() => true));
+    rig.environment.machines.revive('node-1');
+    await rig.pass(15 * MINUTE);
+    expect(await ending()).toEqual([]);
+    expect(readiness(await rig.node())).toBe('True');
+  });
+
+  test('that reboot run their containers anew, under another boot id', async () => {
+    const rig = await Rig.at();
+    const { bootID } = (await rig.node()).status!.nodeInfo!;
+    rig.environment.machines.rebootUnplanned('node-1');
+    expect(rig.when('agent-node-1 killed')).toEqual(rig.when('node-1 down'));
+    await rig.pass(10_000);
+    // Nobody can have told the API server yet.
+    expect((await rig.agent())?.status?.containerStatuses).toMatchObject([{ state: { running: {} } }]);
+    await rig.pass(4 * MINUTE);
+    expect((await rig.node()).status?.nodeInfo?.bootID).not.toBe(bootID);
+    expect((await rig.agent())?.status?.containerStatuses).toMatchObject([
+      { restartCount: 1, state: { running: {} }, lastState: { terminated: {} } },
+    ]);
+    expect(rig.when('agent-node-1 starts')).toHaveLength(2);
+  });
+
+  test('that are removed and replaced come back as others of their name, without the pods of before', async () => {
+    const rig = await Rig.at();
+    const { uid } = (await rig.node()).metadata;
+    const agent = (await rig.agent())?.metadata.uid;
+    rig.environment.machines.remove('node-1', true);
+    await rig.pass(10 * MINUTE);
+    expect((await rig.node()).metadata.uid).not.toBe(uid);
+    expect(readiness(await rig.node())).toBe('True');
+    expect((await rig.agent())?.metadata.uid).not.toBe(agent);
+    expect(rig.environment.nodes).toContain('node-1');
+    rig.environment.machines.remove('node-2', false);
+    await rig.pass(10 * MINUTE);
+    expect(rig.environment.nodes).not.toContain('node-2');
+    expect(await rig.pods('node-2')).toEqual([]);
+  });
+});

@@ -1,0 +1,174 @@
+import { BootIdError } from '../../../runtime/agent/host/errors.ts';
+import {
+  AGENT_SERVICE_ACCOUNT,
+  COMPONENT_LABEL,
+  COMPONENTS,
+  NAMESPACE,
+  TOKEN_AUDIENCE,
+} from '../../../runtime/shadow/names.ts';
+import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
+import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import type { Container, Containers, HostAccess } from '../parts.ts';
+import type { Process } from '../types.ts';
+import type { Hand } from './hand.ts';
+import type { Machine } from './machine.ts';
+import type { Program } from './pod-run.ts';
+import type { Timers } from './timers.ts';
+
+/** A token lives for an hour, and a kubelet makes a new one after four fifths of that. */
+const TOKEN_SECONDS = 3600;
+const RENEWED_MS = 0.8 * TOKEN_SECONDS * 1000;
+
+/** A node as the operator's containers find it. */
+export interface Place {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly hand: Hand;
+  /** Whether its kubelet works. */
+  readonly works: () => boolean;
+}
+
+/** What keeps agents from what they need. */
+export interface AgentTroubles {
+  /** Why the container of the node's agent does not start, as a kubelet words it. */
+  refusal(node: string, version: string): string | undefined;
+  isTokenExpired(node: string): boolean;
+}
+
+/** The operator's own containers, each with the name of its process. */
+export class OperatorPods {
+  readonly #containers: Containers;
+  readonly #timers: Timers;
+  readonly #troubles: AgentTroubles;
+  /** By name, those that run. */
+  readonly #running = new Map<string, Process>();
+
+  constructor(parts: { readonly containers: Containers; readonly timers: Timers; readonly troubles: AgentTroubles }) {
+    this.#containers = parts.containers;
+    this.#timers = parts.timers;
+    this.#troubles = parts.troubles;
+  }
+
+  /** The program of a pod that is the operator's. */
+  program(pod: SimPod, place: Place): Program | undefined {
+    const component = pod.metadata.labels?.[COMPONENT_LABEL];
+    if (component === COMPONENTS.agent) return this.#agent(place);
+    if (component === COMPONENTS.apiserver) return this.#replica('apiserver', place);
+    return component === COMPONENTS.controller ? this.#replica('controller', place) : undefined;
+  }
+
+  agent(node: string): Process | undefined {
+    return this.#running.get(`agent-${node}`);
+  }
+
+  #replica(kind: 'apiserver' | 'controller', { name: node, machine }: Place): Program {
+    let running: Process | undefined;
+    return {
+      start: (pod, ended) => {
+        running = this.#run({ process: this.#free(kind), kind, node, pod: pod.metadata.name }, machine, ended);
+        return Promise.resolve(undefined);
+      },
+      stop: (how) => end(running, how),
+    };
+  }
+
+  /** The lowest number that no other has. */
+  #free(kind: string): string {
+    let number = 0;
+    while (this.#running.has(`${kind}-${number}`)) number += 1;
+    return `${kind}-${number}`;
+  }
+
+  #agent(place: Place): Program {
+    const { name: node, machine } = place;
+    let running: Process | undefined;
+    return {
+      start: async (pod, ended) => {
+        const refusal = this.#troubles.refusal(node, machine.host.version);
+        if (refusal !== undefined) return refusal;
+        const boot = machine.host.boot?.id;
+        const token = new Token(pod, place);
+        await token.renew();
+        // The host may have gone down meanwhile.
+        if (boot === undefined || machine.host.boot?.id !== boot) return 'ContainerCreating';
+        const process = `agent-${node}`;
+        const container = {
+          process,
+          kind: 'agent',
+          node,
+          pod: pod.metadata.name,
+          host: this.#host(place, token),
+        } as const;
+        const mine = this.#run(container, machine, ended);
+        running = mine;
+        this.#keep(token, () => this.#running.get(process) === mine);
+        return undefined;
+      },
+      stop: (how) => end(running, how),
+    };
+  }
+
+  #keep(token: Token, isWanted: () => boolean): void {
+    this.#timers.after(RENEWED_MS, async () => {
+      if (!isWanted()) return;
+      await token.renew();
+      this.#keep(token, isWanted);
+    });
+  }
+
+  #host({ name, machine: { host } }: Place, token: Token): HostAccess {
+    return {
+      connect: (clock) => new InProcessHostTransport({ host, clock, pinned: true }),
+      bootId: () => {
+        if (host.boot) return host.boot.id;
+        throw new BootIdError('boot_id: the host is down');
+      },
+      token: () => (this.#troubles.isTokenExpired(name) ? `${token.text}-expired` : token.text),
+    };
+  }
+
+  #run(container: Omit<Container, 'onEnd'>, { clock }: Machine, ended: (exitCode: number) => void): Process {
+    const { process: name } = container;
+    let isOver = false;
+    const process = this.#containers.start({
+      ...container,
+      onEnd: ({ exitCode }) => {
+        isOver = true;
+        if (this.#running.get(name) === process) this.#running.delete(name);
+        ended(exitCode);
+      },
+    });
+    if (!isOver) this.#running.set(name, process);
+    process.setClock(clock.offMs);
+    return process;
+  }
+}
+
+function end(process: Process | undefined, how: 'killed' | 'terminated'): void {
+  if (how === 'killed') process?.kill();
+  else process?.terminate();
+}
+
+/** The projected token of one pod. */
+class Token {
+  text = '';
+  readonly #pod: SimPod;
+  readonly #place: Place;
+
+  constructor(pod: SimPod, place: Place) {
+    this.#pod = pod;
+    this.#place = place;
+  }
+
+  /** A kubelet that does not work makes none, and the old one expires in its time. */
+  async renew(): Promise<void> {
+    const { hand, works } = this.#place;
+    if (!works()) return;
+    const { name, uid } = this.#pod.metadata;
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };
+    const path = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${AGENT_SERVICE_ACCOUNT}/token`;
+    const spec = { audiences: [TOKEN_AUDIENCE], expirationSeconds: TOKEN_SECONDS, boundObjectRef };
+    const made = await hand.create<{ status: { token: string } }>(path, { spec });
+    if (made) this.text = made.status.token;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Node, ShadowObject } from '../../../runtime/kube/objects.ts';
+import { shadowsPath } from '../../../runtime/kube/resources.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import {
+  CONTROLLER_LEASE,
+  CONVERSION_DATA_ANNOTATION,
+  GROUP,
+  HOLD_ANNOTATION,
+  MANAGED_LABEL,
+  MANAGED_LABEL_VALUE,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  PLURAL,
+  shadowName,
+} from '../../../runtime/shadow/names.ts';
+import type { Environment } from '../types.ts';
+import { oneOf } from './chance.ts';
+import type { Hand } from './hand.ts';
+import type { Timers } from './timers.ts';
+
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+const nodePath = (node: string): string => `/api/v1/nodes/${node}`;
+const shadowPath = (node: string): string => `${shadowsPath(NAMESPACE)}/${shadowName(node)}`;
+const annotated = (key: string, value: string | null): object => ({ metadata: { annotations: { [key]: value } } });
+
+/** What people write on a shadow with kubectl. */
+const EDITS: readonly ((shadow: ShadowObject) => { readonly status?: boolean; readonly body: object })[] = [
+  () => ({ body: annotated('example.com/note', 'looked at') }),
+  () => ({ body: { metadata: { labels: { 'example.com/rack': 'b7' } } } }),
+  () => ({ body: { spec: { state: 'Idle' } } }),
+  () => ({ body: { spec: { state: 'Idle', version: null, state_transition_timestamp: null } } }),
+  () => ({ status: true, body: { status: { crash_count: 0, state_transition_failure_timestamp: null } } }),
+  () => ({ status: true, body: { status: { failed_versions: null, last_failure: null } } }),
+];
+
+/** Administrators, each of whom looks before he writes, as kubectl does. */
+export function createPeople(parts: {
+  readonly hand: Hand;
+  readonly timers: Timers;
+  readonly random: Random;
+}): Environment['people'] {
+  const { hand, timers, random } = parts;
+  let notes = 0;
+  const annotate = (path: string, key: string, value: string | null): void =>
+    timers.do(() => hand.patch(path, annotated(key, value)));
+  return {
+    cordon: (node) => timers.do(() => setCordon(hand, node, true)),
+    uncordon: (node) => timers.do(() => setCordon(hand, node, false)),
+    setManaged: (node, is) => {
+      const labels = { [MANAGED_LABEL]: is ? MANAGED_LABEL_VALUE : null };
+      timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
+    },
+    hold: (node) => {
+      annotate(nodePath(node), HOLD_ANNOTATION, 'true');
+      return () => annotate(nodePath(node), HOLD_ANNOTATION, null);
+    },
+    pause: () => {
+      annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, 'true');
+      return () => annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, null);
+    },
+    deleteShadow: (node) => timers.do(() => hand.delete(shadowPath(node))),
+    editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
+    editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
+    annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    stealLease: () => timers.do(() => writeLease(hand, { holderIdentity: 'somebody-else' })),
+    annotateLease: () => annotate(LEASE, 'example.com/seen', String((notes += 1))),
+  };
+}
+
+/** kubectl writes nothing where a node is as it is wanted. */
+async function setCordon(hand: Hand, node: string, wanted: boolean): Promise<void> {
+  const present = await hand.get<Node>(nodePath(node));
+  if (!present || (present.spec?.unschedulable === true) === wanted) return;
+  await hand.patch(nodePath(node), { spec: { unschedulable: wanted ? true : null } }, 'strategic');
+}
+
+async function edit(hand: Hand, node: string, random: Random): Promise<void> {
+  const shadow = await hand.get<ShadowObject>(shadowPath(node));
+  if (!shadow) return;
+  const { status = false, body } = oneOf(random, EDITS)(shadow);
+  // An agent has not reported yet: kubectl says that there is no status to edit.
+  if (status && !shadow.status) return;
+  await hand.patch(`${shadowPath(node)}${status ? '/status' : ''}`, body);
+}
+
+/** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */
+async function editAsV1(hand: Hand, node: string, random: Random): Promise<void> {
+  const path = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName(node)}`;
+  const shadow = await hand.get<ShadowObject>(path);
+  if (!shadow) return;
+  const { [CONVERSION_DATA_ANNOTATION]: data, ...others } = shadow.metadata.annotations ?? {};
+  const kept = data !== undefined && random() < 0.75 ? { [CONVERSION_DATA_ANNOTATION]: data } : {};
+  const annotations = { ...others, ...kept, 'example.com/seen-as': 'v1' };
+  await hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations } });
+}
+
+async function writeLease(hand: Hand, spec: object): Promise<void> {
+  const lease = await hand.get<{ spec?: object }>(LEASE);
+  if (lease) await hand.replace(LEASE, { ...lease, spec: { ...lease.spec, ...spec } });
+}
