@@ -80,9 +80,26 @@ interface Ask {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Reply {
+/** A request as it is sent. */
+export interface Outgoing {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+export interface Reply {
   readonly status: number;
   readonly body: string;
+}
+
+/** The way there and back. Rejects where no whole answer comes, and with the signal's reason. */
+export type Exchange = (outgoing: Outgoing, signal: AbortSignal) => Promise<Reply>;
+
+export interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
+  readonly exchange: Exchange;
+  /** The caller's token, as it is by now. */
+  readonly token: () => Promise<string>;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -97,7 +114,13 @@ const MAX_PLAIN_BYTES = 1_000;
  * rotated CA and a replica that is gone need no further code.
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
-  const ask = (call: Ask): Promise<ApiAnswer> => answerOf(options, call);
+  const token = (): Promise<string> => readFile(options.tokenPath, 'utf8');
+  return agentApi({ ...options, token, exchange: (outgoing, signal) => overTls(options, outgoing, signal) });
+}
+
+/** The apiserver by whatever way there is. */
+export function agentApi(parts: ClientParts): AgentApi {
+  const ask = (call: Ask): Promise<ApiAnswer> => answerOf(parts, call);
   return {
     createShadow: (caller, signal) => ask({ method: 'POST', path: PATHS.resource, caller, signal }),
     putStatus: (caller, { status, shadowVersion }, signal) =>
@@ -106,23 +129,30 @@ export function agentApiClient(options: ClientOptions): AgentApi {
   };
 }
 
-async function answerOf(options: ClientOptions, call: Ask): Promise<ApiAnswer> {
-  const { clock, timeoutMs: ms = TIMEOUT_MS } = options;
+async function answerOf(
+  { clock, exchange, token, timeoutMs: ms = TIMEOUT_MS }: ClientParts,
+  call: Ask,
+): Promise<ApiAnswer> {
+  const { method, path, body, signal } = call;
   try {
-    return classify(await withDeadline({ clock, ms, signal: call.signal }, (signal) => send(options, call, signal)));
+    const reply = await withDeadline({ clock, ms, signal }, async (limited) =>
+      exchange({ method, path, headers: headers(call, await token()), body }, limited),
+    );
+    return classify(reply);
   } catch (error) {
-    if (call.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     return { kind: 'again', message: plainReason(error) };
   }
 }
 
-async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Promise<Reply> {
-  const [tls, token] = await Promise.all([tlsFiles(options), readFile(options.tokenPath, 'utf8')]);
+async function overTls(options: ClientOptions, { body, ...outgoing }: Outgoing, signal: AbortSignal): Promise<Reply> {
+  const tls = await tlsFiles(options);
   const { host, port, servername } = options;
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => reject(signal.aborted ? signal.reason : error);
-    const outgoing = request(
+    const asked = request(
       {
+        ...outgoing,
         host,
         port,
         servername,
@@ -131,16 +161,13 @@ async function send(options: ClientOptions, call: Ask, signal: AbortSignal): Pro
         ...tls,
         signal,
         agent: false,
-        method: call.method,
-        path: call.path,
-        headers: headers(call, token),
       },
       (incoming) => {
         readReply(incoming).then(resolve, fail);
       },
     );
-    outgoing.on('error', fail);
-    outgoing.end(call.body);
+    asked.on('error', fail);
+    asked.end(body);
   });
 }
 

@@ -78,10 +78,21 @@ class Serving {
         logger.info('listening', { host, port: this.#server.port });
       }
     }
-    if (this.#server) await clock.sleep(FAREWELL_MS);
-    service.close();
-    const bound = { clock, ms: EVICTIONS_MS };
-    const answered = withDeadline(bound, (late) => unlessAborted(service.settled(), late)).catch(() => undefined);
-    await Promise.all([answered, this.#server?.close(clock, GRACE_MS)]);
+    await farewell({ clock, service, ...(this.#server && { server: this.#server }) });
   }
+}
+
+interface Leaving extends Pick<ProcessContext, 'clock'> {
+  readonly service: Pick<Apiserver['service'], 'close' | 'settled'>;
+  /** Undefined where none has listened. */
+  readonly server?: Pick<TlsServer, 'close'>;
+}
+
+/** Goes on serving for a while, then lets end what is under way. */
+export async function farewell({ clock, service, server }: Leaving): Promise<void> {
+  if (server) await clock.sleep(FAREWELL_MS);
+  service.close();
+  const bound = { clock, ms: EVICTIONS_MS };
+  const answered = withDeadline(bound, (late) => unlessAborted(service.settled(), late)).catch(() => undefined);
+  await Promise.all([answered, server?.close(clock, GRACE_MS)]);
 }

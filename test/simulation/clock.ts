@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import { Heap } from '../../sim/heap.ts';
-import type { Instant } from './types.ts';
+import { BEGINS_AT, type Instant } from './types.ts';
 
 /** What happens at some later time. */
 export interface Timer {
@@ -11,9 +11,6 @@ export interface Timer {
   /** Undefined where it was cancelled: it stays in the queue until its turn comes, and is then passed over. */
   happen: (() => void) | undefined;
 }
-
-/** Wall clock at the beginning, milliseconds since the Unix epoch. */
-const EPOCH = Date.parse('2026-01-01T00:00:00Z');
 
 /**
  * True time, by which everything in a simulation happens. What is due at the same time happens in an order drawn from the seed, one by one:
@@ -30,7 +27,7 @@ export class TrueTime implements Clock {
   }
 
   now(): number {
-    return EPOCH + this.#now;
+    return BEGINS_AT + this.#now;
   }
 
   /** Milliseconds since the simulation began. */
@@ -40,7 +37,7 @@ export class TrueTime implements Clock {
 
   /** Lets it happen after `ms` milliseconds. */
   after(ms: number, happen: () => void): Timer {
-    const timer = { at: this.#now + Math.max(0, ms), tie: this.#random(), order: this.#order++, happen };
+    const timer = { at: this.#now + Math.max(0, Math.ceil(ms)), tie: this.#random(), order: this.#order++, happen };
     this.#queue.push(timer);
     return timer;
   }
@@ -122,7 +119,7 @@ export class Life {
   #isOver = false;
   #freezes = 0;
   #held: (() => void)[] = [];
-  readonly #onOver: (() => void)[] = [];
+  readonly #onOver = new Set<() => void>();
 
   get isOver(): boolean {
     return this.#isOver;
@@ -157,12 +154,14 @@ export class Life {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#held = [];
-    for (const happen of this.#onOver.splice(0)) happen();
+    for (const happen of this.#onOver) happen();
   }
 
-  onOver(happen: () => void): void {
+  /** Returns what takes it back. */
+  onOver(happen: () => void): () => void {
     if (this.#isOver) happen();
-    else this.#onOver.push(happen);
+    else this.#onOver.add(happen);
+    return () => this.#onOver.delete(happen);
   }
 }
 

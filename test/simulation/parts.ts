@@ -1,11 +1,9 @@
 import type { HostTransport } from '../../runtime/agent/host/calls.ts';
-import type { UserInfo } from '../../sim/cluster/api.ts';
-import { ADMIN, type EmbeddedCluster } from '../../sim/cluster/cluster.ts';
-import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
+import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { TrueTime } from './clock.ts';
-import type { Entry, Environment, FaultKind, HostEntry, Instant, Invariant, Process, Scenario } from './types.ts';
+import type { Entry, Environment, FaultKind, HostEntry, Invariant, Process, Scenario } from './types.ts';
 
 /** How the parts of a simulation are put together: what each gets, and what it has to be. */
 
@@ -14,11 +12,12 @@ export interface Parts {
   readonly environment: CreateEnvironment;
   readonly faults: readonly FaultKind[];
   readonly invariants: readonly Invariant[];
-  readonly history: CreateHistory;
   /** How long the calm lasts at most, milliseconds: as long as liveness needs. It ends before where every judge has what it waits for. */
   readonly calmMs: (scenario: Scenario) => number;
-  /** Told of each entry when it is made, also of those before a violation. */
+  /** Told of each entry when it is made. */
   readonly onEntry?: (entry: Entry) => void;
+  /** Told of each line that a process logs. */
+  readonly onLog?: (process: string, line: string) => void;
   /** Whether the run goes on after the first violation. @default false */
   readonly goesOn?: boolean;
 }
@@ -80,24 +79,4 @@ export interface ContainerEnd {
   readonly exitCode: number;
   /** Of the termination log. */
   readonly message?: string;
-}
-
-/**
- * Records what happens in the cluster, and whose doing it is: that of the request's `user-agent` (`controller-0`), or where it has none, of its
- * user (see `transportAs`). It is made before the first object.
- */
-export type CreateHistory = (terms: {
-  readonly cluster: EmbeddedCluster;
-  readonly time: TrueTime;
-  readonly add: (entry: WithoutTime<Entry>) => void;
-}) => void;
-
-export type WithoutTime<E> = E extends { readonly at: Instant } ? Omit<E, 'at'> : never;
-
-/** Header of each request of an operator's process: when it was sent, in milliseconds of true time. What has none was sent when it landed. */
-export const SENT_AT = 'x-sent-at';
-
-/** The cluster for a part of the environment: with all rights, at once, and known by this name in the history. */
-export function transportAs(by: string, cluster: EmbeddedCluster): KubeTransport {
-  return cluster.transport({ ...ADMIN, username: by } satisfies UserInfo);
 }
