@@ -64,8 +64,8 @@ export class Access extends Construct {
   }
 
   /**
-   * Lets the process ask the API server whose token it was shown. The role of Kubernetes lets it ask besides what anybody may do, which a role
-   * of our own would not; but a binding's role can never be changed, so existing installations could not be brought up to date.
+   * Lets the process ask the API server whose token it was shown. Kubernetes' own role also lets it ask what anybody may do, which a role
+   * of ours would not. But the role of a binding can never be changed, so existing installations could not be brought up to date.
    */
   delegateAuthentication(): ApiObject {
     return this.#bindClusterRole('AuthDelegator', { binding: AUTH_DELEGATOR_BINDING, role: 'system:auth-delegator' });

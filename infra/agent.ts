@@ -106,7 +106,7 @@ function agentEnvironment(settings: Settings): k8s.EnvVar[] {
 }
 
 function agentVolumes({ agent, apiserver, certificates }: Settings): k8s.Volume[] {
-  // A key has no business on every node, unless it is asked for.
+  // The key is put on the nodes only where that is asked for.
   const files = apiserver.requireClientCertificate ? ['ca.crt', 'tls.crt', 'tls.key'] : ['ca.crt'];
   return [
     // The file, not its folder: /run holds the container runtime's socket too.

@@ -73,10 +73,10 @@ export class Apiserver extends Construct {
         metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
         spec: {
           selector: { matchLabels: selectorLabels('apiserver') },
-          // Rounded up: two of three. Were it one at a time, a replica that cannot start, as on a node that does not get the image,
-          // would keep all others from leaving their nodes.
+          // Rounded up: two of three. With one at a time, a replica that cannot start, as on a node that does not get the image, would keep
+          // all others from leaving their nodes.
           maxUnavailable: k8s.IntOrString.fromString('50%'),
-          // Nor must it block the drain of its own node.
+          // A replica that is not healthy must not block the drain of its own node either.
           unhealthyPodEvictionPolicy: 'AlwaysAllow',
         },
       }),

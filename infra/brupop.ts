@@ -24,8 +24,8 @@ export class DuplicateOperatorError extends Error {
 }
 
 /**
- * The settings, where no other operator is for the same cluster. As the props, it is looked at before a construct exists, so that an app
- * which survives the refusal is left as it was.
+ * Returns the settings where no other operator is for the same cluster. Like the props, this is checked before any construct exists, so
+ * that an app that survives the refusal is unchanged.
  * @param id of the operator in `scope`
  * @throws DuplicateOperatorError
  * @internal

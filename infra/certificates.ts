@@ -70,7 +70,7 @@ export class Certificates extends Construct {
         isCa: true,
         duration,
         usages: [CertificateSpecUsages.CERT_SIGN, ...LEAF_USAGES],
-        // A new key would cut off every certificate that it has signed, since those are not signed anew with it.
+        // A new key would make every certificate void that the old one has signed, because nothing signs those again.
         privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
         issuerRef: { name: SELF_SIGNED_ISSUER, kind: 'Issuer', group: CERT_MANAGER },
       }),
@@ -106,7 +106,9 @@ export class Certificates extends Construct {
   }
 }
 
-/** Agents of the older operator dial the first of them in every cluster; ours, and the Kubernetes API, the one that ends in `svc`. */
+/**
+ * Agents of the older operator dial the first name in every cluster. Our agents, and the Kubernetes API, dial the one that ends in `svc`.
+ */
 function dnsNames({ namespace, clusterDomain }: Settings, more: readonly string[]): string[] {
   const services = [`*.${namespace}.svc.cluster.local`, `*.${namespace}.svc`, `*.${namespace}.svc.${clusterDomain}`];
   return [...new Set([...services, ...more])];

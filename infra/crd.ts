@@ -25,7 +25,7 @@ type Version = (typeof VERSIONS)[number];
 export function addShadowCrd(scope: Construct, id: string, settings: Settings): ApiObject {
   const { certificates, namespace } = settings;
   const isManaged = certificates.kind !== 'secret';
-  // The named certificate is the served one: its ca.crt is what signed it.
+  // This certificate is the one that is served, so the ca.crt beside it is what signed it.
   const annotations = { 'cert-manager.io/inject-ca-from': `${namespace}/${SERVER_CERTIFICATE}` };
   return addObject(
     scope,
@@ -76,7 +76,7 @@ const text = (name: string, jsonPath: string) => ({ name, jsonPath, type: 'strin
 const wide = (name: string, jsonPath: string) => ({ ...text(name, jsonPath), priority: 1 });
 const verdict = (field: string): string => `.status.conditions[?(@.type=="${UP_TO_DATE}")].${field}`;
 
-/** After those of every installation so far, which scripts read by their place. */
+/** They come after the columns of earlier versions, which scripts read by their place. */
 const V2_COLUMNS: readonly k8s.CustomResourceColumnDefinition[] = [
   { name: 'Crash Count', jsonPath: '.status.crash_count', type: 'integer' },
   text('Reason', verdict('reason')),

@@ -97,8 +97,8 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(settings[component].resources),
-    // A node that boots is slow, so the other probes begin after this one has passed once. A kubelet that asked at once, before anything can
-    // listen, would warn of each start.
+    // A node that boots is slow, so the other probes begin after this one has passed once. The delay spares a warning at each start, when
+    // nothing can listen yet.
     startupProbe: { ...httpProbe('/healthz', 2), initialDelaySeconds: 1, failureThreshold: 30 },
     livenessProbe: httpProbe('/healthz', probePeriod),
     readinessProbe: httpProbe('/readyz', probePeriod),

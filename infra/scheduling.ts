@@ -21,8 +21,8 @@ export function requiredNodes(more: readonly k8s.NodeSelectorRequirement[] = [])
 }
 
 /**
- * How a Deployment's pods outlive the drains that they order: on to a node that is not being updated where there is one, and back on to
- * a cordoned one where there is not.
+ * How a Deployment's pods survive the drains that they order. They move to a node that is not being updated where there is one, and
+ * otherwise back to a cordoned one.
  */
 export const DRAIN_SURVIVAL = {
   nodeAffinity: {
@@ -45,7 +45,7 @@ interface SchedulingOptions {
   readonly spread?: readonly TopologySpreadConstraint[];
 }
 
-/** Where the pods of a process are put, and before whom. */
+/** Where the pods of a process run, and with which priority. */
 export function scheduling(settings: Settings, options: SchedulingOptions): Omit<k8s.PodSpec, 'containers'> {
   const { component, nodeAffinity, spread = [] } = options;
   const { priorityClassName = ownPriority(settings, component), ...workload } = settings[component];
@@ -76,9 +76,9 @@ function ownPriority({ createPriorityClasses }: Settings, component: Component):
 }
 
 /**
- * Replicas on different hosts, as far as there are any, but rather together than on a node that is being updated. The scheduler brings what is said of
- * nodes and what is said of pods to one scale before it adds them up: a replica on each of the other nodes would make up for the preference above, and
- * the node that a drain has just emptied wins. So the same is said of pods: an agent runs on every such node.
+ * Puts replicas on different hosts where it can, but rather together than on a node that is being updated. The scheduler scales preferences
+ * for nodes and preferences for pods alike before it adds them. With a replica on each of the other nodes, the node that a drain has just
+ * emptied would win in spite of the preference above. So that preference is stated for pods as well: an agent runs on every such node.
  */
 function apart(component: Component): k8s.PodAntiAffinity {
   return {

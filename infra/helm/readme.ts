@@ -24,7 +24,7 @@ export function readme(docs: Docs, initial: Values): string {
   return `${INTRODUCTION}\n| value | default | meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
-/** No prop that is none here, and no group. */
+/** Whether the path is a value of the chart: a prop that the chart has, and no group. */
 function isValue(path: string, initial: Values): boolean {
   const [first = ''] = path.split('.');
   return first in initial && path !== 'monitors.brupop' && !GROUPS.has(path);

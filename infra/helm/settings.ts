@@ -17,8 +17,8 @@ export function optional(path: string, fallback: Parameters<typeof call>[1]): Op
 const isSet = (operand: Operand): Operand => call('not', call('empty', operand));
 
 /**
- * Settings that have a mark wherever a scalar, or a list of scalars, is a value of the chart. The constructs put them where they belong,
- * each in every place. Types are those of the values; the constructs do not count with them.
+ * Settings with a mark in place of each scalar, and each list of scalars, that is a value of the chart. The constructs carry the marks to
+ * all their places. The types are those of the values: the constructs do not calculate with them.
  */
 export function markedSettings(): Settings {
   const settings = settingsOf({});

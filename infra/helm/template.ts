@@ -76,7 +76,7 @@ function filledList(list: readonly unknown[], defines: Defines, path: readonly s
   return literals.length === 0 && lists[0] ? lists[0] : call('concat', literals, ...lists);
 }
 
-/** Those of an element itself: what stands in a list further down belongs to that one. */
+/** The texts of an element itself. Texts in a list further down belong to that list. */
 function textsOf(element: unknown): readonly string[] {
   if (typeof element === 'string') return [element];
   if (typeof element !== 'object' || element === null || Array.isArray(element)) return [];
@@ -109,7 +109,10 @@ export function either(condition: Operand, yes: Tree, no: Tree): Tree {
   return Array.isArray(yes) ? chosen.map(([, one]) => one) : Object.fromEntries(chosen);
 }
 
-/** Of a list by their index; undefined for what has none. A list and an object are never alike: one with keys like `0` is nobody's. */
+/**
+ * The parts of a list are named by their index; undefined for what has no parts. No object has keys like `0`, so a list and an object are
+ * never taken for each other.
+ */
 function partsOf(tree: Tree): Mapping | undefined {
   if (tree instanceof Operand || typeof tree !== 'object') return undefined;
   return tree as Mapping;

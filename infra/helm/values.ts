@@ -16,8 +16,8 @@ export const NO_VALUES = [
 ] as const satisfies (keyof BrupopProps)[];
 
 /**
- * How a value stands in values.yaml: with its default, not at all (what then holds is decided by others), or as it is said here. Helm
- * merges maps, so one that is taken as a whole does not stand there.
+ * How a value appears in values.yaml: with its default, not at all (then something else decides), or as it is given here. Helm merges maps,
+ * so a map that is taken as a whole does not appear.
  */
 export type Shown = 'default' | 'unset' | { readonly as: unknown };
 

@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the Node, live, bears the proof of a drain that has not been undone. */
   readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
-  /** The node's shadow each time it changes; undefined while there is none. It goes on after outages of the API. */
+  /** Yields the node's shadow each time it changes, and undefined while there is none. It continues after outages of the API. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;
   readonly api: AgentApi;
@@ -35,7 +35,7 @@ export interface Agent {
   readonly ready: boolean;
   /**
    * Works until `signal` aborts, and then rejects with its reason. Resolves with a sentence for the termination log when only a new
-   * container can help. It rejects with another error only for a mistake of ours.
+   * container can help. Any other rejection is a bug.
    */
   run(signal: AbortSignal): Promise<string>;
 }

@@ -29,10 +29,10 @@ const REJECTED_MS = 120_000;
 const SEEN_BACK_MS = 30_000;
 /** Actions that may fail the attempt. A release is never given up, because nobody else would uncordon the node. */
 const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
-/** Between two requests for the same. */
+/** Pause between two requests for the same thing. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
 
-/** Asks the apiserver until it has granted what is asked. Only a newer decision, or an end of the agent, stops it. */
+/** Repeats a request until the apiserver grants it. Only a newer decision, or the end of the agent, stops that. */
 export class Conversation {
   readonly #options: ConversationOptions;
 
@@ -41,9 +41,9 @@ export class Conversation {
   }
 
   /**
-   * Sends the status that `make` makes of the newest view until it is accepted, and waits until the watch shows a newer shadow. Nothing
-   * is sent where the shadow has this status already. What the shadow lacks after this, the cluster does not keep or refuses: where it
-   * refuses the whole status for good, the fields of the older contract are sent instead.
+   * Makes a status from the newest view and sends it until it is accepted. Then waits until the watch shows a newer shadow. Nothing is sent
+   * where the shadow has this status already. When the cluster refuses the status for good, only the fields of the older contract are sent.
+   * So a field that the shadow lacks afterwards is one that the cluster drops or refuses.
    * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot: without a record nothing may reboot
    */
   async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
@@ -58,7 +58,8 @@ export class Conversation {
       const answer = await api.putStatus(this.#caller(), { status, shadowVersion }, signal);
       const rejectedMs = rejected.note(answer.kind === 'rejected');
       if (answer.kind === 'ok') {
-        // Accepted twice for the same shadow: the first write changed nothing. Where only the watch lags, the second is refused.
+        // The status was accepted twice for the same shadow, so the first write changed nothing. If only the watch were late, the second
+        // write would have been refused.
         if (unseen === shadowVersion || (await this.#changed(shadowVersion, SEEN_BACK_MS, signal))) return 'done';
         unseen = shadowVersion;
         return 'again';
@@ -157,7 +158,10 @@ interface Topic {
   /** What the log says when it is not granted. */
   readonly logged: string;
   readonly fields?: Fields;
-  /** An answer that is long in coming was itself a wait, for a drain above all: nobody would wait for the drain in a pause. */
+  /**
+   * A slow answer was itself a wait, mostly for a drain. The next request then follows soon, because nobody waits for the drain during a
+   * pause.
+   */
   readonly isWait?: boolean;
   readonly signal: AbortSignal;
 }

@@ -24,8 +24,8 @@ export class StepFailedError extends Error {
 type Blame = 'PrepareFailed' | 'ActivateFailed' | 'RebootFailed' | 'HostFailed';
 
 /**
- * Turns a host error of `work` into a failed attempt, with `reason` where the host did try the release. A busy host and a dead mount are
- * nobody's failure: their errors pass unchanged.
+ * Turns a host error of `work` into a failed attempt. Its reason is `reason` where the host has tried the OS release. A busy host and a
+ * dead mount are no failure of the update: their errors are thrown unchanged.
  * @throws StepFailedError
  */
 export async function blaming<T>(reason: Blame, work: () => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ class SupersededError extends Error {
   override readonly name = 'SupersededError';
 }
 
-/** Before a step begins anew, milliseconds. */
+/** Pause before a step starts again, milliseconds. */
 const PAUSES = { firstMs: 500, maxMs: 10_000 };
 
 /** Decides and acts until the signal aborts. */
@@ -59,7 +59,7 @@ async function whileWanted(wanted: Wanted, execute: (signal: AbortSignal) => Pro
   }
 }
 
-/** A failed attempt is reported once. What is on the node stays until the controller has answered with Idle. */
+/** Reports a failed attempt once. What was done to the node stays until the controller has answered with Idle. */
 async function orGiveUp(wanted: Wanted, execute: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const { step, signal } = wanted;
   try {

@@ -35,7 +35,7 @@ export type ApiAnswer =
   | { readonly kind: 'deadline'; readonly message: string }
   /** A schema or an admission policy refuses this status, however often it is sent. Nothing was written. */
   | { readonly kind: 'rejected'; readonly message: string }
-  /** Any other refusal, which asking again does not soon change. */
+  /** Any other refusal. Asking again will not soon help. */
   | { readonly kind: 'failed'; readonly message: string };
 
 /** The operator's apiserver as an agent sees it. Nothing is tried again here. Calls reject only with the signal's reason. */
@@ -156,7 +156,7 @@ async function overTls(options: ClientOptions, { body, ...outgoing }: Outgoing, 
         host,
         port,
         servername,
-        // Node asks it for a list: it chooses among families by default.
+        // Node asks for a list, because by default it chooses between IPv4 and IPv6 itself.
         lookup: callbackify((name: string, terms: LookupOptions) => resolved(options, name, terms)) as LookupFunction,
         ...tls,
         signal,
@@ -172,8 +172,8 @@ async function overTls(options: ClientOptions, { body, ...outgoing }: Outgoing, 
 }
 
 /**
- * Resolves the name by DNS, or to `fallbackHost`. The cluster's DNS may have no pod that runs: on the last node that can take one, its pods
- * wait until that node is uncordoned, which only the apiserver does.
+ * Resolves the name by DNS, or to `fallbackHost`. The cluster DNS may have no running pod: where its pods fit only on the cordoned node,
+ * they wait until it is uncordoned, and only the apiserver does that.
  */
 async function resolved(options: ClientOptions, name: string, terms: LookupOptions): Promise<LookupAddress[]> {
   const { clock, fallbackHost: address = '', resolve = lookup } = options;

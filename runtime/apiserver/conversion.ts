@@ -3,12 +3,12 @@ import { convertShadow } from '../shadow/convert.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
 /**
- * JSON of nothing but brackets takes a hundred times its size once it is parsed: four megabytes of it are more than there is memory. No real
- * object holds more values than this: beside texts it has the notes of its fields' owners, with four bytes for each value, and two megabytes
- * at most.
+ * JSON of nothing but brackets takes a hundred times its size once it is parsed: four megabytes of it do not fit into memory. No real
+ * object holds this many values. Most values of an object are in its `managedFields`, which take four bytes a value and two megabytes at
+ * most.
  */
 const MAX_VALUES = 500_000;
-/** Within so many characters, before its objects, a request of the API server says its uid. */
+/** A request of the API server states its uid within this many characters, before its objects. */
 export const HEAD_LENGTH = 1024;
 
 export interface ConversionReview {
@@ -39,7 +39,7 @@ export function convert(body: unknown): ConversionReview {
 /** The same for a request as bytes. One that is not JSON in UTF-8 fails the review too, and so does one whose answer cannot be written. */
 export function convertBytes(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, HEAD_LENGTH);
-  // Decoding it all the same would store characters that nobody has written.
+  // Lossy decoding would store characters that nobody has written.
   if (!isUtf8(bytes)) return unreadText(head, 'expected UTF-8');
   if (mayHoldMore(bytes, MAX_VALUES)) return unreadText(head, `expected at most ${MAX_VALUES} values`);
   const body = parsed(bytes.toString('utf8'));
@@ -47,7 +47,7 @@ export function convertBytes(bytes: Buffer): string {
   try {
     return JSON.stringify(convert(body));
   } catch (error) {
-    // Reading is iterative and writing is not: thousands of brackets can be read and cannot be written.
+    // JSON.parse is iterative and JSON.stringify is not: thousands of nested brackets can be read but not written.
     return JSON.stringify(failed(field(body, 'request'), error));
   }
 }
@@ -64,7 +64,10 @@ export function unreadText(start: string, message: string): string {
 
 const [COMMA, BRACKET, BRACE] = Buffer.from(',[{');
 
-/** Whether the JSON may hold more values than that. One of these signs stands before each value, or before its name; those in texts count too. */
+/**
+ * Whether the JSON may hold more than `values` values. One of these signs stands before each value, or before its name. Signs within texts
+ * count too, so the answer may be a false yes.
+ */
 function mayHoldMore(bytes: Buffer, values: number): boolean {
   let signs = 0;
   for (const byte of bytes) {

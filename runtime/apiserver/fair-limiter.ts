@@ -20,7 +20,7 @@ interface Party {
 export class FairLimiter {
   readonly #options: FairLimiterOptions;
   #running = 0;
-  /** Only those with tasks, whose turn is next first. */
+  /** Parties with tasks. The one whose turn is next comes first. */
   readonly #parties = new Map<string, Party>();
 
   constructor(options: FairLimiterOptions) {

@@ -4,7 +4,7 @@ import type { RebootRecord } from '../shadow/model.ts';
 import type { State } from '../shadow/states.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
 
-/** A node and its shadow, both live and the node read first: only then do the answers below hold until something is written. */
+/** A node and its shadow, both read live, the node first. Only in this order do the answers below hold until something is written. */
 export interface NodeSnapshot {
   readonly node: Node;
   readonly shadow: ShadowObject;
@@ -39,8 +39,8 @@ export function whyNotRelease({ node, shadow }: NodeSnapshot): string | undefine
 }
 
 /**
- * Whether what stands on the node was put there by the older implementation's apiserver, which leaves no marks: the node has just come up
- * at the wanted version, and no drain of ours has run in this attempt.
+ * Whether the cordon, or the label, was put on the node by the older implementation's apiserver, which leaves no marks. So it is where the
+ * node has just come up at the wanted version, and no drain of ours has run in this attempt.
  */
 export function markedByOlderApiserver({ node, shadow }: NodeSnapshot): boolean {
   const running = versionOfOsImage(node.status?.nodeInfo?.osImage);

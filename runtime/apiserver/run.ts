@@ -11,13 +11,13 @@ import { serveTls, type TlsServer } from './serve.ts';
 import { type ServingCertificate, servingCertificates } from './tls.ts';
 
 /**
- * How long it goes on serving once it is asked to end: for that long, others may still send requests here. The Kubernetes API tries no
- * second replica where a conversion fails.
+ * How long it continues to serve after it was asked to end, because others may still send requests here. The Kubernetes API tries no second
+ * replica when a conversion fails.
  */
 const FAREWELL_MS = 3_000;
 /** How long requests may go on after that; drains are answered "ask again" at once. */
 const GRACE_MS = 5_000;
-/** How long evictions that were asked for may take after that; what they wait for is a webhook, which has ten seconds by default. */
+/** How long evictions that were sent may take after that. They wait for webhooks, which have ten seconds by default. */
 const EVICTIONS_MS = 12_000;
 
 /** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
@@ -56,7 +56,7 @@ class Serving {
     this.#apiserver = apiserver;
   }
 
-  /** Listening, with a certificate that is not over, and not about to end. */
+  /** It listens, its certificate has not expired, and it was not asked to end. */
   isReady(): boolean {
     const { clock, signal } = this.#context;
     return this.#server !== undefined && !signal.aborted && clock.now() < (this.#certificate?.expires ?? 0);

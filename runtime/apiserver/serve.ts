@@ -19,7 +19,7 @@ export interface ServeOptions {
 
 export interface TlsServer {
   readonly port: number;
-  /** New connections get this certificate; those that there are go on. */
+  /** New connections get this certificate. Open ones keep theirs. */
   use(certificate: ServingCertificate): void;
   /** Takes no more connections, lets requests end for up to `graceMs` milliseconds and closes all. */
   close(clock: Clock, graceMs: number): Promise<void>;
@@ -35,7 +35,10 @@ export const LIMITS = {
   requestTimeout: 30_000,
   /** How often the two above are looked at. */
   connectionsCheckingInterval: 5_000,
-  /** The Kubernetes API closes an idle connection after 90 s. Were it closed here just then, a conversion that it sends would be lost. */
+  /**
+   * The Kubernetes API closes an idle connection after 90 s. If this server closed it at that moment, a conversion that is being sent would
+   * be lost.
+   */
   keepAliveTimeout: 100_000,
   /** A client whose machine or network is gone never closes its connection. Unless it is probed, its drain would go on for ever. */
   keepAlive: true,

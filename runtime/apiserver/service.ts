@@ -15,7 +15,7 @@ export interface Service {
   createShadow(agent: VerifiedAgent): Promise<ShadowObject>;
   putStatus(report: StatusReport): Promise<Status>;
   /**
-   * @param gone aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come
+   * @param gone aborts when nobody waits for the answer any more; the drain then continues until the agent's next request may have come
    * @param request identity of the request, for the log
    */
   cordonAndDrain(agent: VerifiedAgent, gone?: AbortSignal, request?: string): Promise<void>;

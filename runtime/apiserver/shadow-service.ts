@@ -46,10 +46,11 @@ export interface StatusReport {
 }
 
 /**
- * Merges a status into the agent's shadow. One that was made from an older shadow must not be merged, so its version goes into the patch.
+ * Merges a status into the agent's shadow. A status that was made from an older shadow must not be merged, so the version that it was made
+ * from goes into the patch.
  * @returns the whole status
- * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node, 502 (StatusRefused) where
- *   the Kubernetes API takes such a status in no case
+ * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node; RefusedError 502
+ * (StatusRefused) where the Kubernetes API never takes such a status
  */
 export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
   const sent = parseAgentStatus(status);

@@ -8,8 +8,8 @@ import { notAllowed, RefusedError } from './refusal.ts';
 import type { NodeSnapshot } from './rules.ts';
 
 /**
- * The agent's node and then its shadow, live. In this order: a write with the node's resourceVersion then fails if anything that the
- * shadow's answer rests on was undone in between.
+ * Reads the agent's node and then its shadow, live. In this order, a write with the node's resourceVersion fails if what the shadow showed
+ * was undone in between.
  * @throws RefusedError 409 where either is gone or belongs to another node of the same name
  */
 export async function takeSnapshot(

@@ -22,8 +22,8 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
 }
 
 /**
- * Says what an older agent cannot: that its failure is a new one, that the failure on record is another one, and that the version it runs
- * has not failed after all. It gives no reasons, so each of its failures is put down to the release.
+ * Adds what an older agent cannot say. Its new failure clears the record of an earlier one, and the version that it runs is no longer a
+ * failed one. It gives no reasons, so each of its failures is blamed on the release.
  */
 function unsaid(sent: AgentStatus, { spec, status: before }: Stored): object {
   if (sent.last_failure !== undefined || sent.failed_versions !== undefined) return {};
@@ -40,9 +40,9 @@ function orNull(versions: readonly string[]): readonly string[] | null {
 }
 
 /**
- * What a state ends, also for older agents, which know neither field. The record of a reboot ends when the reboot has led somewhere. The
- * progress of the last drain ends when a new attempt begins, and only then: until that it is the evidence that a drain of ours has run. A
- * record of a reboot that is there when an attempt begins is of an earlier one, unless the agent names it.
+ * Clears the records that end with a state, also for older agents, which know neither of them. The record of a reboot ends when the reboot
+ * has led to a result. The progress of the last drain ends only when a new attempt begins: until then it proves that a drain of ours has
+ * run. A record of a reboot that is there when an attempt begins belongs to an earlier attempt, unless the agent names it.
  */
 function ended({ current_state: reached, reboot }: AgentStatus, before: Status | null | undefined): object {
   if (reached === 'RebootedIntoUpdate' || reached === 'ErrorReset') return { reboot: null };

@@ -22,13 +22,13 @@ interface CachesOptions {
   readonly expectations: Expectations;
 }
 
-/** What the cluster says, of which a plan is made; slots, refusals and the schedule come from elsewhere. */
+/** What the cluster shows, as far as a plan needs it. Slots, refused writes and the schedule come from elsewhere. */
 type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
 
-/** Where nobody plans, as in a stand-by, what changes is observed this often, milliseconds. An observation costs as much as the fleet is large. */
+/** How often changes are observed where nobody plans, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
 
-/** Informers for everything that plans are made of, and since when it has been as it is. */
+/** Informers for everything that plans are made of. It also knows since when each thing has been in its state. */
 export class Caches {
   /** Resolves when every cache has been filled. */
   readonly synced: Promise<void>;
@@ -102,7 +102,7 @@ export class Caches {
     return [this.#nodes, this.#shadows, this.#agents, this.#namespaces] as const;
   }
 
-  /** Not before: in a cluster that is known in part, agents would be missed that are there. */
+  /** Called once all caches are full: in a cluster that is known only in part, running agents would seem to be missing. */
   #begin(): void {
     this.#ready = true;
     this.#noteChange('nodes');
@@ -124,7 +124,7 @@ export class Caches {
     }
   }
 
-  /** All changes since the last time together: a release, or an outage, changes thousands of objects within seconds. */
+  /** Handles all changes since the last time together: a new release, or an outage, changes thousands of objects within seconds. */
   #observe(): void {
     const changed = new Set(this.#changed);
     if (changed.size === 0) return;

@@ -10,13 +10,13 @@ import { upToDate } from './plan/conditions.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 
-/** At most 10 writes a second: conditions can wait, and what moves updates on cannot. */
+/** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
 const PACE_MS = 100;
 /** Writes that may be under way at once. Where so many hang, the conditions of other shadows wait. */
 const AT_ONCE = 10;
-/** A CRD that dropped conditions may have been brought up to date after this time: a single write finds out. */
+/** After this time a CRD that dropped conditions may have been replaced. A single write finds out. */
 const LOOK_AGAIN_MS = 3_600_000;
-/** A plan is made at least once a minute. */
+/** What can be written until the next plan, which is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
 
 interface ConditionWriterOptions {

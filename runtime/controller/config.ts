@@ -17,7 +17,7 @@ import {
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 
-/** The counts that a variable takes: in words, the largest, and as the expression of their text. */
+/** The counts that a variable accepts: in words, the largest one, and as a regular expression. */
 interface Counts {
   readonly expected: string;
   readonly most: number;
@@ -160,7 +160,7 @@ function windowFaults({ UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop }: 
   return [];
 }
 
-/** When updates may start. A cron expression, once it says anything, wins over the deprecated daily window. */
+/** When updates may start. A cron expression other than the default wins over the deprecated daily window. */
 export function scheduleOf(config: ControllerConfig): Schedule {
   const { SCHEDULER_CRON_EXPRESSION: cron, UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop } = config;
   if (cron === ANY_TIME && start !== null && stop !== null) return dailySchedule(start, stop);

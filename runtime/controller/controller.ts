@@ -30,7 +30,7 @@ interface ControllerOptions {
   readonly wakeup: Wakeup;
 }
 
-/** How soon a plan that met another world is made again, unless something is heard before. */
+/** Pause before a new plan where not everything went as planned. A change of the cluster ends it early. */
 const RETRY = { firstMs: 100, maxMs: 30_000 };
 
 /** The reconcile loop of a leader: it plans, and has the plan carried out. */
@@ -41,7 +41,7 @@ export class Controller {
     this.#options = options;
   }
 
-  /** Works for one term. Of slots that it finds, nothing is known. */
+  /** Works for one term as leader. It knows nothing yet of the slots that it finds. */
   async run(signal: AbortSignal): Promise<void> {
     const { caches, executor, wakeup } = this.#options;
     const stop = caches.onChange(() => wakeup.ring());
@@ -74,7 +74,7 @@ export class Controller {
     }
   }
 
-  /** Plans once and carries it out. When to plan again, at the latest; undefined where not everything went as planned. */
+  /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
     const { clock, ledger, executor, conditions, expectations, reporter } = this.#options;
     const preview = this.#plan();
@@ -95,7 +95,7 @@ export class Controller {
     return preview;
   }
 
-  /** Whoever no longer holds the Lease hears of it from the election. */
+  /** A process that has lost the Lease learns that from the election. */
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     if (error instanceof NotLeadingError) this.#options.logger.info('somebody else leads');

@@ -17,7 +17,7 @@ import type { Plan } from './plan/plan.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import { isSetback, type Setback } from './plan/verdict.ts';
 
-/** What plans say that people are told of: when it comes to be so, and not for as long as it is. */
+/** What plans say of nodes and of the fleet. People are told of a statement when it becomes true, and not for as long as it is true. */
 
 /** Something that holds, of a node or of the fleet. */
 export type Statement = {
@@ -77,14 +77,14 @@ function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonl
     const node = nodes.get(verdict.node);
     const shadow = node && shadows.get(node.shadowName);
     if (!shadow) return [];
-    // The condition was written by this process, which has recorded the Event, or by one before it, which had.
+    // The condition says it already, so this process or one before it has recorded the Event.
     const isKnown = upToDate(shadow.status)?.reason === verdict.reason;
     const event = isKnown ? undefined : setback({ verdict, node, shadow }, namespace);
     return { kind: 'setback', of: node.uid, value: verdict.reason, event, isRepeated: false };
   });
 }
 
-/** Said once of each node for as long as it is there, whether agents come and go. */
+/** Said once of each Node, however often its agent comes and goes. */
 function missingAgents(
   { plan: { verdicts }, snapshot, missedSince }: Planned,
   before: Statements,
@@ -110,7 +110,7 @@ function releases({ plan: { halted, offered }, lease }: Planned, before: Stateme
     const event = rolloutResumed(lease, said.of);
     return { kind: 'release', of: said.of, value: RESUMED, event, isRepeated: true };
   });
-  // Those that are halted now come last, and so take the place of what was said of them before.
+  // Those that are halted now come last, and so replace what was said of them before.
   return [
     ...earlier,
     ...halted.map((release): Statement => {
@@ -122,7 +122,7 @@ function releases({ plan: { halted, offered }, lease }: Planned, before: Stateme
 
 const RESUMED = 'resumed';
 
-/** How the window is found at first is no change. */
+/** The first known state of the window is no change, so it has no Event. */
 function windowStatement({ snapshot: { window }, lease }: Planned, before: Statements): Statement {
   const { open, triggeredAt } = window;
   const event = triggeredAt === undefined ? windowTurned(lease, open) : windowTriggered(lease);
@@ -143,9 +143,9 @@ function warnings({ plan, lease }: Planned): readonly Statement[] {
 }
 
 /**
- * Whether a command whose write was not answered has been carried out, as the cluster shows by now; undefined while it shows nothing.
- * A spec that was written lands on the version that it was decided on, or never. A rescue is planned again until nothing of it is left, and
- * on a node without an agent nobody else can have done it.
+ * Whether the cluster shows by now that a command without an answer was carried out; undefined while it shows nothing. A spec lands on the
+ * resourceVersion that it was decided on, or never. A rescue is planned again until nothing of it is left, and on a node without an agent
+ * nobody else can have done it.
  */
 export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: Planned): boolean | undefined {
   if (command.kind === 'rescue') {

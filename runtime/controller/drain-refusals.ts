@@ -3,10 +3,10 @@ import { isCalledOff, isRefused } from './plan/machine.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
 const MINUTE_MS = 60_000;
-/** Such a drain costs no more than a place for a while, and nobody hears of a budget that was mended. */
+/** The longest pause. Another try costs only a slot for a while, and nobody is told when a budget has been repaired. */
 const LONGEST_PAUSE_MINUTES = 60;
 
-/** Times are monotonic: a wall clock that is set neither ends a pause nor makes a long one of it. */
+/** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */
 type Entry = {
   /** Its name. */
   readonly shadow: string;
@@ -17,8 +17,8 @@ type Entry = {
 type ConcernedShadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
 
 /**
- * Remembers since when nodes are refused their drain, and for how long those are left alone whose update was called off for that (rule L8). A
- * new process starts counting anew.
+ * Remembers since when a node's drain is refused, and until when a node is left alone whose update was called off for that (rule L8). A new
+ * process starts to count again.
  */
 export class DrainRefusals {
   readonly #clock: Clock;

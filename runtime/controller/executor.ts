@@ -43,7 +43,7 @@ type Attempted = Outcome | 'begun';
 type Outcomes = Promise<readonly Result[]>;
 type Single = Exclude<Command, Start | Free | SetCondition>;
 
-/** Carries out the commands of a plan but for conditions. It decides nothing: what does not go as planned is planned again. */
+/** Carries out all commands of a plan except conditions. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: WriteRefusals;
@@ -97,7 +97,7 @@ export class Executor {
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
-  /** Rule L3: the node says first that its slot is given back, then the Lease. */
+  /** Rule L3: the node is marked first, and then the Lease is swapped. */
   async #free(frees: readonly Free[], run: Run): Outcomes {
     const ready: Free[] = [];
     const results = await this.#each(frees, run, async (free) => {
@@ -111,8 +111,8 @@ export class Executor {
   }
 
   /**
-   * Where a swap fails, each of its nodes waits and asks again by itself. So those that fit get their slots where the API server takes no longer
-   * list (rule L7). The Lease is read before each swap, which shows what became of one whose outcome is unknown.
+   * Where a swap fails, each of its nodes waits and asks again by itself. So where the API server takes no longer list, the nodes that fit
+   * still get their slots (rule L7). The Lease is read before each swap. That shows what became of a swap whose outcome is unknown.
    */
   async #swap(change: 'take' | 'free', commands: readonly (Start | Free)[], { signal }: Run): Promise<Result> {
     if (commands.length === 0) return 'done';
@@ -191,7 +191,7 @@ export class Executor {
   }
 
   #withhold(commands: readonly Command[], error: unknown): 'moved' | 'refused' | 'unanswered' {
-    // Whoever has overwritten the list of slots is no API server that refuses: nothing was sent, and the list may be mended at any moment.
+    // An overwritten list of slots is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
     if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
     for (const command of commands) this.#refusals.add(command, error);
     return isDefinite(error) ? 'refused' : 'unanswered';
@@ -203,7 +203,7 @@ export class Executor {
   }
 }
 
-/** Whether the plan was made on what is no more. */
+/** Whether the plan was made on a state that has changed. */
 function isMoved(error: unknown): boolean {
   return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
 }

@@ -4,8 +4,8 @@ import type { ShadowView } from './plan/snapshot.ts';
 type Versioned = Pick<ShadowView, 'name' | 'resourceVersion'>;
 
 /**
- * What this process has written and its cache may not show yet: of each shadow, the resourceVersion that the newest acknowledged write made.
- * A view from before that is stale, whatever its values are.
+ * What this process has written and its cache may not show yet. For each shadow it has the resourceVersion that the newest acknowledged
+ * write made. An older view is stale, whatever its values are.
  */
 export class Expectations {
   readonly #versions = new Map<string, string>();

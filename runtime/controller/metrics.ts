@@ -13,7 +13,10 @@ const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as
 /** The controller's metrics. Hosts by state and by version have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
 export class ControllerMetrics {
   readonly registry = new Registry();
-  /** Sets all gauges when it is collected, as prom-client does for its own: a scrape costs one plan. It is the first to be registered and read. */
+  /**
+   * Collecting this gauge sets all of them, so a scrape costs one plan. It must be registered first, because prom-client reads in that
+   * order.
+   */
   readonly #leader = new Gauge({
     name: 'brupop_controller_leader',
     help: 'Whether this process decides',
@@ -66,7 +69,7 @@ export class ControllerMetrics {
     for (const reason of SETBACKS) this.#setbacks.inc({ reason }, 0);
   }
 
-  /** From now on each scrape shows what stands then. */
+  /** From now on each scrape shows the state at that moment. */
   collectFrom(planner: Pick<Planner, 'preview'>): void {
     this.#planner = planner;
   }

@@ -8,9 +8,9 @@ import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 export type ObservedShadow = Omit<ShadowView, 'stale'>;
 
 /**
- * Remembers since when things have been as they are, by the clock of this process. The cluster shows some of them without a time, and others
- * with a time by another clock. A new process starts counting anew, which delays what depends on it and never hastens it. A view of what has
- * not changed is used again, which in a large fleet is nearly all.
+ * Remembers since when things have been as they are, by the clock of this process. The cluster shows some of them without a time, and
+ * others with a time by another clock. A new process starts to count again, which delays what depends on it and never hastens it. The view
+ * of an unchanged object is used again: in a large fleet nearly all are unchanged.
  */
 export class Observations {
   /** By UID, as they were at the last look. */
@@ -42,7 +42,10 @@ export class Observations {
     });
   }
 
-  /** By node name, since when no container of its agent runs. An agent whose container has ended since the last look has run since then. */
+  /**
+   * By node name, since when no container of its agent runs. If a container has ended since the last look, the agent was running in
+   * between.
+   */
   silence(
     nodes: readonly Pick<NodeView, 'name'>[],
     agents: Iterable<AgentView>,
@@ -81,7 +84,7 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
 interface SeenShadow {
   readonly facts: ShadowFacts;
   readonly node: NodeView | undefined;
-  /** What told that a reboot was asked for. */
+  /** What showed that a reboot was requested. */
   readonly request: string | undefined;
   readonly view: ObservedShadow;
 }

@@ -18,7 +18,7 @@ interface ReporterOptions {
   readonly agentTimeoutMs: number;
 }
 
-/** Tells people what happens, by Events, the log and counters. It waits for no answer: whoever acts does not wait for who tells. */
+/** Tells people what happens, by Events, the log and counters. It waits for no answer, so that it never delays what the controller does. */
 export class Reporter {
   readonly #options: ReporterOptions;
   /** What people have been told, or are being told. */
@@ -57,7 +57,7 @@ export class Reporter {
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }
 
-  /** @param before what was said of the same thing: it stands again where the API server does not take the Event. */
+  /** @param before what was said of the same thing; it is restored where the API server does not take the Event */
   async #tell(statement: Statement, before: Statement | undefined): Promise<void> {
     const { events, metrics } = this.#options;
     const { kind, event, isRepeated } = statement;

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Twice the time that the API server takes for a command at its worst while it is well. */
+/** Twice the time that a healthy API server takes for a command at worst. */
 const PATIENCE_MS = 2000;
-/** From so many slow commands on, all others wait too, because the requests of the slow ones take up connections. */
+/** With this many slow commands all others wait too, because the slow requests take up connections. */
 const MAX_SLOW = 20;
 
 interface SlowCommandsOptions {
@@ -26,7 +26,7 @@ export class SlowCommands {
     return this.#slow.has(target) || this.#slow.size >= MAX_SLOW;
   }
 
-  /** What `work` comes to, or `slow` where that takes long. It then goes on by itself, and nobody hears of its failure. */
+  /** The result of `work`, or `slow` where that takes long. The work then continues, and its failure is ignored. */
   async waitFor<T>(target: string, work: Promise<T>): Promise<T | 'slow'> {
     const inTime = new AbortController();
     const late = this.#options.clock.sleep(PATIENCE_MS, inTime.signal).then(

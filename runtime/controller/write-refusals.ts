@@ -16,7 +16,7 @@ const FORGOTTEN_MS = PAUSE.maxMs;
 /** Bytes of what the API server said. */
 const LONGEST_ANSWER = 256;
 
-/** Times are monotonic: a wall clock that is set neither ends a pause nor makes a long one of it. */
+/** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */
 interface Entry {
   readonly message: string;
   readonly attempts: number;
@@ -77,7 +77,7 @@ export class WriteRefusals {
 
 const isForgotten = ({ retryAt }: Entry, now: number): boolean => now > retryAt + FORGOTTEN_MS;
 
-/** What a person misses while a command is not carried out. */
+/** What is missing while a command is not carried out, in words for a person. */
 const WANTED: Readonly<Record<Command['kind'], string>> = {
   'set-spec': 'the next step of its update',
   'call-off': 'the end of its update',

@@ -27,7 +27,7 @@ export function entry([name, ...args]: readonly string[], env: Environment, dir:
   if (name === '--help' || name === '-h') return { kind: 'out', text: HELP, exitCode: EXIT.ok };
   if (name === '--version') return { kind: 'out', text: `brupop ${VERSION}\n`, exitCode: EXIT.ok };
   if (!isProgram(name)) return { kind: 'err', text: `unknown program ${name}\n\n${HELP}`, exitCode: EXIT.badSettings };
-  // Whoever sets a variable has the last word.
+  // Variables that the user sets win.
   return { kind: 'run', command: [...nodeCommand(name, dir), ...args], env: { ...IMAGE_PROGRAMS[name].env, ...env } };
 }
 

@@ -1,2 +1,2 @@
-/** All that is used of client-node. The build makes a file of its own of it, which a process in a pod never loads. */
+/** All that is used of client-node. The build puts it into a file of its own, which a process in a pod never loads. */
 export { KubeConfig } from '@kubernetes/client-node';

@@ -8,7 +8,7 @@ import type { EventRecord, EventRecorder } from './event-recorder.ts';
 const PACE_MS = 100;
 /** Events that may wait, a few MB of them. What comes on top is dropped. */
 const CAPACITY = 10_000;
-/** The spam filter: so many Events about one object may come at once, and one more in each of these times. */
+/** The spam filter: this many Events about one object may come at once, and one more after each REFILL_MS. */
 const BURST = 10;
 const REFILL_MS = 30_000;
 /** Objects that the spam filter remembers. One that has been quiet for long is as good as new. */

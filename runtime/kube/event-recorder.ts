@@ -41,7 +41,7 @@ interface EventRecorderOptions {
 
 /** The Events of Node objects, which have no namespace, are kept here by all of Kubernetes. */
 const DEFAULT_NAMESPACE = 'default';
-/** Bytes: more than that is refused of Events by the newer of their two APIs. */
+/** Bytes. The newer of the two Event APIs refuses longer messages. */
 const LONGEST_MESSAGE = 1024;
 /** Events are remembered for counting up; the API server forgets them after an hour anyway. */
 const REMEMBERED = 1000;
@@ -119,7 +119,7 @@ class ApiEventRecorder implements EventRecorder {
     return { path: objectPath(collection, name), count: 1 };
   }
 
-  /** Unlike any other of this process, by the serial number, and of those before it, by the time. */
+  /** The serial number makes it unique in this process, and the time makes it differ from those of earlier processes. */
   #newName(regarding: ObjectReference): string {
     return `${stemOf(regarding)}.${this.#options.clock.now().toString(16)}.${(this.#serial++).toString(16)}`;
   }

@@ -11,7 +11,7 @@ interface PersistentVolume extends KubeObject {
   readonly spec?: { readonly csi?: { readonly driver: string; readonly volumeHandle: string } | null };
 }
 
-/** PersistentVolumes as Nodes speak of them, live. */
+/** PersistentVolumes by the names that Nodes use, live. */
 export interface VolumePort {
   /**
    * The unique name, as in `status.volumesInUse` of a Node, of the volume that a claim is bound to; undefined where it is bound to none, or

@@ -100,7 +100,10 @@ function joins(marks: Marks, attempt: Attempt): boolean {
   return marks.id !== '' && !otherBoot;
 }
 
-/** Records that the node, cordoned by the drain `id`, is empty. The resourceVersion proves both of one moment. Undefined where it is not cordoned so. */
+/**
+ * Records that the node is empty and cordoned by the drain `id`. The resourceVersion proves that both were so at one moment. Undefined
+ * where this drain has not cordoned it.
+ */
 export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: Proof): NodePatch | undefined {
   const marks = marksOfDrain(node, id);
   return marks && annotate(node, { ...marks, drained: now, proof });

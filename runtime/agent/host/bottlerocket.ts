@@ -31,7 +31,7 @@ const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
   other: 60_000,
 };
 
-/** How long a host may be in trouble before that is an error of its own, milliseconds. */
+/** How long the host may be in trouble before the call fails, milliseconds. */
 const TROUBLE_MS = 60_000;
 
 /** Until when one call of the driver may ask the host. */
@@ -139,7 +139,8 @@ export class Bottlerocket implements HostUpdater {
     const waitFrom = clock.monotonic();
     const look = (): Promise<HostStatus | undefined | 'working'> => this.#look(limits);
     const after = await awaitResult({ ...limits, clock, action, before, firstLookMs: usual.firstLookMs(), look });
-    // The host's own timestamp says when the work ended. It was seen later: that time would make each wait longer than the last.
+    // The host's own timestamp says when the work ended. The agent saw the end later: that time would make each wait longer than the one
+    // before.
     const stamped = Date.parse(after.lastCommand.timestamp) - startedAt;
     const seen = clock.monotonic() - waitFrom;
     usual.record(stamped >= 0 && stamped <= seen ? stamped : seen);
@@ -151,14 +152,14 @@ export class Bottlerocket implements HostUpdater {
       await this.#calls.start(action, limits.signal);
     } catch (error) {
       if (limits.signal?.aborted || !mayHaveArrived(error)) throw error;
-      // The host may be at work. Once its status can be read, a result in it shows that it was; without one it never began.
+      // The host may be working. Once its status can be read, a new result shows that it was. Without a new result it never began.
       if (!hasResult(action, before, await this.#readable(limits))) throw error;
     }
   }
 
   /**
-   * Asks until the host answers. A busy host is asked until the deadline. A host in trouble has its minute, if need be beyond the
-   * deadline: its socket may only be away for a moment. A host that is busy has answered, which ends the trouble.
+   * Asks until the host answers. A busy host is asked again until the deadline. A host in trouble is asked again for a minute, even beyond
+   * the deadline, because its socket may be away only for a moment. A busy host has answered, so its trouble is over.
    */
   #ask<T>(request: () => Promise<T>, { deadline, signal }: Limits): Promise<T> {
     return retry(() => this.#reach(request, signal), {

@@ -17,11 +17,9 @@ export interface HostTransport {
 }
 
 export interface HostRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  /** With the query, e.g. `/updates/status`. */
+  readonly method: 'GET' | 'POST';
+  /** e.g. `/updates/status`. */
   readonly path: string;
-  /** Text of a JSON body. Actions take none. */
-  readonly body?: string;
   /** Milliseconds until the answer must be complete. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

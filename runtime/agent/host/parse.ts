@@ -22,9 +22,9 @@ export function parseStatus(body: string): HostStatus {
 }
 
 /**
- * Whether the last command bears out what the status says is staged. A download chooses again, by the settings and the repository at its
- * own time, but the status repeats the choice of the last refresh. A download that failed leaves the status as it was before. Only the
- * command's own words tell what was written.
+ * Whether the last command confirms what the status says is staged. A download chooses a version again, by the settings and the repository
+ * at that time, but the status repeats the choice of the last refresh. After a failed download the status is the same as before. Only the
+ * command's own output tells what was written.
  */
 function bearsOut(last: HostCommand | undefined, staging: Partition | undefined): boolean {
   if (last?.type !== 'prepare') return true;

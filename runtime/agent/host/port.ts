@@ -1,10 +1,9 @@
 /**
- * What the agent can ask of the host it runs on. The host answers before its work is done, its lock is taken now and then, and its API
- * server restarts: each call hides this, and settles when the answer is final. All calls but `bootId`:
- *
+ * What the agent can ask of the host it runs on. The host answers before its work is done, its lock is sometimes taken, and its API server
+ * restarts. Each call hides this, and settles when the answer is final. All calls but `bootId`:
  * - reject with the signal's reason as soon as it aborts, while the host's own work goes on;
- * - ask a busy host again, and reject with `HostBusyError` when it was busy to the call's deadline;
- * - ask a host in trouble again, that is one that does not answer, cannot begin, or answers what its API does not know. They reject with
+ * - ask a busy host again, and reject with `HostBusyError` when it was busy until the call's deadline;
+ * - ask a host in trouble again. That is a host that does not answer, cannot begin, or answers what its API does not know. They reject with
  *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` when the trouble has lasted for 60 seconds without a break,
  *   beyond the deadline if need be.
  */
@@ -35,7 +34,8 @@ export interface HostUpdater {
   prepare(version: string, signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Makes the staged `version` the one to boot next, and waits for the end (60 seconds at most). Nothing is done where it is activated.
+   * Makes the staged `version` the one to boot next, and waits for the end (60 seconds at most). Nothing is done where it is activated
+   * already.
    * @throws UpdateGoneError when another version or none is staged, before or after the activation, which may have activated that one
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdatesUnsupportedError
    */
@@ -49,8 +49,8 @@ export interface HostUpdater {
   deactivate(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
   /**
-   * Asks for a reboot, again where no answer comes. Resolves when the host has accepted it, or may have without an answer for a minute.
-   * The host goes down some time later, after up to 300 seconds where an inhibitor delays it, or never.
+   * Asks for a reboot, and asks again where no answer comes. Resolves when the host has accepted it, or when it may have accepted it and
+   * has not answered for a minute. The host goes down some time later (after up to 300 seconds where an inhibitor delays it), or never.
    * @throws HostActionFailedError when the host answers that it cannot
    */
   reboot(signal?: AbortSignal): Promise<void>;
@@ -72,8 +72,9 @@ export interface HostStatus {
   /** The partition that runs. */
   readonly active: Partition | undefined;
   /**
-   * The other partition. A refresh that chooses another version does not change it. It is also undefined where the host's last command was a
-   * prepare that contradicts the status. After any other command the status repeats what was chosen before the download, true or not.
+   * The other partition. A refresh that chooses another version does not change it. It is also undefined where the host's last command was
+   * a prepare that contradicts the status. After any other command, the status repeats the version that was chosen before the download,
+   * even if another one was written.
    */
   readonly staging: Partition | undefined;
   readonly lastCommand: HostCommand | undefined;

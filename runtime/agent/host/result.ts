@@ -43,7 +43,7 @@ export async function awaitResult(underWay: ActionUnderWay): Promise<Finished> {
     const seen = await underWay.look();
     if (seen !== 'working') {
       if (hasResult(action, before, seen)) return seen;
-      // Never reset: whoever takes the lock after it was free is somebody else.
+      // Never reset: once the lock was free, whoever takes it next is somebody else.
       freeSince ??= clock.monotonic();
     }
     if (clock.monotonic() - (freeSince ?? Infinity) >= LOST_MS) break;
@@ -59,14 +59,14 @@ function nextLookMs(waitedMs: number): number {
   return Math.min(Math.max(waitedMs * 0.05, 20), 250);
 }
 
-/** A longer wait would come from one slow time in the past, and costs more than a few early looks. */
+/** A longer first wait would come from one slow action in the past. A few early looks cost less. */
 const LONGEST_FIRST_LOOK_MS = 10_000;
 const MARGIN_MS = 25;
 
 /**
- * How long an action usually takes. An idle host repeats its refreshes: a first look after the usual time finds them done, so that a
- * check costs three requests. The estimate rises at once and falls slowly, because a look too early costs a request and a look too late
- * costs nothing.
+ * How long an action usually takes. An idle host repeats the same refresh, so a first look after the usual time finds it done, and a check
+ * costs three requests. The estimate rises at once and falls slowly, because a look too early costs a request and a look too late costs
+ * nothing.
  */
 export class UsualDuration {
   #usualMs: number | undefined;

@@ -40,21 +40,20 @@ export class UnixSocketTransport implements HostTransport {
     return code === 'ECONNREFUSED' && (await isUnlinked(this.#path)) ? 'ESTALE' : code;
   }
 
-  #exchange({ method, path, body }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
+  #exchange({ method, path }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => reject(signal.aborted ? signal.reason : error);
-      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-      const outgoing = http.request({ socketPath: this.#path, agent: false, method, path, headers, signal });
+      const outgoing = http.request({ socketPath: this.#path, agent: false, method, path, signal });
       outgoing.on('error', fail);
       outgoing.on('response', (incoming) => {
         readText(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, body: text }), fail);
       });
-      outgoing.end(body);
+      outgoing.end();
     });
   }
 }
 
-/** Through a mount of a file itself, one sees the file also when no folder has it any more. */
+/** A mounted socket file stays visible after it was removed from its folder. Its link count is then 0. */
 async function isUnlinked(path: string): Promise<boolean> {
   const file = await stat(path).catch(() => undefined);
   return file?.nlink === 0;

@@ -27,13 +27,13 @@ interface WorkLimits {
   readonly signal: AbortSignal;
 }
 
-/** A download that fails costs the update repository as much as one that succeeds. */
+/** Pauses between retries are long: a failed download costs the update repository as much as a good one. */
 const PAUSES = { firstMs: 5000, maxMs: 60_000 };
 
 /** No work of a host takes as long. Without this limit a host that hangs would keep its place in the rollout for ever. */
 const HUNG_MS = 2 * 3600_000;
 
-/** Work on the host that steps do, where it may fail for a while. */
+/** Runs a step's work on the host, and repeats it while the host fails. */
 export class HostWork {
   readonly #options: HostWorkOptions;
   /** Whether the host is too busy for any work. */
@@ -44,14 +44,14 @@ export class HostWork {
     this.#busy = new Streak(options.clock);
   }
 
-  /** Nobody waits for a busy host any more. */
+  /** The step is over, so the time for which the host was busy no longer counts. */
   stepEnded(): void {
     this.#busy.note(false);
   }
 
   /**
-   * Repeats `work` until it succeeds, ever less often.
-   * @throws HostBusyError: the step has to begin anew, because whoever kept the host busy may have changed what it looked at
+   * Repeats `work` until it succeeds, after growing pauses.
+   * @throws HostBusyError: the step has to start again, because whoever kept the host busy may have changed what the step has read
    * @throws HostHungError when the host has been busy for two hours; other errors of `work` when time alone does not help
    */
   async retrying<T>({ giveUpAfterMs, signal }: WorkLimits, work: () => Promise<T>): Promise<T> {

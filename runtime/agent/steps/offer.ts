@@ -34,7 +34,7 @@ export function offerWatch(context: StepContext): (signal: AbortSignal) => Promi
   };
 
   return async (signal) => {
-    // Nodes must not look in step, neither at first nor later: a fleet shares one update repository.
+    // Nodes must not all look at the same moment, neither at first nor later: a fleet shares one update repository.
     nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
     for (;;) {
       await clock.sleep(Math.max(0, nextLook - clock.monotonic()), signal);

@@ -20,7 +20,7 @@ interface RebootContext extends StepContext {
 
 /**
  * Takes a node in service through its drain and its reboot into `version`. Activation comes after the drain, so that an unplanned reboot
- * while a drain hangs boots the old system. The drain is looked at once more after the activation.
+ * while a drain hangs boots the old system. The drain is checked once more after the activation.
  * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
@@ -32,7 +32,7 @@ export async function rebootInto(context: RebootContext, version: string, signal
   await blaming('ActivateFailed', () => activate(context, version, signal));
   await apiserver.act('cordonAndDrain', signal);
   await recordReboot(context, version, signal);
-  // The last chance before what cannot be undone: the step may have been called off while the record was on its way.
+  // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
   await blaming('RebootFailed', () => host.reboot(signal));
@@ -51,9 +51,9 @@ async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Pro
 }
 
 /**
- * A reboot loses what was prepared. When it is no longer staged, this is a boot that nobody asked for, and the update goes on with the
- * download. A cluster that keeps no records could not tell the next such boot from this one. So a probe has to be seen in the shadow
- * first, or a release that does not boot would be booted for ever.
+ * A reboot loses what was prepared. If nothing is staged any more, the host was booted without a request of ours, and the update continues
+ * with the download. A cluster that keeps no records cannot tell one such boot from the next. So a probe must first be seen in the shadow.
+ * Without it, a release that does not boot would be booted for ever.
  */
 async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { host, hostWork, logger } = context;
@@ -131,7 +131,7 @@ function recorded({ view }: RebootContext): RebootRecord | null | undefined {
   return view.value.shadow?.status?.reboot;
 }
 
-/** An older agent has activated it, or this one before it was killed. That is what this step wants, and the partition was judged before. */
+/** An older agent has activated it, or this agent did before it was killed. The partition was checked before that. */
 function wasActivated(status: HostStatus | undefined): boolean {
   const last = status?.lastCommand?.type;
   return status?.state === 'Ready' || last === 'activate' || last === 'deactivate';

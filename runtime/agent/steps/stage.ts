@@ -50,7 +50,7 @@ export class Staging {
     );
   }
 
-  /** It begins with a look at the host: the download of an attempt before may have succeeded without anybody who saw its end. */
+  /** Looks at the host first: the download of an earlier attempt may have succeeded although nobody saw its end. */
   async #once(version: string, signal: AbortSignal): Promise<void> {
     const { host } = this.#context;
     const before = await host.deactivate(signal);
@@ -66,7 +66,7 @@ export class Staging {
     }
   }
 
-  /** An offer that is void a second time has changed. The controller has a while to want another version. */
+  /** An offer that is void a second time has changed. The controller then has a while to choose another version. */
   async #prepareAgain(version: string, signal: AbortSignal): Promise<void> {
     const { host, clock } = this.#context;
     await this.#awaitOffer(version, signal);
@@ -91,7 +91,7 @@ export class Staging {
     throw new StepFailedError('TargetChanged', `${version} is wanted, but the host offers ${later ?? 'no update'}`);
   }
 
-  /** A host of another release may say in other words what it has prepared: then its status decides. */
+  /** Another release of the host may describe in other words what it has prepared. Then its status decides. */
   #believe(status: HostStatus | undefined, version: string): void {
     const { chose, type, stderr } = status?.lastCommand ?? {};
     if (type === 'prepare' && chose === undefined)
@@ -103,7 +103,7 @@ export class Staging {
   }
 }
 
-/** A choice from before a failed look for updates does not count: the host refuses to prepare it. */
+/** The host refuses to prepare a version that it chose before a failed refresh. */
 function offers(status: HostStatus | undefined, version: string): boolean {
   return (status?.state === 'Available' || status?.state === 'Staged') && status.chosen?.version === version;
 }

@@ -11,13 +11,13 @@ import { Staging } from './stage.ts';
 type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
 type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
 
-/** Until the node's UID, or the shadow, is another one. */
+/** Pause before the Node is read again. */
 const IDENTIFY_PAUSE_MS = 30_000;
 
 /**
- * What does each step for one agent. It begins with a look at the world, because an agent that was killed may have begun the step before,
- * and resolves when the step is done and seen in the shadow. It throws StepFailedError when the attempt has failed, HostBusyError when the
- * step is to begin anew, and the signal's reason.
+ * The handlers of all steps, for one agent. A handler first looks at the host and the shadow, because an agent that was killed may have
+ * begun the step before. It resolves when the step is done and seen in the shadow. It throws StepFailedError when the attempt has failed,
+ * HostBusyError when the step has to start again, and the signal's reason.
  */
 export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
@@ -51,7 +51,7 @@ async function identify({ apiserver, clock }: StepContext, signal: AbortSignal):
   await clock.sleep(IDENTIFY_PAUSE_MS, signal);
 }
 
-/** A new shadow knows of no update: what was activated for the shadow before it must not be booted by chance. */
+/** A new shadow knows of no update. What was activated under the shadow before it must not be booted by chance. */
 async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSignal): Promise<void> {
   await hostWork.tryToDeactivate(signal);
   await apiserver.report(present, signal);

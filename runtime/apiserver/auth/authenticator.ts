@@ -18,7 +18,7 @@ import { ExpiringCache } from './expiring-cache.ts';
 const TTL_MS = 10_000;
 const MAX_TOKENS = 20_000;
 /**
- * One address may take half of the places, so that the others get through too; a fleet behind one address is done in seconds. All addresses
+ * One address may take half of the places, so that others get through. A fleet behind one address is done in seconds. All addresses
  * together may take half of the connections to the Kubernetes API.
  */
 const REVIEWS = {
@@ -102,7 +102,7 @@ export class Authenticator {
       this.#known.set(hash, true);
       return owner;
     } catch (error) {
-      // It is not known yet who asks, so what the Kubernetes API says of itself goes to the log alone.
+      // Nobody knows yet who asks, so the Kubernetes API's own words go only to the log.
       if (error instanceof ApiStatusError)
         throw kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');
       throw error;

@@ -23,7 +23,7 @@ interface DrainIdentity {
   readonly since: string;
   /** Pods that were created after this (RFC 3339) came after the cordon. */
   readonly lateAfter: string;
-  /** Whether this call is what began the drain. */
+  /** Whether this call began the drain. */
   readonly begun: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface CordonRequest {
   readonly agent: VerifiedAgent;
   /** Identity of the drain that the caller takes part in already; undefined = any. */
   readonly id?: string | undefined;
-  /** What stood in the way of the run that the caller has waited for; undefined = of no run yet. */
+  /** Why pods were not evicted in the run that the caller has waited for; undefined before the first run. */
   readonly blocked?: Blocked | undefined;
   /** What to do with a new drain that could not end as things are. */
   readonly preflight: Preflight;
@@ -52,8 +52,9 @@ export interface CordonRequest {
 }
 
 /**
- * Cordons the node for a drain, if one is allowed. The shadow's status is written with the version that was read, then marks and cordon with the
- * node's: whoever changed either in between has this begin anew, so that a caller who slept cannot cordon on what was true long ago.
+ * Cordons the node for a drain, if one is allowed. It writes the shadow's status first, and then marks and cordon on the node, each with
+ * the resourceVersion that it has read. If somebody changed either in between, it starts again. So a caller that slept cannot cordon by
+ * what was true long ago.
  * @throws RefusedError 409 where the update's state, or the preflight, does not allow a drain, 503 where the caller's drain is over
  */
 export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<CordonedNode> {
@@ -73,8 +74,7 @@ export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<Co
 }
 
 /**
- * Makes sure that a drain, if it were asked for now, would not be refused by the preflight: what is done to a node before its drain would
- * last as long as the refusal.
+ * Throws where the preflight would refuse a drain now. What is done to a node before such a drain would last as long as the refusal.
  * @throws RefusedError 409, as `cordonForDrain` does
  */
 export function expectDrainable(ports: Ports, request: CordonRequest): Promise<void> {
@@ -91,7 +91,7 @@ interface Considered {
   readonly attempt: Attempt;
   readonly drain: DrainIdentity;
   readonly pods: PodDeleteList;
-  /** What the status has to say. */
+  /** The new `status.drain`. */
   readonly progress: DrainProgress;
   /** Undefined where the drain may begin, or go on. */
   readonly refusal: RefusedError | undefined;
@@ -129,7 +129,7 @@ function joined({ node }: NodeSnapshot, attempt: Attempt, { id: own }: CordonReq
   return { id, since, lateAfter, begun: id === attempt.id };
 }
 
-/** While pods are left, a replica that has not worked on the drain leaves what those that do have stated. */
+/** While pods are left, a replica that has not worked on the drain keeps what a working replica has written. */
 function laterProgress({ request, snapshot, drain, pods }: Omit<Considered, 'progress' | 'refusal'>): DrainProgress {
   const left = podsLeft(pods);
   const stated = snapshot.shadow.status?.drain;
@@ -142,14 +142,14 @@ function undrainable(preflight: Preflight, reasons: readonly string[]): RefusedE
   return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }
 
-/** Bears the version of the shadow that was read. @returns the version after that */
+/** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
 async function writeProgress({ shadows }: Ports, { snapshot, progress }: Considered): Promise<string> {
   const { name, resourceVersion } = snapshot.shadow.metadata;
   const patch = { metadata: { resourceVersion }, status: { drain: progress } };
   return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
 }
 
-/** An agent that is refused asks again and again: what has not changed since is not written anew. */
+/** An agent that is refused asks again and again. The status is written only where it has changed. */
 async function refuse(ports: Ports, considered: Considered, refusal: RefusedError): Promise<never> {
   const { snapshot, progress } = considered;
   tellBlocked(ports, considered);
@@ -175,7 +175,7 @@ function tellMayTimeOut(ports: Ports, { request: { timeoutMs }, snapshot: { node
   ports.logger.warn('pods may outlast their drain', fields);
 }
 
-/** 503: the marks are gone or another drain's, so that this one is over; the agent looks again and asks again. */
+/** 503: the marks are gone or another drain's, so this drain is over. The agent reads its shadow again and asks again. */
 export function superseded(): RefusedError {
   return new RefusedError(503, 'Superseded', 'the drain was superseded or its marks were released; ask again');
 }

@@ -30,9 +30,9 @@ export interface DrainSettings {
 
 /** Who asks for a drain. */
 interface DrainRequest {
-  /** Aborts when nobody waits for the answer any more; the drain goes on for as long as the next request may take to come. */
+  /** Aborts when nobody waits for the answer any more. The drain then continues until the agent's next request may have come. */
   readonly gone?: AbortSignal | undefined;
-  /** Identity of the request; log lines of what it began bear it. */
+  /** Identity of the request, for the log lines of what it begins. */
   readonly request?: string | undefined;
 }
 
@@ -51,17 +51,17 @@ interface Look {
 const REMEMBERED = 1000;
 
 /**
- * Drains nodes for their agents. All that lasts is on the node and in its shadow: a request joins the run that this replica has for the
- * node or begins one, and any replica goes on where another stopped.
+ * Drains nodes for their agents. All lasting state is on the node and in its shadow. A request joins the run that this replica has for the
+ * node, or begins one. Any replica continues where another stopped.
  */
 export class DrainEngine {
   readonly #ports: Ports;
   readonly #settings: DrainSettings;
   readonly #queue: EvictionQueue;
-  /** Those that any request may join, by node name. */
+  /** Runs that a request may join, by node name. */
   readonly #runs = new Map<string, DrainRun>();
   readonly #closing = new AbortController();
-  /** Drains whose end past the deadline has been told. */
+  /** Drains whose timeout has been reported. */
   readonly #timedOut = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(ports: Ports, settings: DrainSettings) {
@@ -140,7 +140,7 @@ export class DrainEngine {
     return { id: cordoned.id, blocked: run.blocked() };
   }
 
-  /** Every replica computes the same instant, because it counts from what is written on the node. */
+  /** Every replica computes the same instant, because the time counts from what is written on the node. */
   #deadline({ since }: CordonedNode): number | undefined {
     const { timeoutMs } = this.#settings;
     return timeoutMs === 0 ? undefined : Date.parse(since) + timeoutMs;
@@ -163,10 +163,10 @@ export class DrainEngine {
       metrics.drainsRunning.dec();
       if (end === 'superseded') metrics.drains.inc({ result: end });
       if (this.#runs.get(node.metadata.name) === run) this.#runs.delete(node.metadata.name);
-      // Whoever waits looks for itself. Where nobody does, the status wakes the agent, which asks again.
+      // Those who wait check the node themselves. If nobody waits, the status wakes the agent, which asks again.
       if (end === 'empty' && !run.isAwaited) void reportEmpty(this.#ports, { node, since }, this.#closing.signal);
     };
-    // A run fails where its waiters see it; with no waiters, the next request begins another.
+    // A failure goes to those who wait for the run. If nobody waits, the next request begins another run.
     run.start().then(over, () => over());
   }
 

@@ -148,7 +148,7 @@ export class Evictor {
   }
 }
 
-/** Of what the API server says, or a webhook through it, which may be of any length. */
+/** Characters kept of a message. It may be a webhook's and of any length. */
 const LONGEST_MESSAGE = 300;
 
 /** In stable words, because they go into the resource's status. */

@@ -34,8 +34,8 @@ export function podDeleteStatus(pod: Pod, terms: FilterTerms): PodDeleteStatus {
 }
 
 /**
- * As much of a pod as `podDeleteStatus` reads. A drain's watch keeps nothing else, because containers, volumes and their states can be large:
- * a filter on another field adds it here.
+ * The fields of a pod that `podDeleteStatus` reads. A drain's watch keeps nothing else, because containers, volumes and their states can be
+ * large. A filter that reads another field must add it here.
  */
 export function filterFields({ metadata, spec, status }: Pod): Pod {
   return {
@@ -131,7 +131,7 @@ export function filterListed(
   return keepOwnUnlessReschedulable(list, () => otherNodeTakesPods(transport, nodeName));
 }
 
-/** One that will do is enough, and is mostly among the first; a Node with the list of its images takes tens of KiB. */
+/** One suitable node is enough, and it is mostly among the first. A Node with its list of images takes tens of KiB. */
 const PAGE_SIZE = 10;
 const SCHEDULABLE = queryOf({ fieldSelector: 'spec.unschedulable=false' });
 
@@ -144,7 +144,7 @@ async function otherNodeTakesPods(transport: KubeTransport, nodeName: string, si
   return false;
 }
 
-/** For how long another node counts as there. */
+/** How long the presence of another node is believed. */
 const FRESH_MS = 30_000;
 
 interface RescheduleOptions {
@@ -154,7 +154,7 @@ interface RescheduleOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether the operator's own pods could go to another node, for the whole of a run: its pods change many times. */
+/** Whether the operator's own pods could move to another node. It is remembered during a run, whose pods change many times. */
 export class Reschedule {
   readonly #options: RescheduleOptions;
   #presumed: Promise<boolean> | undefined;
@@ -164,12 +164,12 @@ export class Reschedule {
     this.#options = options;
   }
 
-  /** For the count alone, while other pods are left. Where nobody can tell, the drain of the others goes on. */
+  /** Only for the count, while other pods are left. If the API does not answer, it says yes, so that the drain of the others continues. */
   isPresumed(): Promise<boolean> {
     return (this.#presumed ??= this.#ask().catch(() => true));
   }
 
-  /** When it is their turn. */
+  /** Asked when it is their turn to be evicted. */
   async isPossible(): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.monotonic() < this.#freshUntil) return true;

@@ -7,16 +7,17 @@ import type { Ports } from '../ports.ts';
 import type { Blocked } from './filter.ts';
 
 /**
- * What the preflight does on this node. A refusal leaves a node in service, and so is for nodes that are in service. On a node that bears our
- * marks already (of the boot before, or of its exclusion from load balancers) a refusal would leave them there for as long as it lasts,
- * whereas a drain that has begun ends at its deadline.
+ * What the preflight does on this node. A refusal leaves a node in service, so it is meant for nodes in service. A node may bear our marks
+ * already, from the boot before or from its exclusion from load balancers. There a refusal would leave the marks for as long as it lasts,
+ * whereas a drain ends at its deadline.
  */
 export function preflightOn(node: Node, set: Preflight): Preflight {
   return readMarks(node) ? 'warn' : set;
 }
 
 /**
- * The pods that may take longer to end than their drain may. A grace is the most that a pod takes, so this is a reason to warn, and none to refuse.
+ * The pods that may take longer to end than their drain may. A grace period is the longest that a pod takes, so this is a reason to warn
+ * and not to refuse.
  * @param timeoutMs of a drain, from its beginning; 0 = for ever
  */
 export function outlasting(pods: readonly Pod[], timeoutMs: number): readonly Pod[] {
@@ -30,7 +31,7 @@ export function graceSeconds({ metadata, spec }: Pod): number {
 
 /**
  * By UID: the pods that no eviction can move as things are, and why.
- * @throws what the transport throws, with `refuse` only: a warning is not worth a drain, so where budgets cannot be read there is none
+ * @throws what the transport throws, but only with `refuse`. With `warn` the drain goes on without a warning where budgets cannot be read
  */
 export async function precheck(
   { budgets, logger }: Pick<Ports, 'budgets' | 'logger'>,
@@ -59,7 +60,10 @@ export function unevictable(pods: readonly Pod[], budgets: readonly PodDisruptio
   return new Map(reasons);
 }
 
-/** The same order as the API server's: a pod that provides nothing goes freely, two budgets are its error, then the one decides. */
+/**
+ * In the API server's order: a pod that provides nothing is evicted freely, two budgets for one pod are an error, and then its one budget
+ * decides.
+ */
 function whyNever(pod: Pod, budgets: readonly PodDisruptionBudget[]): string | undefined {
   if (pod.metadata.deletionTimestamp !== undefined || isPodTerminal(pod) || pod.status?.phase === 'Pending')
     return undefined;
@@ -74,7 +78,10 @@ function covers({ metadata, spec }: PodDisruptionBudget, pod: Pod): boolean {
   return metadata.namespace === pod.metadata.namespace && selects(spec?.selector, pod.metadata.labels ?? {});
 }
 
-/** Whether it allows a disruption now, or will once all of its pods are healthy. One that nobody has counted yet may. */
+/**
+ * Whether the budget allows a disruption now, or will once all of its pods are healthy. A budget that its controller has not counted yet
+ * may allow one.
+ */
 function hasSpare({ status }: PodDisruptionBudget): boolean {
   const { disruptionsAllowed = 0, desiredHealthy, expectedPods } = status ?? {};
   return disruptionsAllowed > 0 || desiredHealthy === undefined || (expectedPods ?? 0) > desiredHealthy;

@@ -11,9 +11,9 @@ import { type EvictionQueue, Evictor } from './evictor.ts';
 import { type Blocked, filterFields, filterPods, keepOwnUnlessReschedulable, podsLeft, Reschedule } from './filter.ts';
 import { StatusWriter } from './status.ts';
 
-/** How one run of a drain ended. Whoever waits for it then looks for itself at what is true. */
+/** How a run of a drain ended. Those who waited for it then check the node themselves. */
 export type RunEnd =
-  /** No pod that the drain has to see gone is in sight any more. */
+  /** No pod that the drain must see gone is left. */
   | 'empty'
   /** The marks are gone or another drain's. */
   | 'superseded'
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a run goes on when nobody waits for it. An agent that asks again, here, has done so by then. */
+/** How long a run continues when nobody waits for it. An agent that asks this replica again has done so by then. */
 const LONGEST_ABSENCE_MS = 10_000;
 
 /** Evicts the pods of a cordoned node for as long as it bears the marks of this drain. One per node and replica. */
@@ -46,7 +46,7 @@ export class DrainRun {
   #waiting = 0;
   /** Aborts when nobody has waited for a while. */
   readonly #abandoned = new AbortController();
-  /** Ends the countdown to that. */
+  /** Aborts when somebody waits again, which ends that countdown. */
   #joined = new AbortController();
 
   constructor(ports: Ports, options: RunOptions) {
@@ -69,14 +69,14 @@ export class DrainRun {
     return this.#evictor?.blocked() ?? new Map();
   }
 
-  /** Resolves with the end of the run, which outlives outages of what it watches. */
+  /** Resolves when the run ends. Outages of the API do not end it. */
   start(): Promise<RunEnd> {
     return (this.#ended ??= this.#run());
   }
 
   /**
-   * Waits for the end. An agent comes to any replica with its next request: what each of them may do for one drain would add up if runs that
-   * nobody waits for went on.
+   * Waits for the end. The agent's next request may reach another replica. If runs that nobody waits for continued, what each replica may
+   * do for one drain would add up.
    * @param gone its reason is thrown when it aborts
    */
   async wait(gone?: AbortSignal): Promise<RunEnd> {
@@ -93,7 +93,7 @@ export class DrainRun {
   #countDown(): void {
     this.#joined = new AbortController();
     const abandoned = this.#abandoned;
-    // Without `this`: a run that has ended would keep its node and pods in memory until then.
+    // This callback does not capture `this`: a run that has ended would keep its node and pods in memory until then.
     const absence = this.#ports.clock.sleep(LONGEST_ABSENCE_MS, this.#joined.signal);
     absence.then(
       () => abandoned.abort(),
@@ -174,7 +174,7 @@ async function* watchPods(
   }
 }
 
-/** Whether `pods` are known, and changed by it. */
+/** Applies the change. @returns whether `pods` is complete and has changed */
 function apply(change: Change<Pod>, pods: Map<string, Pod>): boolean {
   switch (change.kind) {
     case 'replaced':

@@ -24,7 +24,7 @@ interface ReportedDrain {
   readonly shadowVersion: string;
 }
 
-/** What `status.drain` says, in words that change only when the matter does. */
+/** The value of `status.drain`. Its texts change only when the facts do. */
 export function progressOf(since: string, pods: readonly Pod[], blocked: Blocked): DrainProgress {
   return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
 }
@@ -108,7 +108,7 @@ export class StatusWriter {
     if (!this.#writing) void this.#write();
   }
 
-  /** Waits first: the drain has just written its beginning, and one that is soon over needs no more. */
+  /** Waits first: the drain has just written its first status, and a short drain needs no second one. */
   async #write(): Promise<void> {
     const { clock, logger } = this.#ports;
     this.#writing = true;
@@ -122,7 +122,7 @@ export class StatusWriter {
     this.#writing = false;
   }
 
-  /** Bears a resourceVersion: progress of a drain that is over must not come back into the status. */
+  /** Writes with a resourceVersion, so that progress of a drain that is over cannot come back into the status. */
   async #patch(drain: DrainProgress): Promise<void> {
     const name = shadowName(this.#nodeName);
     const { shadows } = this.#ports;

@@ -23,13 +23,13 @@ interface VolumeWait {
 type VolumeStep =
   /** Nothing is to be waited for, or the time is up and these are still in use. */
   | { readonly kind: 'go'; readonly inUse: readonly string[] }
-  /** The time of the drain's wait begins with this patch. */
+  /** This patch starts the time for which the drain may wait. */
   | { readonly kind: 'begin'; readonly patch: NodePatch }
   | { readonly kind: 'wait'; readonly ms: number };
 
 /**
- * Waits until the kubelet has unmounted what drained pods used: of a node that reboots before that, the volumes are not detached for
- * minutes, in which their pods cannot start elsewhere.
+ * Waits until the kubelet has unmounted what drained pods used. If the node reboots before that, its volumes stay attached for minutes, and
+ * their pods cannot start elsewhere in that time.
  * @returns the volumes that are in use when the time is up, none where all are free; undefined after any wait: look at the node again
  */
 export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<readonly string[] | undefined> {
@@ -82,7 +82,10 @@ async function begin(
   void events.record(node, waitingForVolumes(inUse));
 }
 
-/** Until none of them is in use any more, the node is no longer this drain's, or the time is up. Rejects with the reason of its signal. */
+/**
+ * Waits until none of them is in use any more, the node is no longer this drain's, or the time is up. Rejects with the reason of its
+ * signal.
+ */
 async function untilFree(
   ports: Ports,
   { cordoned: { node, id }, signal: given }: VolumeWait,
@@ -105,7 +108,7 @@ async function untilFree(
   }
 }
 
-/** The volumes that the kubelet has in use, without those of pods that stay. Where theirs cannot be told, all are waited for. */
+/** The volumes that the kubelet has in use, without those of pods that stay. If those cannot be read, all are waited for. */
 async function volumesToLeave(ports: Ports, { cordoned: { node }, staying }: VolumeWait): Promise<readonly string[]> {
   const inUse = volumesOf(node);
   if (inUse.length === 0) return [];
@@ -122,7 +125,7 @@ function volumesOf({ status }: Node): readonly string[] {
   return status?.volumesInUse ?? [];
 }
 
-/** A claim that a pod makes for itself is called by the names of both. */
+/** An ephemeral claim is named after its pod and its volume. */
 function claimsOf({ metadata: { namespace = '', name }, spec }: Pod): { namespace: string; name: string }[] {
   return (spec?.volumes ?? []).flatMap((volume) => {
     const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;

@@ -24,7 +24,7 @@ interface AgentRouteOptions {
 /** Resolves with the body of the answer. */
 type Act = (agent: VerifiedAgent, context: Context, gone: AbortSignal) => Promise<object | void>;
 
-/** The routes of agents. Who asks is found out before anything of the body is read. */
+/** The routes of agents. The caller is authenticated before anything of the body is read. */
 export function addAgentRoutes(
   router: Router,
   { service, authenticator, requireCertificate }: AgentRouteOptions,
@@ -36,7 +36,7 @@ export function addAgentRoutes(
       if (requireCertificate) expectCertificate(context.req.socket);
       const { headersDistinct, socket } = context.req;
       const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
-      // A caller that has left has nothing done: its drain would cordon the node with nobody waiting.
+      // Nothing is done for a caller that has left: its drain would cordon the node while nobody waits.
       gone.throwIfAborted();
       const body = await inFlight.run(agent.nodeName, () => act(agent, context, gone));
       context.status = 200;
@@ -79,10 +79,10 @@ function goneSignal({ res }: Context): AbortSignal {
   return gone.signal;
 }
 
-/** An agent asks for one thing at a time; what it asked for before may still run where its connection broke unnoticed. */
+/** An agent sends one request at a time. Earlier ones may still run here where its connection broke unnoticed. */
 const MAX_IN_FLIGHT = 4;
 
-/** Bounds the requests of each node that are under way: an agent's token is as good as its node is, and each request takes memory. */
+/** Limits the requests of each node that run at once. An agent's token is no safer than its node, and each request takes memory. */
 class MaxInFlight {
   readonly #inFlight = new Map<string, number>();
 

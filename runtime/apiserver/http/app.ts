@@ -71,7 +71,10 @@ function addPublicRoutes(router: Router, { registry }: Metrics): void {
   });
 }
 
-/** A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 where it has to make way */
+/**
+ * A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 where it must give up its memory to
+ * others
+ */
 async function converted(request: IncomingMessage, holding: Holding): Promise<string> {
   let head = '';
   const note = (chunk: Buffer): void => {

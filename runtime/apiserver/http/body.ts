@@ -43,8 +43,8 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
 const PIECE = 64 * 1024;
 
 /**
- * Answers with JSON, piece by piece: TLS encrypts all that it is given at once, and keeps that until the client reads. Resolves when the
- * last piece is given, or the client has gone.
+ * Sends JSON in pieces, because TLS encrypts whatever it is given at once, and keeps it until the client reads. Resolves when the last
+ * piece was handed over, or the client has gone.
  */
 export async function writeJson(response: ServerResponse, body: Buffer): Promise<void> {
   response.writeHead(response.statusCode, { 'content-type': 'application/json', 'content-length': body.length });

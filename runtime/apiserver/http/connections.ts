@@ -17,12 +17,12 @@ interface Exchange {
 const LINGER_MS = 5_000;
 
 /**
- * Refuses what ends before there is a request that a route could refuse: handshakes that fail, connections beyond the most, headers and
- * bodies that Node's parser and its timeouts do not take, and requests out of turn.
+ * Refuses what fails before a route sees a request: failed handshakes, connections above the limit, headers and bodies that Node's parser
+ * or its timeouts reject, and requests out of turn.
  */
 export class ConnectionGuard {
   readonly #refusals: RefusalLog;
-  /** The last of each connection. */
+  /** The last exchange of each connection. */
   readonly #exchanges = new WeakMap<Socket, Exchange>();
 
   constructor(refusals: RefusalLog) {
@@ -30,8 +30,8 @@ export class ConnectionGuard {
   }
 
   /**
-   * `handle` for one request of a connection at a time. Node reads on while an answer is awaited, and each request that it reads ahead
-   * takes memory until then: so a connection is closed whose client sends without waiting, as none of ours does.
+   * Handles one request of a connection at a time. While an answer is pending, Node reads further requests, and each of them takes memory.
+   * So a connection whose client does not wait for answers is closed. None of our clients sends like that.
    */
   inTurn(handle: Handle): Handle {
     return async (request, response) => {
@@ -71,7 +71,7 @@ export class ConnectionGuard {
   }
 
   #refuse(socket: Socket, refusal: RefusedError): void {
-    // The client is being told already; this is what else it has sent.
+    // The client is already being told. This error is about what else it has sent.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
     this.#refusals.note('connection refused', refusal);
@@ -81,7 +81,7 @@ export class ConnectionGuard {
     socket.setTimeout(LINGER_MS);
   }
 
-  /** Whether the request that is refused has had a part of its answer: what is written after it would be taken for the rest. */
+  /** Whether a part of the answer was already sent. Anything written now would be taken for the rest of it. */
   #hasBegun(socket: Socket): boolean {
     const { request, response } = this.#exchanges.get(socket) ?? {};
     const isOver = request?.complete && response?.writableEnded;
@@ -91,7 +91,7 @@ export class ConnectionGuard {
 
 const OUT_OF_TURN = new RefusedError(429, 'TooManyRequests', 'a request came before the one before it was answered');
 
-/** What is not of Node's parser or its timeouts is of TLS: a server of node:https tells its errors here as well. */
+/** Errors that are not from Node's parser or its timeouts are TLS errors, which a server of node:https reports here too. */
 function connectionRefusal(code: string): RefusedError {
   if (code === 'HPE_HEADER_OVERFLOW') return new RefusedError(431, 'TooLarge', 'the headers are too large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RefusedError(408, 'TooSlow', 'the request took too long to come');

@@ -4,7 +4,7 @@ const MESSAGE = 'too many large requests at once; ask again';
 
 /** What one request keeps in memory. */
 export interface Holding {
-  /** @throws RefusedError 503 where it has to make way itself */
+  /** @throws RefusedError 503 where this request itself has to make way */
   keep(bytes: number): void;
   /** To be called when the request ends, however it ends; a second call does nothing. */
   release(): void;
@@ -16,8 +16,8 @@ interface Held {
 }
 
 /**
- * Bounds what all requests of a kind keep in memory together, answers included. Where there is no more room, the oldest makes way. A client
- * as fast as the API server is never the oldest for long, and one that stalls keeps nobody out.
+ * Limits the memory that all requests of a kind take together, answers included. When there is no more room, the oldest request is ended. A
+ * client as fast as the API server is never the oldest for long, and a client that stalls keeps nobody out.
  */
 export class MemoryBound {
   readonly #maxBytes: number;

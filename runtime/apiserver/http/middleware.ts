@@ -25,7 +25,7 @@ export function requestId({ response }: Context): string {
   return response.get(REQUEST_ID);
 }
 
-/** Counts what was answered by route template, so that what a stranger asks for cannot multiply the series. */
+/** Counts answers by route template, so that the paths of a stranger cannot multiply the series. */
 export function countRequests({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): Middleware {
   return async (context, next) => {
     const began = clock.monotonic();

@@ -4,7 +4,10 @@ import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RefusedError } from '../refusal.ts';
 
-/** Of one reason: enough to see what a fleet is refused, and no more than a line a second for a client that wants to fill the log. */
+/**
+ * Log lines for one reason: enough to see what a fleet is refused, and no more than a line a second for a client that wants to fill the
+ * log.
+ */
 const BUDGET = { lines: 20, periodMs: 20_000 };
 
 interface RefusalLogOptions {
@@ -13,7 +16,7 @@ interface RefusalLogOptions {
   readonly logger: Logger;
 }
 
-/** Where every refusal is told: all of them are counted, by reason, and as many are logged as somebody can read. */
+/** Counts every refusal by reason, and logs only as many as somebody can read. */
 export class RefusalLog {
   readonly #metrics: Pick<Metrics, 'refusals'>;
   readonly #logger: Logger;
@@ -25,7 +28,7 @@ export class RefusalLog {
     this.#budget = new LineBudget({ clock, ...BUDGET });
   }
 
-  /** @param fields of bounded size: they are a stranger's */
+  /** @param fields of bounded size, because a stranger chooses them */
   note(
     message: 'request refused' | 'connection refused',
     refusal: RefusedError,

@@ -50,7 +50,7 @@ async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal):
   return !(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal));
 }
 
-/** After it, a drain that looked at the node before can only answer 409. */
+/** After this write, a drain that has read the node before can only get 409. */
 function releasedPatch({ metadata }: Node): {
   metadata: { resourceVersion: string; annotations: Record<string, string> };
 } {
@@ -60,7 +60,7 @@ function releasedPatch({ metadata }: Node): {
   };
 }
 
-/** A value that differs from the one before, so that the write is one. */
+/** A value that differs from the one before, so that the write changes something. */
 function another(value: string | undefined): string {
   const count = Number(value ?? 0);
   return String(Number.isSafeInteger(count) ? count + 1 : 1);

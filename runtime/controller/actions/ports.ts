@@ -19,7 +19,7 @@ export interface ActionPorts {
   readonly clock: Clock;
 }
 
-/** What came of it: written; nothing to write any more; or the world is not the one that it was decided on. */
+/** The result: written, nothing left to write, or the state is not the one that the command was decided on. */
 export type Outcome = 'done' | 'needless' | 'moved';
 
 /** Whether a container of the agent runs on the node, at this moment. */

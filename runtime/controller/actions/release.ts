@@ -8,10 +8,7 @@ import { type ShadowFacts, viewOfNode } from '../views.ts';
 import { type ActionPorts, agentRuns, type Outcome, ownShadow } from './ports.ts';
 import { writeSpec } from './specs.ts';
 
-/**
- * Rule M8. In each case the Node is read first: whatever is seen after that holds for the Node that the patch is written on, or the patch
- * answers 409.
- */
+/** Rule M8. The Node is always read first. So what is read after it still holds when the patch is written, or the patch gets 409. */
 
 /** (a) and (b): marks at rest. */
 export async function releaseNode(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
@@ -33,7 +30,10 @@ export async function rescue(ports: ActionPorts, nodeName: string, signal: Abort
   return ended ? 'done' : released;
 }
 
-/** No start, so no slot is needed: after it every drain is refused, and so is the record of a reboot. Whether there was anything to end. */
+/**
+ * This is no start, so it needs no slot. After it every drain is refused, and so is the record of a reboot. @returns whether there was
+ * anything to end
+ */
 async function endUpdate(
   ports: ActionPorts,
   { shadow, bootId }: { readonly shadow: ShadowFacts; readonly bootId: string | undefined },

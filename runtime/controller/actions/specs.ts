@@ -34,8 +34,8 @@ function completed({ beganAt }: Completion, now: number): Readonly<Record<string
 }
 
 /**
- * The write that calls the update off (rule L8); undefined where the world has moved on. The Node is read first: a drain that is under way
- * shows on it, and one that begins after that changes the shadow, so that the write answers 409.
+ * The write that calls the update off (rule L8); undefined where the state is another one by now. The Node is read first: a drain that is
+ * under way shows on it. A drain that begins after that changes the shadow, so that the write gets 409.
  */
 export async function callOff(
   ports: ActionPorts,

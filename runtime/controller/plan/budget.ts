@@ -21,14 +21,14 @@ export class Budget {
   readonly #taken: Set<string>;
   /** Until when nodes take a part that are not being updated, by UID. */
   readonly #outages = new Map<string, number>();
-  /** The least that must come back before anybody gets a slot who was refused one. */
+  /** How many places must come back before a node that was refused a slot gets one, for the node that needs the fewest. */
   #short = Infinity;
 
   /** @param fleet every node of the cluster: marks can be on any */
   constructor(fleet: readonly AssessedNode[], { slots, shadows }: Snapshot, { maxConcurrent }: Policy) {
     this.#fleet = fleet;
     this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));
-    // A shadow whose node is not known counts as its owner; nobody acts on one without an owner.
+    // A shadow whose node is not known counts by the UID of its owner. Nobody acts on a shadow without an owner.
     const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
     let managed = 0;
     for (const info of fleet) {
@@ -43,7 +43,7 @@ export class Budget {
     this.capacity = concurrency(maxConcurrent, managed);
   }
 
-  /** Gives the node a slot, where it has none yet; what keeps it from one, where something does. */
+  /** Gives the node a slot, where it has none yet. @returns what keeps it from a slot, where something does */
   take(uid: string): Finding | undefined {
     const short = this.#taken.size + Number(!this.#taken.has(uid)) - this.capacity;
     if (short > 0) {
@@ -54,7 +54,7 @@ export class Budget {
     return undefined;
   }
 
-  /** Who takes it up by now, those that are about to start included: nodes by name, then what belongs to none. */
+  /** Who takes up the budget now, including those that are about to start: nodes by name, then what belongs to no known node. */
   get holders(): readonly Holder[] {
     const unknown = new Set(this.#taken);
     const holders: Holder[] = [];

@@ -1,16 +1,13 @@
 import type { ShadowCondition, Spec } from '../../shadow/model.ts';
 import type { Finding } from './verdict.ts';
 
-/**
- * A write to make. Each names the state of the world that it was decided on, so that a world that has moved on answers 409 and the plan is
- * made again.
- */
+/** A write to make. Each names the state that it was decided on. Where that has changed, the write gets 409 and a new plan is made. */
 export type Command =
   | SetSpec
   /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
   | Start
   | CallOff
-  /** Makes sure that no write of anybody can land on the shadow any more (rule L4). */
+  /** Makes sure that no earlier write can land on the shadow any more (rule L4). */
   | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
   | Free
   /** Releases marks at rest: on a node whose shadow is idle, or that has neither shadow nor agent (rule M8 a, b). */
@@ -54,13 +51,13 @@ export interface Start {
   readonly spec: Spec;
 }
 
-/** Ends an update whose node has not been disturbed for it yet: no start, and no failure. */
+/** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */
 export interface CallOff {
   readonly kind: 'call-off';
   readonly node: string;
   readonly shadow: string;
   readonly spec: Spec;
-  /** The verdict that it may not go on by. */
+  /** Why it may not go on. */
   readonly because: Finding;
 }
 

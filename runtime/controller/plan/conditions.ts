@@ -18,8 +18,8 @@ interface ConditionRules {
 }
 
 /**
- * The conditions that do not say what the verdicts say. A shadow that is about to be written, or whose view is out of date, gets its condition
- * once that has been seen. Some may be withheld: they are not among the limit.
+ * Writes for the conditions that differ from the verdicts. A shadow that is about to be written, or whose view is stale, gets its condition
+ * later, once that write has been seen. Writes that are withheld do not count towards the limit.
  */
 export function conditionCommands(
   judged: readonly { readonly info: NodeInfo; readonly verdict: Verdict }[],
@@ -63,7 +63,7 @@ function conditionFor(
   return { kind: 'set-condition', shadow: name, resourceVersion, conditions: [...others, condition] };
 }
 
-/** An offer is as old as it is, however late the condition comes to be written: a trigger may lie between. Undefined = now. */
+/** The time of the offer counts, however late the condition is written: a trigger of the schedule may lie between. Undefined = now. */
 function transition(value: ShadowCondition['status'], offeredAt: number | undefined): string | undefined {
   return value === 'False' && offeredAt !== undefined ? atTime(offeredAt) : undefined;
 }

@@ -27,12 +27,12 @@ export interface GateResult {
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
-/** Time changes nothing about it, or ends it at the instant that it names. */
+/** Time changes this result at the instant that the finding names, or never. */
 const stopped = (finding: Finding): GateResult => ({ finding, changesAt: finding.until ?? NEVER });
 
 /**
- * What keeps the node from starting on `version`, the budget apart. People come first, then time, and then other nodes: whoever waits for
- * those waits for nothing else.
+ * What keeps the node from starting on `version`, apart from the budget. What people have decided comes first, then time, then other nodes.
+ * So a node that waits for others waits for nothing else.
  */
 export function gate(info: NodeInfo, version: string, keeper: Gatekeeper): GateResult {
   const { node, shadow } = info;
@@ -63,9 +63,9 @@ const PAUSED = found('Paused', 'the namespace bears the paused annotation');
 const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 
 /**
- * The second gate, before a node is disturbed for the version that it has staged (rule L8); undefined where it may be. What the first gate
- * would refuse by now, for a person's sake or the release's, is called off: a pause is over some day, and a node that is down may come back, so
- * then it waits. A window that has closed stops nothing that has begun.
+ * The second gate, before a node is disturbed for the version that it has staged (rule L8); undefined where it may be. Under a hold, or
+ * where the version is halted, the update is called off. Under a pause, which ends some day, and while the node is not Ready, it waits. A
+ * window that has closed stops nothing that has begun.
  */
 export function secondGate(info: NodeInfo, { snapshot, releases }: Gatekeeper): Stop | undefined {
   const { node, shadow } = info;
@@ -80,12 +80,12 @@ export function secondGate(info: NodeInfo, { snapshot, releases }: Gatekeeper): 
   return node.ready ? undefined : { kind: 'wait', because: NOT_READY };
 }
 
-/** A budget that is used up for a moment is waited for: other nodes' pods may only be starting. */
+/** How long a refusal is waited out: a budget may be used up only for a moment, while pods of other nodes start. */
 const REFUSED_MS = 120_000;
 
 /**
- * From when on a node that holds a slot which others wait for is called off: a refusal of its drain has no end of its own (rule L8). Without
- * its agent a node is rescued, whatever it was refused.
+ * When the update of a node whose drain is refused is called off, if others wait for its slot: the refusal does not end by itself (rule
+ * L8). A node without its agent is rescued instead.
  */
 export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusals }: Gatekeeper['snapshot']): number {
   if (!shadow || shadow.stale || health.agentSilent || !isRefused(shadow, node.marks)) return NEVER;
@@ -93,14 +93,14 @@ export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusal
   return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
 }
 
-/** Of a node whose update was called off and whose agent is on its way to rest: what keeps it from starting again is why. */
+/** Why an update was called off, while its agent returns to rest: the same gate keeps the node from starting again. */
 export function stillRefused(info: NodeInfo, keeper: Gatekeeper): GateResult {
   const { status } = info.shadow ?? {};
   if (!info.shadow || !status || !isCalledOff(info.shadow)) return PASS;
   return status.current_version === status.target_version ? PASS : gate(info, status.target_version, keeper);
 }
 
-/** A node that has failed on the version may always try again: whether it recovers is how one knows that the release is sound. */
+/** A node that has failed on the version may always try again: its recovery shows that the release is sound. */
 function haltedOn({ uid }: NodeView, { failed, failuresLeft }: OsRelease, version: string): Finding | undefined {
   if (failuresLeft > 0 || failed.has(uid)) return undefined;
   return found('RolloutHalted', `too many nodes failed on ${version}`);
@@ -116,7 +116,10 @@ function unproven({ uid }: NodeView, release: OsRelease, version: string): Findi
 const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MINUTES = 1440;
 
-/** After a failure a node tries again only after more than min(2^crashes, 1440) minutes. Nothing holds where nobody knows when it failed. */
+/**
+ * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
+ * failed.
+ */
 function backingOff({ status, failedAt }: ShadowView, { now }: Gatekeeper): Finding | undefined {
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
   const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
@@ -132,7 +135,7 @@ function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeep
   return { ...drainBlockedFinding(status), until: refusal.retryAt };
 }
 
-/** Where updates start at moments, whoever was offered one before the last moment is in time. */
+/** Where updates start at moments, a node that was offered its update before the last moment is in time. */
 function outsideWindow({ offeredAt }: ShadowView, { snapshot }: Gatekeeper): Finding | undefined {
   const { open, triggeredAt, changesAt } = snapshot.window;
   if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;

@@ -35,7 +35,7 @@ export interface AssessedNode extends NodeInfo {
   readonly health: Health;
 }
 
-/** For how long after an update what becomes of the node is put down to its release, milliseconds. */
+/** For how long after an update an outage of the node is blamed on its release, milliseconds. */
 const PROBATION_MS = 3_600_000;
 
 /** Nearly every node, nearly always. */
@@ -72,8 +72,8 @@ function isWell({ node, shadow, silentSince }: NodeInfo): boolean {
 }
 
 /**
- * A host that is down cannot run its agent: silence counts from when the node was Ready. The agent of a node that nobody has registered, up
- * or not, is waited for from when the node was first seen.
+ * A host that is down cannot run its agent, so silence counts from when the node became Ready. Where a node has no shadow yet, it counts
+ * from when the node was first seen, Ready or not.
  */
 function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Policy): number {
   if (silentSince === undefined) return NEVER;
@@ -81,7 +81,7 @@ function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeout
   return node.ready ? Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs : NEVER;
 }
 
-/** Only what was asked for: a machine that dies at any other moment blames no release (rule F1). */
+/** Only a requested reboot counts: a machine that dies at any other moment is no fault of the release (rule F1). */
 function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Policy): number {
   if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
@@ -112,7 +112,9 @@ function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: P
   return { endsAt: unlessGiven('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
 }
 
-/** A node that has finished fails its soak still, where it is not Ready since soon after that: what befalls it later is its own affair. */
+/**
+ * A node that has finished its update still fails its soak where it went not Ready soon after. Later outages are no fault of the release.
+ */
 function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Policy): Trial {
   const { finishedAt } = shadow;
   if (ready || finishedAt === undefined) return NO_TRIAL;
@@ -121,8 +123,8 @@ function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { s
 }
 
 /**
- * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader begins to count anew, and a
- * release that was halted must stay so.
+ * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader starts to count again, but
+ * a release that was halted must stay halted.
  */
 function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
   return upToDate(status)?.reason === reason ? -Infinity : instant;
@@ -131,12 +133,12 @@ function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant:
 function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Policy, now: number): number | undefined {
   const { node, silentSince = -Infinity } = info;
   const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
-  // Until its agent has been away for as long as for a rescue, it may only be starting anew.
+  // Until its agent has been away for long enough to be rescued, the agent may only be restarting.
   const until = Math.max(outage, isLeftOver(info) ? silentSince + agentTimeoutMs : -Infinity);
   return now < until ? until : undefined;
 }
 
-/** Whether an update is at rest without its agent: nothing of it goes on, and nobody is there to report that. A rescue leaves it so (L3 (d)). */
+/** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
 export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
   if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
   return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
@@ -147,7 +149,7 @@ const MINUTE_MS = 60_000;
 const STAGING_MS = 180 * MINUTE_MS;
 /** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
 const REBOOTING_MS = 60 * MINUTE_MS;
-/** Whatever else an agent does it does at once. */
+/** An agent does everything else at once. */
 const OTHER_MS = 30 * MINUTE_MS;
 
 /** An update whose step takes longer than it may. */
@@ -157,7 +159,10 @@ interface Deadline {
   readonly endsAt: number;
 }
 
-/** Of an update that would else be said to run: nothing but a person ends this. A soak has times of its own. */
+/**
+ * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
+ * own.
+ */
 export function progressDeadline({ node, shadow, health }: AssessedNode, policy: Policy): Deadline | undefined {
   if (!shadow || health.soak !== undefined) return undefined;
   const begun = stepBegan(shadow);
@@ -166,14 +171,14 @@ export function progressDeadline({ node, shadow, health }: AssessedNode, policy:
   return { since, endsAt: since + policy.returnTimeoutMs };
 }
 
-/** By the stamp of the controller, which outlives the process that wrote it; of one whose clock was ahead, since it was seen. */
+/** By the timestamp in the spec, which outlives the controller that wrote it. A timestamp in the future counts from when it was seen. */
 function stepBegan({ spec, stateSeenAt }: ShadowView): number {
   return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
 }
 
 /**
- * How long the step may take, milliseconds. Where it is over, a controller that was away or a pause that is lifted is late, and no node: the
- * next is written with this very plan, or the verdict says what keeps it from that.
+ * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
+ * not late. The next step is written by this plan, or the verdict says why not.
  */
 function limitOf(shadow: ShadowView, { drainTimeoutMs }: Policy): number {
   const { state } = shadow.spec;

@@ -3,7 +3,7 @@ import type { RebootRecord, Spec, Status } from '../../shadow/model.ts';
 import { nextState } from '../../shadow/states.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
 
-/** How the watch over a node is going that is back from its update; undefined where there is none. */
+/** How the soak goes of a node that is back from its update; undefined where there is none. */
 export type Soak = 'waiting' | 'passed' | 'failed' | undefined;
 
 /**
@@ -19,7 +19,10 @@ export function progress({ spec, status }: ShadowView, soak: Soak, now: string):
   return arrived ? onwards(spec, now) : undefined;
 }
 
-/** The node has done what is wanted of it, or has given up: what comes next is the controller's to write. A soak apart, which time ends. */
+/**
+ * The node has reached the wanted state, or has given up, so the controller writes the next state. A soak is not looked at here: time ends
+ * it.
+ */
 export function isStepOver({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return spec.state !== 'Idle' && (status?.current_state === spec.state || status?.current_state === 'ErrorReset');
 }
@@ -33,7 +36,7 @@ function isSpent(spec: Spec, status: Status): boolean {
   return named && status.current_state === 'Idle' && status.current_version === status.target_version;
 }
 
-/** The node has its version in the inactive slot, and is in service: nobody has been told to disturb it. */
+/** The node has its version in the inactive partition, and is still in service. */
 export function isStaged({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return spec.state === 'StagedAndPerformedUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
 }
@@ -54,7 +57,7 @@ export function isCalledOff({ spec, status }: Pick<ShadowView, 'spec' | 'status'
   return spec.state === 'Idle' && status?.current_state === 'StagedAndPerformedUpdate';
 }
 
-/** The spec of an update that is over before it has led anywhere. It keeps the version, and so is no start. @param now RFC 3339 */
+/** The spec that calls an update off. It keeps the version, and so is no start. @param now RFC 3339 */
 export function calledOff({ spec }: Pick<ShadowView, 'spec'>, now: string): Spec {
   return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now };
 }
@@ -64,8 +67,8 @@ function onwards({ state, version }: Spec, now: string): Spec {
 }
 
 /**
- * The version that a start would lead to: at rest the one that is offered, and for a node that has begun nothing yet a newer offer than the
- * one it was told. Undefined where nothing can start. A withdrawn offer is no start: the agent ends that update by itself.
+ * The version that a start would lead to; undefined where nothing can start. For a node at rest it is the offered version. For a node that
+ * was told a version and has not begun, it is a newer offer. A withdrawn offer is no start: the agent ends that update by itself.
  */
 export function startable({ spec, status }: ShadowView): string | undefined {
   if (status?.current_state !== 'Idle' || status.target_version === status.current_version) return undefined;
@@ -78,9 +81,9 @@ export function startable({ spec, status }: ShadowView): string | undefined {
 const OVER: ReadonlySet<Status['current_state']> = new Set(['RebootedIntoUpdate', 'ErrorReset']);
 
 /**
- * The reboot that was asked for in this attempt (rules B1 and F1), as a text that is the same for as long as the request is; undefined where
- * nobody asked. Where the Node has marks, their drain must be over first. An agent that keeps `status.reboot` writes it when the version is
- * staged. For an agent that does not, the end of the drain is the request; under an apiserver that leaves no marks either, the cordon is.
+ * The reboot that was requested in this attempt (rules B1 and F1), as a text that stays the same for as long as the request does; undefined
+ * where nobody asked. If the Node has marks, their drain must be over first. An agent that keeps `status.reboot` writes it when the version
+ * is staged. For other agents the end of the drain is the request. Under an apiserver that leaves no marks either, the cordon is.
  */
 export function rebootRequest({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, node: Host): string | undefined {
   if (spec.state !== 'RebootedIntoUpdate' || !status || OVER.has(status.current_state)) return undefined;
@@ -108,8 +111,8 @@ export function isBackFromReboot(bootId: string | undefined, { status }: Pick<Sh
 }
 
 /**
- * The host came back, by its kubelet: it runs the version, or it has at least been booted since that was asked for. Its agent has not said
- * so, or the status would be another.
+ * By its kubelet the host came back: it runs the version, or it was at least booted since the request. Its agent has not reported that, or
+ * the status would be another.
  */
 export function isBackUnreported(
   { version, bootId, marks }: NodeView,

@@ -95,7 +95,7 @@ interface Decided {
   readonly stops: Stops;
 }
 
-/** Every command but conditions: what is wanted, starts apart, and what of it and of starts may be asked for. */
+/** All commands except conditions: `wanted` without starts, and in `commands`, starts included, those that may be sent now. */
 function withoutConditions(
   fleet: readonly AssessedNode[],
   { starts, stops }: Decided,

@@ -54,7 +54,9 @@ function over(holder: AssessedNode): Free['because'] | undefined {
   return isRescued(holder, shadow) ? 'rescued' : undefined;
 }
 
-/** Of a node without marks: nothing of the update is left but the agent's last word, which may never come. It counts as over. */
+/**
+ * Only for a node without marks: nothing is missing of the update but the agent's last report, which may never come. So it counts as over.
+ */
 function isRescued({ node, health }: AssessedNode, shadow: ShadowView): boolean {
   return health.agentSilent && (shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow));
 }

@@ -27,7 +27,7 @@ export interface Halted extends OsReleaseName {
   readonly failures: number;
 }
 
-/** What all releases together have done so far: counted anew each time from the shadows, nothing is remembered. */
+/** How all OS releases do. This is counted from the shadows for each plan, and nothing is remembered. */
 export class OsReleases {
   readonly #families = new Map<string, Family>();
   readonly #maxFailed: Quantity;
@@ -180,8 +180,9 @@ function recordedFailures({ spec, status }: ShadowView): readonly string[] {
 }
 
 /**
- * The last failure was an older agent's, or the CRD drops the newer fields: it is then put down to the release. Under an older apiserver the
- * record of an earlier failure stays in the status, and is of another time. Both times are of the node's clock.
+ * Whether the last failure has no record, because an older agent has reported it or the CRD drops the newer fields. It is then blamed on
+ * the release. Under an older apiserver the record of an earlier failure stays in the status, with another time. Both times are by the
+ * node's clock.
  */
 function isFailureUnrecorded(status: ShadowView['status']): boolean {
   if (!status || status.crash_count === 0) return false;
@@ -191,7 +192,7 @@ function isFailureUnrecorded(status: ShadowView['status']): boolean {
   return failedAt !== undefined && (instantOf(recorded.time) ?? failedAt) < failedAt;
 }
 
-/** A start that may have been written without having been seen leads to what was offered. */
+/** A start may have been written that nobody has seen yet. It leads to the offered version. */
 function headingFor({ slot }: AssessedNode, shadow: ShadowView): string | undefined {
   if (isActive(shadow)) return shadow.spec.version ?? undefined;
   return slot && (shadow.stale || slot.writes === 'unknown') ? shadow.status?.target_version : undefined;

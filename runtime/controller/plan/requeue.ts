@@ -1,6 +1,6 @@
 /**
- * When a plan asks to be made again although nothing has happened: what controller-runtime calls requeueAfter, as an instant. Whatever is
- * decided by time says when time alone would change it, and a plan asks for the nearest of these.
+ * When a plan asks to be made again although nothing has happened: controller-runtime's requeueAfter, as an instant. Each decision that
+ * depends on time also says when time alone would change it. A plan is made again at the nearest of these instants.
  */
 
 /** Time alone changes nothing. */

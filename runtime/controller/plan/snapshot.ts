@@ -13,13 +13,19 @@ export interface Snapshot {
   /** The namespace bears the annotation `paused`. */
   readonly paused: boolean;
   readonly window: WindowState;
-  /** What the API server has not taken of late, by name of the shadow of the node that it was for; a command that it took is not in here. */
+  /**
+   * Writes that the API server has refused or not answered of late, by name of the shadow of their node. A write that it has taken since is
+   * not in here.
+   */
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Which nodes are refused their drain, or were called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
 }
 
-/** Refused without a break since a moment; or called off for that, and not to be tried again before another. */
+/**
+ * Either the drain is refused, without a break since `since`. Or its update was called off for that, and is not tried again before
+ * `retryAt`.
+ */
 export type DrainRefusal =
   { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
 
@@ -45,9 +51,11 @@ export interface NodeView {
   readonly held: boolean;
   readonly unschedulable: boolean;
   readonly ready: boolean;
-  /** Since when it is Ready, or not, as the cluster says; a time to come, by another's clock, counts as when the change was first seen. */
+  /**
+   * Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen.
+   */
   readonly readyChangedAt: number;
-  /** Since when this process has seen it Ready, or not: what a release is blamed or proven by counts from no other clock. */
+  /** Since when this process has seen it Ready, or not. Blame and proof of a release count by this clock alone. */
   readonly readinessSeenAt: number;
   /** Hosts of the same variant and architecture are offered the same releases. */
   readonly family: string;
@@ -63,7 +71,7 @@ export interface ShadowView {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** UIDs of the Nodes that it belongs to: one, but where somebody has changed that. */
+  /** UIDs of the Nodes that it belongs to: one, unless somebody has changed that. */
   readonly owners: readonly string[];
   readonly spec: Spec;
   readonly status: Status | undefined;

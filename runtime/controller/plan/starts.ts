@@ -25,7 +25,7 @@ interface Candidate {
   /** The controller runs on it. */
   readonly isOwn: boolean;
   readonly crashes: number;
-  /** It may start; another is still being cleaned up, or its last start is in doubt. */
+  /** It may start. If not, its last update is still being cleaned up, or its last start is in doubt. */
   readonly isReady: boolean;
 }
 
@@ -80,10 +80,10 @@ function startOrder(a: Candidate, b: Candidate): number {
   return Number(a.isOwn) - Number(b.isOwn) || a.crashes - b.crashes || compare(a.info.node.name, b.info.node.name);
 }
 
-/** Waits for no slot of another node, but for the controller to clean up after its own last update. */
+/** It does not wait for another node's slot, but for the controller to clean up after its own last update. */
 const CLEANING_UP = found('WaitingForSlot', 'what is left of its last update is being settled');
 
-/** People and time keep it besides. */
+/** Where people or time keep the node as well, that is the finding. */
 const cleaningUp = (finding: Finding | undefined): Finding =>
   finding && finding.reason !== 'WaitingForSlot' ? finding : CLEANING_UP;
 

@@ -38,11 +38,11 @@ export interface Verdict {
   readonly until?: number;
   /** Place among those that wait for a slot, 1 = the next. */
   readonly position?: number;
-  /** What keeps a node that has begun nothing yet from going straight for the newer version that it is offered by now. */
+  /** Why a node that has begun nothing yet does not go straight for the newer version that it is offered by now. */
   readonly newer?: Finding;
 }
 
-/** What befalls an update that only a person, or the node itself, can end. */
+/** Troubles of an update that only a person, or the node itself, can end. */
 export const SETBACKS = ['NotReturned', 'SoakFailed', 'ProgressDeadlineExceeded'] as const;
 export type Setback = Verdict & { readonly reason: (typeof SETBACKS)[number] };
 
@@ -69,13 +69,13 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
 /** It may start, and others come first. */
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
-/** It may start, and no other is being updated that could make a place free. */
+/** It may start, but nodes that are not Ready take all places, and no running update will free one. */
 export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are not Ready take the places');
 
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);
 
-/** In the words that stand in the status, which outlive the attempt that they were said of. */
+/** From `status.drain`, which outlives the attempt that it is about. */
 export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): Finding {
   const { started_at, blocked_by = [] } = status?.drain ?? {};
   const since = instantOf(started_at);

@@ -111,7 +111,7 @@ function overdue(info: AssessedNode, { policy, now }: Gatekeeper): GateResult {
   return { finding: { ...found('ProgressDeadlineExceeded', message), since }, changesAt: NEVER };
 }
 
-/** What there is to say of a managed node, starts apart; undefined where only they decide. */
+/** The finding on a managed node, apart from starts; undefined where only starts decide. */
 function findingFor(info: AssessedNode, newest: Context['newest']): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
@@ -133,7 +133,7 @@ function withoutShadow({ node, isShadowUnowned, health }: AssessedNode): Finding
 const NOT_OWNED = 'does not name the Node as its owner: delete it, and the agent registers the node anew';
 const NEVER_CAME = 'no agent has come to register the node';
 
-/** Where the node is down, by what the cluster says, which every process reads alike. */
+/** For a node that is down, the time is the cluster's, so that every process says the same. */
 function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowView): Finding | undefined {
   const { notReturned, soak, agentSilent } = health;
   const { spec, status } = shadow;
@@ -154,7 +154,7 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
 
 const updatingTo = (version: string): Finding => found('Updating', `the node is being updated to ${version}`);
 
-/** The step stays out of the message, which would otherwise be written to the cluster at each of them. */
+/** The step is not in the message, or the condition would be written at each step. */
 function updating({ spec, status }: ShadowView): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
   const drain = spec.state === 'RebootedIntoUpdate' ? status?.drain : undefined;
@@ -166,14 +166,15 @@ function isBehind(status: Status, newest: string | undefined): boolean {
   return newest !== undefined && newest !== status.current_version && compareSemver(newest, status.current_version) > 0;
 }
 
-/** What people should know before an update starts, because it works as they said and can hurt all the same. */
+/** What people should know before an update starts. It follows their settings, and can still do harm. */
 export interface Warning {
   readonly reason: 'OnlySchedulableNode' | 'NoLoadBalancerTarget';
   readonly message: string;
 }
 
 /**
- * The same for as long as any of the nodes has its update before it, or in it: what verdicts say of it is written to the cluster.
+ * The warnings stay the same for as long as any node is about to be updated, or is being updated, because verdicts carry them into the
+ * cluster.
  * @param fleet every node of the cluster: those that are not managed go on serving
  */
 export function warningsFor(fleet: readonly AssessedNode[], policy: Policy): readonly Warning[] {
@@ -184,7 +185,7 @@ export function warningsFor(fleet: readonly AssessedNode[], policy: Policy): rea
   return policy.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }
 
-/** What an update has taken out of service, whoever cordoned it, is part of what is judged here. */
+/** A node that an update has taken out of service still counts, whoever cordoned it. */
 function isServing({ node, shadow }: AssessedNode): boolean {
   return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
 }
@@ -193,7 +194,7 @@ function isConcerned({ shadow }: AssessedNode): boolean {
   return shadow !== undefined && (isActive(shadow) || startable(shadow) !== undefined);
 }
 
-/** Verdicts of nodes that are about to be updated, or are; any other is news enough by itself. */
+/** Verdicts of nodes that are about to be updated, or are. Only these carry warnings. */
 const AHEAD: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating']);
 
 /** The verdict with what should be known before its node starts. */

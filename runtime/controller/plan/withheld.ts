@@ -59,7 +59,7 @@ export function withRefusal(finding: Finding, { message }: Pick<WriteRefusal, 'm
   return { ...finding, reason: 'WriteRefused', message };
 }
 
-/** Where the node is in trouble, that comes first, and what it is called. */
+/** Reasons that stay: trouble of the node matters more than a refused write. */
 const STRONGER: ReadonlySet<Reason> = new Set([...SETBACKS, 'AgentSilent']);
 
 /** Name of the shadow of the node that the command is for, whether or not there is one. */

@@ -7,20 +7,20 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** A window's end is looked for this far ahead: 41 days at least. What lies beyond is seen when it has come nearer. */
+/** How many steps ahead the end of a window is looked for: 41 days at least. A later end is found when it has come nearer. */
 const FORESEEABLE_STEPS = 4000;
 
-/** Every offset from UTC, and every change of one, is a multiple of this. */
+/** The offset of every time zone from UTC, and every change of it, is a multiple of this. */
 const QUARTER_HOUR = 15 * MINUTE;
 
 const DIALECT = { alternativeWeekdays: true, domAndDow: true, mode: '7-part' } as const;
 
-/** What a cron expression says, once it is known where. @param timeZone IANA name */
+/** A cron expression that still lacks its time zone. @param timeZone IANA name */
 export type InZone = (timeZone: string) => Schedule;
 
 /**
- * A schedule from seven cron fields, seconds to year. Consecutive seconds are a window; anything else is a trigger, a moment after which all
- * that waited for it may start. Undefined for text that is no such expression.
+ * Parses seven cron fields, second to year. Where two consecutive seconds match, the expression is a window: updates may start while it
+ * matches. Otherwise it is a trigger: a moment after which every node that waited for it may start. Undefined for any other text.
  */
 export function cronExpression(expression: string): InZone | undefined {
   const normalised = toCroner(expression);
@@ -38,7 +38,7 @@ export function cronExpression(expression: string): InZone | undefined {
   }
 }
 
-/** Open at every second; nothing to compute. */
+/** Always open. */
 const ALWAYS: Schedule = { at: () => ({ open: true, triggeredAt: undefined, changesAt: undefined }) };
 
 export const ANY_TIME: InZone = () => ALWAYS;
@@ -71,7 +71,7 @@ function nextRun(cron: Cron, after: number): number | undefined {
   return cron.nextRun(new Date(after))?.getTime();
 }
 
-/** The largest unit whose parts are all in the pattern: within one of them, by UTC, a window neither opens nor closes. */
+/** The largest unit of time, by UTC, in which a window neither opens nor closes: the pattern has all smaller units. */
 function stepOf({ second, minute, hour }: CronPattern): number {
   if (second.includes(0)) return SECOND;
   if (minute.includes(0)) return MINUTE;

@@ -1,6 +1,6 @@
 /**
- * Existing installations have written their schedules for a cron library of another dialect than croner's. Where both read a text in the
- * same way nothing is changed; names written out and steps from a single number are put into the form that croner has.
+ * Existing installations wrote their schedules for another cron library, whose dialect differs from croner's in two ways: names may be
+ * written out, and a step may start at a single number. Both are translated here. Everything else is passed on unchanged.
  */
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -22,7 +22,7 @@ const MONTHS = [
 const ALSO: Readonly<Record<string, string>> = { tues: 'tuesday', thurs: 'thursday' };
 
 interface Field {
-  /** Largest value, where a step from a number ends. */
+  /** The largest value. A step from a single number ends there. */
   readonly max: number;
   readonly names?: readonly string[];
 }
@@ -37,7 +37,7 @@ const FIELDS: readonly Field[] = [
   { max: 2100 },
 ];
 
-/** The expression for croner, seven fields long; undefined where it has another number of fields or a name that is none. */
+/** The expression for croner, seven fields long; undefined where it has another number of fields or an unknown name. */
 export function toCroner(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== 6 && fields.length !== FIELDS.length) return undefined;

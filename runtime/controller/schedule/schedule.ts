@@ -6,7 +6,7 @@ export interface Schedule {
   at(now: number): WindowState;
 }
 
-/** A schedule that sees no change ahead is asked again after this: it does not look into all of the future. */
+/** A schedule that sees no change ahead is asked again after this time, because it looks only so far ahead. */
 const LONGEST_KNOWN_MS = 24 * 3_600_000;
 
 /** Asks `schedule` again only once its answer can have changed: a long window takes a while to compute. */

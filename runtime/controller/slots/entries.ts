@@ -11,7 +11,7 @@ const schema = z.array(
   z.object({
     shadow: z.string(),
     nodeUid: z.string(),
-    /** How often it was taken: a slot that is taken once more must change the text, or the swap would change nothing. */
+    /** How often the slot was taken. Taking it again must change the text, or the swap would change nothing. */
     starts: z.int().min(1).catch(1),
     /** When its update began, RFC 3339. */
     since: z.iso.datetime().optional().catch(undefined),
@@ -20,7 +20,7 @@ const schema = z.array(
 
 export type SlotEntry = z.infer<typeof schema>[number];
 
-/** Slots by the text of the annotation; undefined for a text that is none of ours. */
+/** Reads the annotation; undefined for a text that is no list of slots. */
 export function parseEntries(text: string | undefined): readonly SlotEntry[] | undefined {
   if (text === undefined) return [];
   try {
@@ -30,7 +30,7 @@ export function parseEntries(text: string | undefined): readonly SlotEntry[] | u
   }
 }
 
-/** Slots as anybody can read them off the Lease: of writes to their shadows nothing is known, and nothing is made of that. */
+/** The slots on the Lease, for a process that does not lead. It knows nothing of writes to their shadows, and calls all of them settled. */
 export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   const entries = parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
   return entries.map(({ shadow, nodeUid, since }) => ({

@@ -15,21 +15,21 @@ export class SlotsMovedError extends Error {
   override readonly name = 'SlotsMovedError';
 }
 
-/** The list of slots was overwritten with something else: nothing is started on a guess. */
+/** Somebody has overwritten the list of slots. Nothing is started on a guess. */
 export class UnreadableSlotsError extends Error {
   override readonly name = 'UnreadableSlotsError';
 }
 
 interface LedgerOptions {
   readonly leases: Pick<Collection<Lease>, 'get' | 'update'>;
-  /** The holder that this process is on the Lease. */
+  /** The name under which this process holds the Lease. */
   readonly identity: string;
   readonly clock: Clock;
 }
 
 /**
- * The list of slots on the controller's Lease, changed by compare-and-swap alone. Of each slot it knows besides whether a write of
- * somebody's may still be under way to the shadow: of a slot that this process did not take, nothing is known.
+ * The list of slots on the controller's Lease. It is changed only by compare-and-swap. For each slot the ledger also knows whether a write
+ * to the shadow may still be under way. For a slot that this process did not take, that is not known.
  */
 export class SlotLedger {
   readonly #options: LedgerOptions;
@@ -67,9 +67,10 @@ export class SlotLedger {
   }
 
   /**
-   * Takes slots: their shadows' specs may be written after this and not before (rule L1).
-   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, plan again;
-   * ApiStatusError: the API server refuses the list, and by a 4xx of its own nothing was taken; UnreachableError: the next swap finds out
+   * Takes slots. The specs of their shadows may be written after this and not before (rule L1).
+   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, so plan again
+   * @throws ApiStatusError: the API server refuses the list; after a 4xx of its own nothing was taken
+   * @throws UnreachableError: the outcome is unknown until the next swap
    */
   async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);
@@ -82,12 +83,12 @@ export class SlotLedger {
     for (const { nodeUid } of keys) this.#writes.delete(nodeUid);
   }
 
-  /** What is known now of writes to the shadow of a slot. */
+  /** Records what is known of writes to the shadow of a slot. */
   note(nodeUid: string, writes: SlotView['writes']): void {
     this.#writes.set(nodeUid, writes);
   }
 
-  /** A write to the shadow had an unknown outcome. */
+  /** Records that a write to the shadow had an unknown outcome. */
   doubt(shadow: string): void {
     for (const entry of this.#entries) {
       if (entry.shadow === shadow) this.#writes.set(entry.nodeUid, 'unknown');
@@ -107,7 +108,7 @@ export class SlotLedger {
     this.#entries = entries;
   }
 
-  /** A slot that somebody else took, or took once more, is nothing that this process knows of. */
+  /** This process knows nothing of a slot that somebody else took, or took once more. */
   #learn(entries: readonly SlotEntry[]): void {
     const known = new Set(this.#entries.map((entry) => JSON.stringify(entry)));
     for (const entry of entries) {

@@ -70,18 +70,6 @@ describe('over a real unix socket', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('settings are changed with a body', async () => {
-    const { host, transport } = await world();
-    const timeoutMs = 5000;
-    const body = '{"updates":{"ignore-waves":true}}';
-    expect(await transport.request({ method: 'PATCH', path: '/settings?tx=t', body, timeoutMs })).toEqual({
-      status: 204,
-      body: '',
-    });
-    await transport.request({ method: 'POST', path: '/tx/commit_and_apply?tx=t', timeoutMs });
-    expect(host.settings.updates['ignore-waves']).toBe(true);
-  });
-
   test('a reboot that drops the connection, and an answer that breaks off, look like what they are', async () => {
     const { host, transport, driver } = await world();
     host.inject('truncated');
