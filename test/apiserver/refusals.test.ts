@@ -15,8 +15,6 @@ beforeEach(async () => {
 });
 
 describe('an eviction that never succeeds ends at the deadline, with who is left and why, and in no success:', () => {
-  const budget = { reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1' };
-
   /** A drain of `web-1` up to its deadline of 50 seconds. @param words why the pod is left */
   async function expectLeft(replica: Replica, words: string): Promise<void> {
     const drain = started(replica.service.cordonAndDrain(await world.agent()));
@@ -35,10 +33,7 @@ describe('an eviction that never succeeds ends at the deadline, with who is left
   }
 
   test.each<[string, KubeStatus, string]>([
-    ['429 of a budget', { code: 429, details: { causes: [budget] } }, 'PodDisruptionBudget shop/web'],
     ['429 of a server that is busy', { code: 429 }, 'the Kubernetes API asks to wait'],
-    ['500 of two budgets at once', { code: 500, message: 'two budgets' }, 'refused with 500: two budgets'],
-    ['403 of its role', { code: 403, message: 'no right' }, 'refused with 403: no right'],
     ['422 of an admission policy', { code: 422, message: 'denied' }, 'refused with 422: denied'],
     ['409 of a webhook', { code: 409, message: 'denied' }, 'refused with 409: denied'],
     ['404 of a webhook', { code: 404, message: 'no such route' }, 'refused with 404: no such route'],

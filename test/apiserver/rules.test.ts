@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { LB_LABEL, UPDATING_LABEL } from '../../runtime/marks/names.ts';
 import { disownCordonPatch } from '../../runtime/marks/patches.ts';
 import { settle } from '../../sim/clock.ts';
 import { outcome, SHADOWS, World } from './world.ts';
@@ -108,17 +106,6 @@ describe('marks', () => {
     await service.cordonAndDrain(await world.agent());
     expect((await world.marks())?.owns).toContain('cordon');
   });
-
-  test('do not claim an administrator’s cordon', async () => {
-    await world.setCordon(true);
-    const { service } = world.replica();
-    await service.cordonAndDrain(await world.agent());
-    expect((await world.marks())?.owns).toEqual(['cluster-autoscaler', 'karpenter']);
-    await world.setSpec('n1', { state: 'MonitoringUpdate' });
-    await service.uncordon(await world.agent());
-    expect((await world.node()).spec?.unschedulable).toBe(true);
-    expect(await world.marks()).toBeUndefined();
-  });
 });
 
 describe('an uncordon', () => {
@@ -128,62 +115,11 @@ describe('an uncordon', () => {
     return service;
   }
 
-  test('in the step that reboots is refused before the node is at its version', async () => {
-    const service = await drained();
-    expect(await outcome(service.uncordon(await world.agent()))).toBe('409 NotAllowed');
-    expect(await outcome(service.removeExclusionFromLb(await world.agent()))).toBe('409 NotAllowed');
-    expect((await world.node()).spec?.unschedulable).toBe(true);
-  });
-
-  test('at the wanted version releases the node and all that was done to it', async () => {
-    const service = await drained();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-    await service.uncordon(await world.agent('n1', 'boot-2'));
-    const { metadata, spec } = await world.node();
-    expect(spec?.unschedulable).toBeUndefined();
-    expect(metadata.labels?.[UPDATING_LABEL]).toBeUndefined();
-    expect(metadata.annotations ?? {}).toEqual({});
-  });
-
   test('on a node whose image names no version is not checked for it', async () => {
     const service = await drained();
     await world.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { osImage: 'Debian' } } });
     await service.uncordon(await world.agent());
     expect((await world.node()).spec?.unschedulable).toBeUndefined();
-  });
-
-  test('leaves the cordon of a node on hold', async () => {
-    const service = await drained();
-    await world.patch('/api/v1/nodes/n1', { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
-    await world.setSpec('n1', { state: 'Idle' });
-    await service.uncordon(await world.agent());
-    expect((await world.node()).spec?.unschedulable).toBe(true);
-    expect(await world.marks()).toBeUndefined();
-  });
-});
-
-describe('the exclusion from load balancers', () => {
-  test('is set in the step that reboots, and removed with its marks', async () => {
-    const { service } = world.replica();
-    const agent = await world.agent();
-    await service.excludeFromLb(agent);
-    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBe('True');
-    expect((await world.marks())?.owns).toEqual(['lb']);
-    await world.setSpec('n1', { state: 'Idle' });
-    expect(await outcome(service.excludeFromLb(agent))).toBe('409 NotAllowed');
-    await service.removeExclusionFromLb(agent);
-    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBeUndefined();
-    expect(await world.marks()).toBeUndefined();
-  });
-
-  test('stays where somebody else set it', async () => {
-    await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'true' } } });
-    const { service } = world.replica();
-    await service.excludeFromLb(await world.agent());
-    expect(await world.marks()).toBeUndefined();
-    await world.setSpec('n1', { state: 'Idle' });
-    await service.removeExclusionFromLb(await world.agent());
-    expect((await world.node()).metadata.labels?.[LB_LABEL]).toBe('true');
   });
 });
 

@@ -78,10 +78,11 @@ play('requests for one drain', {
     first.service.close();
     await expect(drained).rejects.toEqual(refused(503, 'ShuttingDown'));
     await expect(first.drain()).rejects.toEqual(refused(503, 'ShuttingDown'));
+    const { length } = first.tap.requests;
     await on.world.addPod('landed');
     const resumed = second.drain();
     for (const name of ['web-1', 'landed']) await on.world.endPod(name);
     await resumed;
-    expect(asked(first)).toEqual(['web-1']);
+    expect(first.tap.requests).toHaveLength(length);
   },
 });

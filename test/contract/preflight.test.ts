@@ -51,9 +51,11 @@ play('before a drain that cannot end as things are', {
 
   'with "refuse" the node stays with its load balancers too': async () => {
     await addStuckPod();
-    const { service } = on.world.replica({ preflight: 'refuse' });
-    await expect(service.excludeFromLb(on.world.agent)).rejects.toEqual(undrainable);
+    const { service, tap } = on.world.replica({ preflight: 'refuse' });
+    for (const _ of [1, 2]) await expect(service.excludeFromLb(on.world.agent)).rejects.toEqual(undrainable);
     expect(await on.world.marks()).toBeUndefined();
+    expect((await on.world.progress())?.blocked_by).toEqual([blocker()]);
+    expect(tap.requests.filter(statesProgress)).toHaveLength(1);
     await on.world.removeBudget('web');
     await service.excludeFromLb(on.world.agent);
     expect((await on.world.marks())?.owns).toEqual(['lb']);

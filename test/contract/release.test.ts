@@ -48,6 +48,7 @@ play('an uncordon', {
     await replica.drain();
     writes();
     await expect(uncordon()).rejects.toEqual(NOT_ALLOWED);
+    await expect(service.removeExclusionFromLb(on.world.agent)).rejects.toEqual(NOT_ALLOWED);
     expect(writes()).toEqual([]);
     expect(await on.world.isCordoned()).toBe(true);
   },
@@ -55,6 +56,7 @@ play('an uncordon', {
   'leaves an administrator’s cordon, each time it is asked': async () => {
     await cordon();
     await replica.drain();
+    expect((await on.world.marks())?.owns).toEqual(['cluster-autoscaler', 'karpenter']);
     await updated();
     for (const state of ['RebootedIntoUpdate', 'MonitoringUpdate'] as const) {
       await on.world.setSpec({ state });
@@ -95,34 +97,6 @@ play('an uncordon', {
     release.wake();
     await expect(released).rejects.toEqual(NOT_ALLOWED);
     expect(await on.world.isCordoned()).toBe(true);
-  },
-
-  'without marks lifts the cordon of an older apiserver, at the wanted version': async () => {
-    await cordon();
-    await updated();
-    await uncordon();
-    expect(await on.world.isCordoned()).toBe(false);
-  },
-
-  'without marks writes nothing once a drain of ours has run': async () => {
-    await replica.drain();
-    await on.world.patchNode({ metadata: { annotations: { [MARKS_ANNOTATION]: null } } });
-    await updated();
-    writes();
-    await uncordon();
-    expect(writes()).toEqual([]);
-    expect(await on.world.isCordoned()).toBe(true);
-  },
-
-  'without marks writes nothing in another step': async () => {
-    await cordon();
-    await updated();
-    for (const state of ['Idle', 'MonitoringUpdate'] as const) {
-      await on.world.setSpec({ state });
-      await uncordon();
-      expect(writes()).toEqual([]);
-      expect(await on.world.isCordoned()).toBe(true);
-    }
   },
 });
 
@@ -166,4 +140,73 @@ play('the exclusion from load balancers', {
     await uncordon();
     expect(await label()).toBe('True');
   },
+});
+
+interface Left {
+  readonly cordoned: boolean;
+  readonly excluded: boolean;
+}
+const UNTOUCHED: Left = { cordoned: true, excluded: true };
+
+/** What stands on the node once an agent has asked for its release in this step. */
+async function left(spec: object = {}): Promise<Left> {
+  await on.world.setSpec(spec);
+  await service.removeExclusionFromLb(on.world.agent);
+  await uncordon();
+  return { cordoned: await on.world.isCordoned(), excluded: (await label()) !== undefined };
+}
+
+/** As the older implementation's apiserver leaves it, which writes no marks; an administrator's looks the same. */
+const byAnother = (): Promise<void> =>
+  on.world.patchNode({ metadata: { labels: { [LB_LABEL]: 'True' } }, spec: { unschedulable: true } });
+
+play('what stands on a node without marks', {
+  'is taken over at the wanted version, where no drain of ours has run': async () => {
+    await byAnother();
+    await updated();
+    expect(await left()).toEqual({ cordoned: false, excluded: false });
+  },
+
+  'stays once a drain of ours has run in this attempt': async () => {
+    await byAnother();
+    await replica.drain();
+    await on.world.patchNode({ metadata: { annotations: { [MARKS_ANNOTATION]: null } } });
+    await updated();
+    writes();
+    expect(await left()).toEqual(UNTOUCHED);
+    expect(writes()).toEqual([]);
+  },
+
+  'stays in another step': async () => {
+    await byAnother();
+    await updated();
+    for (const state of ['Idle', 'StagedAndPerformedUpdate', 'MonitoringUpdate']) {
+      expect(await left({ state })).toEqual(UNTOUCHED);
+    }
+    expect(writes()).toEqual([]);
+  },
+
+  'stays where the node’s image names no version, whatever is wanted': async () => {
+    await byAnother();
+    const status = { nodeInfo: { osImage: 'Debian' } };
+    await on.cluster.admin.patch(`/api/v1/nodes/${on.world.nodeName}/status`, { status });
+    for (const version of ['1.39.0', null]) expect(await left({ version })).toEqual(UNTOUCHED);
+  },
+
+  'keeps its cordon, but not its exclusion, on a node on hold': async () => {
+    await byAnother();
+    await on.world.patchNode({ metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
+    await updated();
+    expect(await left()).toEqual({ cordoned: true, excluded: false });
+  },
+
+  'stays beside marks of ours that do not own it, also where the definition of the resource drops a drain':
+    async () => {
+      await byAnother();
+      await replica.drain();
+      await on.world.setStatus({ drain: null });
+      await updated();
+      expect(await left()).toEqual(UNTOUCHED);
+      expect(await on.world.marks()).toBeUndefined();
+    },
 });

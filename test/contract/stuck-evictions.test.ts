@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { eventually } from './eventually.ts';
 import { deletionIsRefused, deniesEvictions, evictionIsRefused } from './policies.ts';
@@ -156,22 +155,4 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
     await on.cluster.admin.delete(`/api/v1/namespaces/${namespace}`);
     await expectFailed(on.world.replica(SHORT), 'refused with 403', namespace);
   }),
-
-  'no connection': async () => {
-    await on.world.addPod('web-1');
-    const replica = on.world.replica(SHORT);
-    replica.tap.before = (request) => {
-      if (evicts(request)) throw new UnreachableError('no connection');
-    };
-    await expectFailed(replica, 'no connection');
-  },
-
-  'an answer that never comes': async () => {
-    await on.world.addPod('web-1');
-    const replica = on.world.replica(SHORT);
-    replica.tap.before = (request) => (evicts(request) ? new Promise(() => undefined) : undefined);
-    const failed = replica.drain();
-    await expect(failed).rejects.toThrow(`${on.world.namespace}/web-1 (not evicted yet)`);
-    expect((await on.world.marks())?.drained).toBeUndefined();
-  },
 });

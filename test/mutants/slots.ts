@@ -209,7 +209,7 @@ export const slotMutants: readonly Mutant[] = [
     replace: 'const { shadow } = info;',
     tests: [
       'test/controller/plan/starts.test.ts',
-      'test/controller/plan/reference.test.ts',
+      'test/controller/plan/starts.test.ts',
       'test/controller/plan/progress-deadline.test.ts',
       'test/controller/traces.test.ts',
     ],

@@ -22,40 +22,6 @@ const terminating = async (): Promise<string[]> =>
   (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);
 
 describe('a drain', () => {
-  test('ends within no time of its last pod’s going, and not before', async () => {
-    await world.addPod('web-1');
-    await world.addPod('web-2');
-    const { service } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(await terminating()).toEqual(['web-1', 'web-2']);
-    await world.endPod('web-1');
-    expect(await outcome(drain)).toBe('pending');
-    await world.endPod('web-2');
-    await settle();
-    expect(await outcome(drain)).toBe('ok');
-    expect(world.clock.monotonic()).toBe(0);
-  });
-
-  test('waits for a pod that lands later, but not for one that tolerates the cordon', async () => {
-    await world.addPod('web-1');
-    const { service } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(5_000);
-    await world.addPod('late');
-    const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }];
-    await world.addPod('tolerates', { tolerations });
-    await settle();
-    expect(await terminating()).toEqual(['late', 'web-1']);
-    await endTerminating();
-    expect(await outcome(drain)).toBe('ok');
-    expect((await world.pods()).map((pod) => pod.metadata.name)).toEqual(['tolerates']);
-    const { items } = (await world.get('/api/v1/events')) as { items: { message: string }[] };
-    expect(items.at(-1)?.message).toBe(
-      'Drained for a Bottlerocket update in 5 s; pods that tolerate the cordon came since: shop/tolerates',
-    );
-  });
-
   test('keeps at most the set number of eviction requests in flight, and never waits for terminations in turn', async () => {
     for (let index = 0; index < 12; index++) await world.addPod(`web-${index}`);
     const { service, tap } = world.replica({ maxEvictions: 3 });

@@ -4,7 +4,7 @@ import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
-import { addBudget, NO_SPARE, addSpare } from '../budgets.ts';
+import { addBudget, NO_SPARE } from '../budgets.ts';
 import { outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
@@ -30,23 +30,6 @@ describe('before a drain that cannot end as things are', () => {
     const message = await drain.then(String, (error: Error) => error.message);
     expect(names.filter((name) => !message.includes(`(pod shop/${name})`))).toEqual([]);
     expect((await world.shadow()).status?.drain?.blocked_by).toHaveLength(20);
-  });
-
-  test('with "refuse" the node stays with its load balancers too, until its drain could end', async () => {
-    await addWeb();
-    await addBudget(world, 'web');
-    const { service, tap } = world.replica({ preflight: 'refuse' });
-    const agent = await world.agent();
-    expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
-    expect((await world.node()).metadata.labels ?? {}).toEqual({});
-    expect(await world.marks()).toBeUndefined();
-    expect((await world.shadow()).status?.drain).toMatchObject({ pods_left: 1, blocked_by: [expect.any(String)] });
-    tap.requests.length = 0;
-    expect(await outcome(service.excludeFromLb(agent))).toBe('409 Undrainable');
-    expect(tap.requests.filter(({ path }) => path.endsWith('/status'))).toEqual([]);
-    await addSpare(world, 'web');
-    await service.excludeFromLb(agent);
-    expect((await world.marks())?.owns).toEqual(['lb']);
   });
 
   test('with "refuse" a budget over the operator’s own pod stands in no way where that pod stays', async () => {

@@ -11,55 +11,6 @@ beforeEach(async () => {
   world = await World.create();
 });
 
-describe('a drain', () => {
-  beforeEach(() => world.addPod('web-1'));
-
-  test('of a replica that was killed is resumed by the next request, with the deadline that it had', async () => {
-    const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
-    void started(first.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(40_000);
-    const before = await world.marks();
-    first.tap.kill();
-    const resumed = started(second.service.cordonAndDrain(await world.agent()));
-    await world.clock.advance(19_900);
-    expect(await outcome(resumed)).toBe('pending');
-    expect(await world.marks()).toEqual(before);
-    await world.clock.advance(100);
-    expect(await outcome(resumed)).toBe('504 DrainTimeout');
-  });
-
-  test('of a replica that is shut down is over at once, and touches nothing more', async () => {
-    const { service, tap } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    service.close();
-    expect(await outcome(drain)).toBe('503 ShuttingDown');
-    tap.requests.length = 0;
-    await world.addPod('landed');
-    await world.setCordon(false);
-    await world.clock.advance(60_000);
-    expect(tap.requests).toEqual([]);
-    expect(await outcome(service.cordonAndDrain(await world.agent()))).toBe('503 ShuttingDown');
-  });
-
-  test('goes on for a while when its client is gone, and a second request joins it', async () => {
-    const { service, tap } = world.replica();
-    const gone = new AbortController();
-    const first = started(service.cordonAndDrain(await world.agent(), gone.signal));
-    await settle();
-    gone.abort(new Error('gone'));
-    await expect(first).rejects.toThrow('gone');
-    await world.addPod('landed');
-    await settle();
-    expect(evictions({ tap } as Replica)).toEqual(['web-1', 'landed']);
-    const second = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    expect(tap.watches.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(1);
-    for (const name of ['web-1', 'landed']) await world.endPod(name);
-    expect(await outcome(second)).toBe('ok');
-  });
-});
-
 describe('a drain that nobody waits for', () => {
   const MINUTE = 60_000;
 

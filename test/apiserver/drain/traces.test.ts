@@ -109,24 +109,6 @@ describe('6: a replica past the deadline undoes nothing that another one proved'
 });
 
 describe('a drain whose node is changed by others', () => {
-  test('an uncordoned node is cordoned again and drained of what came, under the same marks', async () => {
-    await world.addPod('web-1');
-    const { service } = world.replica();
-    const drain = started(service.cordonAndDrain(await world.agent()));
-    await settle();
-    const before = await world.marks();
-    await world.setCordon(false);
-    await world.addPod('landed');
-    await settle();
-    expect(await isCordoned()).toBe(true);
-    expect((await world.marks())?.id).toBe(before?.id);
-    await world.endPod('web-1');
-    expect(await outcome(drain)).toBe('pending');
-    await world.endPod('landed');
-    await settle();
-    expect(await outcome(drain)).toBe('ok');
-  });
-
   test('14: a drain whose node lost its label, shadow and marks does not mark it again', async () => {
     await world.addPod('web-1');
     const { service } = world.replica();

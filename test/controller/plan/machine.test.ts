@@ -1,10 +1,31 @@
 import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import { fleet, minutes, moment, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  monitoring,
+  node,
+  NOW,
+  type Parts,
+  POLICY,
+  rebooting,
+  staging,
+  updated,
+} from './fleet.ts';
 
-const writes = (parts: Parameters<typeof fleet>[0][string]): readonly Command[] =>
-  plan(fleet({ a: parts }), POLICY, NOW).commands;
+type State = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
+
+const writes = (parts: Parts): readonly Command[] => plan(fleet({ a: parts }), POLICY, NOW).commands;
+const behind = (wanted: 'RebootedIntoUpdate' | 'MonitoringUpdate' | 'Idle', current_state: State): Parts => ({
+  spec: { state: wanted, version: '1.1.0' },
+  status: { current_state },
+});
+const failedIn = (state: State): Parts => ({
+  spec: { state, version: '1.1.0' },
+  status: { current_state: 'ErrorReset', crash_count: 1 },
+});
 const spec = (state: string, version: string | null = '1.1.0', at: string | null = moment(0)): object => ({
   spec: { state, version, state_transition_timestamp: at },
 });
@@ -23,11 +44,9 @@ describe('the state machine of the contract', () => {
       spec('MonitoringUpdate'),
     ],
     ['monitored comes to rest', monitoring(), spec('Idle')],
-    [
-      'a failure leads to rest, with its version',
-      { ...rebooting, status: { current_state: 'ErrorReset', crash_count: 1 } } as const,
-      spec('Idle'),
-    ],
+    ['a failure in staging leads to rest, with its version', failedIn('StagedAndPerformedUpdate'), spec('Idle')],
+    ['a failure in the reboot leads to rest, with its version', failedIn('RebootedIntoUpdate'), spec('Idle')],
+    ['a failure in monitoring leads to rest, with its version', failedIn('MonitoringUpdate'), spec('Idle')],
     ['a finished update is forgotten', { ...updated, spec: { version: '1.1.0' } }, spec('Idle', null, null)],
     ['a shadow without status is wanted at rest', { ...staging, status: null }, { spec: { state: 'Idle' } }],
   ])('%s', (_name, parts, expected) => {
@@ -35,7 +54,10 @@ describe('the state machine of the contract', () => {
   });
 
   test.each([
-    ['a status that is not yet at its spec', staging],
+    ['a status that is not yet at staging', staging],
+    ['a status that is not yet at its reboot', behind('RebootedIntoUpdate', 'StagedAndPerformedUpdate')],
+    ['a status that is not yet at monitoring', behind('MonitoringUpdate', 'RebootedIntoUpdate')],
+    ['a status that is not yet at rest', behind('Idle', 'MonitoringUpdate')],
     ['a node at rest on the newest version', updated],
     ['a failure that already leads to rest', { status: { current_state: 'ErrorReset', crash_count: 1 } } as const],
     ['a shadow without status that is wanted at rest', { status: null }],

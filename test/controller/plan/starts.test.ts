@@ -19,15 +19,23 @@ import {
 } from './fleet.ts';
 
 const two = fleet({ a: {}, b: {} });
+const atRest = (current_state: 'MonitoringUpdate' | 'ErrorReset'): Parts => ({
+  spec: { version: '1.1.0' },
+  status: { current_state, crash_count: 1, failed_versions: [] },
+});
 
 describe('order', () => {
+  const ALL = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+  const failed = (crash_count: number): Parts => ({
+    status: { crash_count, failed_versions: [], state_transition_failure_timestamp: moment(-2000) },
+  });
+
   test('the fewest failures first, then by name', () => {
-    expect(started(fleet({ c: {}, b: { status: { crash_count: 1 } }, d: {} }))).toEqual(['c']);
+    expect(started(fleet({ a: failed(2), c: {}, b: failed(1), d: {} }), ALL)).toEqual(['c', 'd', 'b', 'a']);
   });
 
   test('the node of the controller last of all', () => {
-    const failed = { status: { crash_count: 3, state_transition_failure_timestamp: moment(-9) } };
-    expect(started(fleet({ a: {}, b: failed }), { ownNode: 'a' })).toEqual(['b']);
+    expect(started(fleet({ a: {}, b: failed(3), c: failed(1) }), { ...ALL, ownNode: 'a' })).toEqual(['c', 'b', 'a']);
   });
 });
 
@@ -72,6 +80,8 @@ describe('concurrency', () => {
     ['a slot, though the shadow looks idle', { slots: [slot('x')], nodes: [...two.nodes, node('x')] }],
     ['a slot of a node that is gone', { slots: [slot('gone')] }],
     ['an active shadow without a slot', { ...fleet({ a: {}, b: {}, x: staging }) }],
+    ['a monitored one that is wanted at rest', { ...fleet({ a: {}, b: {}, x: atRest('MonitoringUpdate') }) }],
+    ['a failed one that is wanted at rest', { ...fleet({ a: {}, b: {}, x: atRest('ErrorReset') }) }],
     ['an active shadow whose node is not known', { shadows: [...two.shadows, ...fleet({ x: staging }).shadows] }],
     ['marks on a node that is not managed', { nodes: [...two.nodes, node('x', { managed: false, marks: MARKS })] }],
     [
@@ -81,6 +91,10 @@ describe('concurrency', () => {
   ])('%s takes a place', (_name, more) => {
     expect(started({ ...two, ...more })).toEqual([]);
     expect(reasons({ ...two, ...more })).toMatchObject({ a: 'WaitingForSlot' });
+  });
+
+  test('a shadow without a status takes none', () => {
+    expect(started(fleet({ a: {}, x: { ...staging, status: null } }))).toEqual(['a']);
   });
 
   test('a machine that died an hour ago does not stop the fleet', () => {
@@ -137,14 +151,18 @@ describe('gates', () => {
     expect(reasons(fleet({ a: { offeredAt: minutes(-29) } }, { window }))).toEqual({ a: 'OutsideWindow' });
   });
 
-  test('a failure is retried once more than 2^n minutes passed', () => {
-    const failed = (crash_count: number, ago: number): Snapshot =>
-      fleet({ a: { status: { crash_count, state_transition_failure_timestamp: moment(-ago) } } });
-    expect(started(failed(3, 8))).toEqual([]);
-    expect(plan(failed(3, 8), POLICY, NOW).requeueAt).toBe(NOW + 1);
-    expect(plan(failed(3, 8), POLICY, NOW + 1).commands).toHaveLength(1);
-    expect(reasons(failed(30, 1439))).toEqual({ a: 'BackingOff' });
-    expect(plan(failed(4294967295, 1440), POLICY, NOW + 1).commands).toHaveLength(1);
+  test.each([
+    [1, 2],
+    [2, 4],
+    [3, 8],
+    [10, 1024],
+    [11, 1440],
+    [4294967295, 1440],
+  ])('a failure, the %ith in a row, is retried once more than %i minutes passed', (crash_count, ago) => {
+    const world = fleet({ a: { status: { crash_count, state_transition_failure_timestamp: moment(-ago) } } });
+    expect(reasons(world)).toEqual({ a: 'BackingOff' });
+    expect(plan(world, POLICY, NOW)).toMatchObject({ commands: [], requeueAt: NOW + 1 });
+    expect(plan(world, POLICY, NOW + 1).commands).toHaveLength(1);
   });
 });
 

@@ -96,6 +96,7 @@ describe('the dialect of existing installations', () => {
     ['a step from a number runs to the end', '* * 20/2 * * * *', '2026-01-05T22:00:00Z', true],
     ['a step of years from a number', '* * * * * * 2024/2', '2026-01-05T22:00:00Z', true],
     ['a question mark is any', '* * * ? * * *', '2026-01-05T22:00:00Z', true],
+    ['seconds apart are no window', '0,2 * * * * * *', '2026-01-05T22:00:00Z', false],
   ])('%s', (_name, expression, moment, open) => {
     expect(at(expression, moment).open).toBe(open);
   });
@@ -122,4 +123,18 @@ test('a window that is open for half a year closes, also for who remembers its a
   expect(openAt('2026-01-10T00:00:00Z')).toBe(true);
   expect(openAt('2026-06-30T21:59:59Z')).toBe(true);
   expect(openAt('2026-06-30T22:00:00Z')).toBe(false);
+});
+
+test('the example in the README of the library that existing installations wrote theirs for fires as it says there', () => {
+  const schedule = cronExpression('0   30   9,12,15     1,15       May-Aug  Mon,Wed,Fri  2018/2')!('UTC');
+  const days = ['2018-06-01', '2018-06-15', '2018-08-01', '2018-08-15'];
+  let now = Date.parse('2018-05-16T00:00:00Z');
+  for (const moment of days.flatMap((day) => [
+    `${day}T09:30:00.000Z`,
+    `${day}T12:30:00.000Z`,
+    `${day}T15:30:00.000Z`,
+  ])) {
+    now = schedule.at(now).changesAt!;
+    expect(new Date(now).toISOString()).toBe(moment);
+  }
 });
