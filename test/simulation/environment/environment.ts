@@ -1,17 +1,20 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
+import { podPath } from '../../../sim/kubernetes/pods.ts';
 import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
 import type { Environment, Release } from '../types.ts';
 import { App, type AppSpec } from './app.ts';
+import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './beginnings.ts';
 import { chance } from './chance.ts';
-import { Daemons } from './daemons.ts';
+import { Daemons, programOf } from './daemons.ts';
 import { Hand } from './hand.ts';
 import { Lookout } from './lookout.ts';
 import { createMachines, Troubles } from './machines.ts';
 import { NodeLifecycle } from './node-lifecycle.ts';
 import { OperatorPods } from './operator-pods.ts';
 import { createPeople } from './people.ts';
+import { podStatus } from './pod-status.ts';
 import { Site } from './site.ts';
 import { Timers } from './timers.ts';
 import { createWorkloads, drawApps, SHOP } from './workloads.ts';
@@ -58,6 +61,8 @@ class KubernetesEnvironment implements SimulatedEnvironment {
   readonly #troubles = new Troubles((version) => this.#flaw(version));
   readonly #sites = new Map<string, Site>();
   readonly #controllers: Hand;
+  /** Nodes whose machines were dead before, and stay so. */
+  readonly #lost = new Set<string>();
   #machinesBuilt = 0;
 
   constructor(terms: EnvironmentTerms) {
@@ -75,7 +80,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     const drawn = drawApps(scenario.nodes, this.#chance('apps'));
     this.#apps = [...OPERATOR, ...drawn].map((spec) => new App(spec, parts(spec.name)));
     this.#pods = new OperatorPods({ containers, timers, troubles: this.#troubles });
-    this.#releases = new Releases([OLDER, this.#firstVersion]);
+    this.#releases = new Releases([OLDER, this.#versions.version]);
     const build = (name: string): Site => this.#build(name);
     const cloud = new Hand(cluster, 'cloud-controller-manager');
     const [sites, daemons, pods, troubles] = [this.#sites, this.#daemons, this.#pods, this.#troubles];
@@ -97,9 +102,11 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     this.#timers.do(() => this.#lookout.run());
     await this.#controllers.create('/api/v1/namespaces', { metadata: { name: SHOP } });
     await this.#daemons.begin();
-    for (let number = 1; number <= scenario.nodes; number++)
-      this.#sites.set(`node-${number}`, this.#build(`node-${number}`));
-    for (const site of this.#sites.values()) site.start();
+    const names = Array.from({ length: scenario.nodes }, (_, index) => `node-${index + 1}`);
+    const past = drawPast(names, this.#chance('past'));
+    for (const name of names) this.#sites.set(name, this.#build(name, versionOf(past.nodes.get(name), this.#versions)));
+    await this.#leave(past);
+    for (const site of this.#sites.values()) if (!isDead(past.nodes.get(site.name))) site.powerOn();
     // By then every node is Ready that will be, and pods spread over all of them.
     this.#timers.after(FLEET_UP_MS, async () => {
       for (const app of this.#apps) await app.begin();
@@ -110,19 +117,45 @@ class KubernetesEnvironment implements SimulatedEnvironment {
   }
 
   calm(): void {
-    for (const site of this.#sites.values()) site.machine.host.powerOn();
+    for (const site of this.#sites.values()) if (!this.#lost.has(site.name)) site.powerOn();
   }
 
-  get #firstVersion(): string {
-    return this.#terms.scenario.releases[0]?.version ?? '1.38.0';
+  /** What was before. Machines that are dead come back at some time, but for some of those that were at rest. */
+  async #leave(past: Past): Promise<void> {
+    const { cluster, time, scenario } = this.#terms;
+    const [before, person] = [new Hand(cluster, 'older-operator'), new Hand(cluster, 'person')];
+    const kubelet = (node: string): Hand => new Hand(cluster, `kubelet ${node}`);
+    await leave(past, { before, person, kubelet, ...this.#versions, now: time.now() });
+    const random = this.#chance('returns');
+    for (const [name, beginning] of past.nodes) {
+      if (!isDead(beginning)) continue;
+      this.#lifecycle.silent(name);
+      // Nobody has said that the agent does not run any more.
+      this.#timers.after(FLEET_UP_MS, () => this.#sayRunning(name, kubelet(name), time.now() - MONTH_MS));
+      const back = random();
+      if (beginning === 'dead' && back < 0.5) this.#lost.add(name);
+      else this.#timers.after(back * scenario.stormMs, () => this.machines.revive(name));
+    }
   }
 
-  #build(name: string): Site {
+  async #sayRunning(node: string, kubelet: Hand, since: number): Promise<void> {
+    const agent = this.#lookout.podsOn(node).find((pod) => programOf(pod) !== undefined);
+    if (!agent) return;
+    const status = podStatus(agent, { container: { kind: 'running', since }, restarts: 0 }, since);
+    await kubelet.patch(`${podPath(agent)}/status`, { status });
+  }
+
+  get #versions(): { readonly version: string; readonly older: string } {
+    return { version: this.#terms.scenario.releases[0]?.version ?? '1.38.0', older: OLDER };
+  }
+
+  #build(name: string, version = this.#versions.version): Site {
     const { cluster, time, onHost } = this.#terms;
     this.#machinesBuilt += 1;
+    this.#lost.delete(name);
     return new Site({
       name,
-      version: this.#firstVersion,
+      version,
       random: this.#chance(`${name}/${this.#machinesBuilt}`),
       cluster,
       time,
@@ -132,7 +165,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
       lifecycle: this.#lifecycle,
       releases: this.#releases,
       pods: this.#pods,
-      flaw: (version) => this.#flaw(version),
+      flaw: (running) => this.#flaw(running),
     });
   }
 

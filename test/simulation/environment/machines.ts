@@ -51,7 +51,7 @@ export function createMachines(parts: MachinesParts): Environment['machines'] {
     inject: (node, fault) => sites.get(node)?.machine.host.inject(fault),
     clear: (node, fault) => timers.do(() => clear(sites.get(node), fault)),
     die: (node) => sites.get(node)?.machine.host.powerOff(),
-    revive: (node) => sites.get(node)?.machine.host.powerOn(),
+    revive: (node) => sites.get(node)?.powerOn(),
     rebootUnplanned: (node) => sites.get(node)?.machine.host.crash(),
     muteKubelet: (node) => sites.get(node)?.kubelet.mute() ?? (() => undefined),
     setClock: (node, offMs) => {
@@ -75,7 +75,7 @@ async function clear(site: Site | undefined, fault: FaultName): Promise<void> {
   if (!site) return;
   const { host } = site.machine;
   host.clear(fault);
-  if (fault === 'no-return') host.powerOn();
+  if (fault === 'no-return') site.powerOn();
   if (fault !== 'hang') return;
   const status = await host.handle({ method: 'GET', path: '/updates/status' });
   if (status.kind === 'answer' && status.status === 423) host.crash();
@@ -88,7 +88,7 @@ function remove(node: string, again: boolean, { sites, timers, hand, random, bui
   if (again) {
     const next = build(node);
     sites.set(node, next);
-    timers.after(between(random, 60_000, 240_000), () => next.start());
+    timers.after(between(random, 60_000, 240_000), () => next.powerOn());
   } else sites.delete(node);
   const [first, second] = [0, between(random, 1000, 50_000)];
   const nodeFirst = random() < 0.5;

@@ -33,6 +33,7 @@ export class Site {
   readonly machine: Machine;
   readonly kubelet: Kubelet;
   readonly #life = new AbortController();
+  #isNew = true;
 
   constructor(parts: SiteParts) {
     const { name, random, lifecycle, flaw, pods } = parts;
@@ -62,9 +63,12 @@ export class Site {
     });
   }
 
-  /** The machine boots for the first time. */
-  start(): void {
-    this.machine.host.start(this.#life.signal);
+  /** The machine boots, for the first time or again; nothing where it is up. */
+  powerOn(): void {
+    const { host } = this.machine;
+    if (this.#isNew) host.start(this.#life.signal);
+    else host.powerOn();
+    this.#isNew = false;
   }
 
   /** The machine is gone for ever. */
