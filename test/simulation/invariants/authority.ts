@@ -1,0 +1,65 @@
+import type { Instant } from '../types.ts';
+import { isAgent, isApiserver, shadowFacts, type StatusFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+
+/** A status that an agent sent before it ended may still land, milliseconds. */
+const LANDS_WITHIN = 300_000;
+
+/** What a status says of the node comes from that node: its boot, what its host has run, and an agent that is there. */
+export const ownStatus: Rule = {
+  name: 'own-status',
+  begin: (picture) => ({
+    see(entry) {
+      if (entry.kind !== 'write') return NOTHING;
+      if (isAgent(entry.by)) return [`${entry.by} wrote ${entry.resource} ${entry.name} itself`];
+      const isStatus = entry.resource === 'bottlerocketshadows' && isApiserver(entry.by);
+      return isStatus && entry.before && entry.after ? foreign(picture, entry) : NOTHING;
+    },
+  }),
+};
+
+function foreign(picture: Picture, { at, before, after }: Write): readonly string[] {
+  const [old, { node, status }] = [shadowFacts(before!).status, shadowFacts(after!)];
+  if (!status || JSON.stringify(old) === JSON.stringify(status)) return NOTHING;
+  return [...ofAnotherHost(picture, node, { old, status }), ...ofNobody(picture, node, { at, old, status })];
+}
+
+interface Change {
+  readonly old: StatusFacts | undefined;
+  readonly status: StatusFacts;
+}
+
+function ofAnotherHost(
+  { hosts }: Picture,
+  node: string,
+  { old, status: { record, current } }: Change,
+): readonly string[] {
+  const host = hosts.get(node);
+  if (!host) return NOTHING;
+  if (record && record.boot !== old?.record?.boot && !host.boots.has(record.boot))
+    return [`the status of ${node} names a boot of another host: ${record.boot}`];
+  const isKnown = current === old?.current || host.versions.has(current);
+  return isKnown ? NOTHING : [`the status of ${node} says that it runs ${current}, which it never did`];
+}
+
+/** The progress of a drain goes on for a moment without the agent that has asked for it. */
+function ofNobody(
+  picture: Picture,
+  node: string,
+  { at, old, status }: Change & { readonly at: Instant },
+): readonly string[] {
+  const { runs, since } = picture.agentOf(node);
+  if (runs || at - since < LANDS_WITHIN || status.state === old?.state) return NOTHING;
+  return [`the status of ${node} changed without its agent`];
+}
+
+export const noFailures: Rule = {
+  name: 'no-failures',
+  begin: () => ({
+    see: (entry) =>
+      entry.kind === 'process' && entry.event === 'failed'
+        ? [`${entry.process} failed: ${entry.why ?? 'no reason'}`]
+        : NOTHING,
+  }),
+};

@@ -1,0 +1,82 @@
+import { BEGINS_AT, type Instant } from '../types.ts';
+import { isOperator, nodeFacts } from './facts.ts';
+import { type Picture, startIn } from './picture.ts';
+import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
+
+/** How old the count of managed nodes may be by which a share of them was reckoned, milliseconds. */
+const COUNTED_WITHIN = 600_000;
+/** A node that is not Ready takes a place from a time on that a clock stated which may be off by minutes, milliseconds. */
+const HEARSAY = 1_500_000;
+
+/** The largest of what was true lately. */
+class Recent {
+  readonly #values: { until: Instant; readonly value: number }[] = [{ until: Infinity, value: 0 }];
+
+  add(at: Instant, value: number): void {
+    const last = this.#values.at(-1);
+    if (last?.value === value) return;
+    if (last) last.until = at;
+    this.#values.push({ until: Infinity, value });
+    while ((this.#values[0]?.until ?? Infinity) < at - COUNTED_WITHIN) this.#values.shift();
+  }
+
+  most(at: Instant): number {
+    const recent = this.#values.filter(({ until }) => until >= at - COUNTED_WITHIN);
+    return Math.max(...recent.map(({ value }) => value));
+  }
+}
+
+export const concurrency: Rule = {
+  name: 'concurrency',
+  begin(picture) {
+    const capacity = new Recent();
+    return {
+      see(entry) {
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
+        const started = startIn(entry);
+        return started ? tooMany([...busy(picture, entry, started.node)], capacity.most(entry.at)) : NOTHING;
+      },
+    };
+  },
+};
+
+const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
+  nodes.length > most
+    ? [`${nodes.length} nodes in update or unavailable where ${most} may be: ${nodes.toSorted().join(', ')}`]
+    : NOTHING;
+
+/** L6, as the world has it. */
+function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, starting: string): Set<string> {
+  const found = new Set([...updates.values()].map(({ node }) => node));
+  for (const [name, { facts, readyAt, managedAt }] of nodes) {
+    if (facts.marks) found.add(name);
+    if (facts.ready || !facts.managed || name === starting) continue;
+    const since = Math.min(readyAt, facts.readyStatedAt - BEGINS_AT);
+    const isKnown = sight.known(Math.max(readyAt, managedAt), sentAt) && at - readyAt > COUNTED_WITHIN;
+    if (isKnown && at - since < terms.notReadyHoldMs - HEARSAY) found.add(name);
+  }
+  return found;
+}
+
+/** What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. */
+export const outOfService: Rule = {
+  name: 'out-of-service',
+  begin(picture) {
+    const judge = (): readonly string[] => {
+      const cordoned = [...picture.nodes].filter(
+        ([, { facts }]) => facts.cordoned && facts.marks?.owns.includes('cordon'),
+      );
+      const down = [...picture.hosts].filter(([name, { up, asked }]) => !up && asked && picture.nodes.has(name));
+      return tooMany([...new Set([...cordoned, ...down].map(([name]) => name))], picture.mostAtOnce);
+    };
+    const { see } = ofWrites('nodes', ({ by, before, after }) => {
+      const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);
+      return isNew && isOperator(by) ? judge() : NOTHING;
+    });
+    return {
+      see: (entry) =>
+        entry.kind === 'host' && entry.event.kind === 'down' && entry.event.asked ? judge() : (see?.(entry) ?? NOTHING),
+    };
+  },
+};

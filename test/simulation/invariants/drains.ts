@@ -1,0 +1,108 @@
+import type { Instant } from '../types.ts';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { at, isOperator, nodeFacts, podFacts } from './facts.ts';
+import type { Picture, SeenPod } from './picture.ts';
+import { clock, NOTHING, type Rule, type Write } from './rule.ts';
+import { isReboot } from './seen-host.ts';
+import type { SeenNode } from './seen-node.ts';
+
+/** A list of pods may be as old as a request may take, when what is proven by it is written, milliseconds. */
+const LISTED_WITHIN = 35_000;
+/** Whoever uncordons a node in the middle of its drain has another drain begun: so long it may take until nothing of that goes on, milliseconds. */
+const UNSETTLED = 900_000;
+
+/** M3: when, before a node's latest proof, that node had surely been looked at; undefined where nothing is proven. */
+interface Proof {
+  readonly uid: string;
+  readonly lookedAt: Instant;
+}
+
+/** M3, M4, B1. */
+export const drainedBeforeReboot: Rule = {
+  name: 'drained-before-reboot',
+  begin(picture) {
+    const proofs = new Map<string, Proof>();
+    return {
+      see(entry) {
+        if (entry.kind === 'write' && entry.resource === 'nodes') noteProof(proofs, entry);
+        const isAsked = entry.kind === 'host' && isReboot(entry.event);
+        return isAsked ? undrained(picture, proofs.get(entry.node), entry) : NOTHING;
+      },
+    };
+  },
+};
+
+function noteProof(proofs: Map<string, Proof>, { name, before, after, sentAt, by }: Write): void {
+  const proof = after && proofIn(after);
+  if (!after || (proof === undefined && isOperator(by))) proofs.delete(name);
+  else if (proof !== undefined && proof !== (before && proofIn(before)))
+    proofs.set(name, { uid: after.metadata.uid, lookedAt: sentAt - LISTED_WITHIN });
+}
+
+const proofIn = (node: KubeObject): string | undefined => nodeFacts(node).marks?.proof;
+
+function undrained(
+  { nodes, pods }: Picture,
+  proof: Proof | undefined,
+  { at: now, node: name }: { readonly at: Instant; readonly node: string },
+): readonly string[] {
+  const node = nodes.get(name);
+  if (!node || interfered(node, now)) return NOTHING;
+  if (proof?.uid !== node.facts.uid) return [`${name} was asked to reboot, and nothing proves that it is drained`];
+  return [...pods.values()]
+    .filter((pod) => pod.facts.node === name && pod.bound < proof.lookedAt && isToGo(pod, node))
+    .map(({ facts, bound }) => `${name} was asked to reboot under ${facts.key}, there since ${clock(bound)}`);
+}
+
+/** Somebody else has uncordoned the node, or has touched its marks. */
+const interfered = ({ liftedAt, robbedAt }: SeenNode, now: Instant): boolean =>
+  now - Math.max(liftedAt ?? -Infinity, robbedAt) < UNSETTLED;
+
+/** The operator's own pods stay where nothing else could take them, which is not judged here. */
+function isToGo({ facts, created }: SeenPod, { drainBegan }: SeenNode): boolean {
+  if (!facts.drained || facts.own) return false;
+  return !(facts.toleratesCordon && created > drainBegan - LISTED_WITHIN);
+}
+
+/** A pod leaves by the Eviction API, and where a budget speaks of it, that budget has been charged in the same step. */
+export const budgets: Rule = {
+  name: 'budgets',
+  begin() {
+    const present = new Map<string, Write>();
+    let charged: Write | undefined;
+    return {
+      see(entry) {
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'poddisruptionbudgets') {
+          present.set(keyOf(entry), entry);
+          if (entry.subresource === 'eviction') charged = entry;
+        }
+        return entry.resource === 'pods' && isOperator(entry.by)
+          ? unbudgeted(entry, [...present.values()], charged)
+          : NOTHING;
+      },
+    };
+  },
+};
+
+function unbudgeted(write: Write, present: readonly Write[], charged: Write | undefined): readonly string[] {
+  if (write.subresource !== 'eviction') return [`${write.by} wrote to the pod ${keyOf(write)}, and did not evict it`];
+  const budget = present.find((one) => speaksOf(one, write));
+  if (!budget || !write.before || !serves(write.before) || allows(budget, charged, write)) return NOTHING;
+  return [`${keyOf(write)} was evicted, and the budget ${keyOf(budget)} did not allow it`];
+}
+
+const keyOf = ({ namespace = '', name }: Write): string => `${namespace}/${name}`;
+
+const serves = (pod: KubeObject): boolean => podFacts(pod).ready && !podFacts(pod).ending;
+
+function allows(budget: Write, charged: Write | undefined, { at: now }: Write): boolean {
+  if (!charged || charged.at !== now || keyOf(budget) !== keyOf(charged)) return false;
+  return Number(at(charged.before, 'status', 'disruptionsAllowed')) > 0;
+}
+
+function speaksOf({ namespace, after: budget }: Write, { namespace: within, before }: Write): boolean {
+  const labels = before?.metadata.labels ?? {};
+  const wanted = Object.entries((at(budget, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>);
+  return namespace === within && wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,264 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+
+/**
+ * What objects say, read without anything of the operator's: a judge that shares code with whom it judges shares its mistakes. Objects of a history
+ * never change, so each is read once.
+ */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const GROUP = 'brupop.bottlerocket.aws';
+export const MARKS = `${GROUP}/marks`;
+export const PAUSED = `${GROUP}/paused`;
+export const NAMESPACE = 'brupop-bottlerocket-aws';
+export const LEASE = 'brupop-controller';
+
+function once<T>(read: (object: KubeObject) => T): (object: KubeObject) => T {
+  const known = new WeakMap<KubeObject, T>();
+  return (object) => {
+    const found = known.get(object);
+    if (found !== undefined) return found;
+    const made = read(object);
+    known.set(object, made);
+    return made;
+  };
+}
+
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function parsed(json: string | undefined): unknown {
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface MarksFacts {
+  /** Of the annotation. */
+  readonly text: string;
+  readonly id: string;
+  readonly owns: readonly string[];
+  readonly newestPod: string | undefined;
+  readonly drained: boolean;
+  /** Differs between two proofs. */
+  readonly proof: string | undefined;
+}
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly uid: string;
+  readonly cordoned: boolean;
+  readonly marks: MarksFacts | undefined;
+  readonly managed: boolean;
+  readonly held: boolean;
+  readonly ready: boolean;
+  /** When the condition `Ready` became what it is, as it says, milliseconds since the Unix epoch; NaN where it says nothing. */
+  readonly readyStatedAt: number;
+  /** By its kubelet. */
+  readonly version: string | undefined;
+  /** Nodes of one variant and architecture are offered the same releases. */
+  readonly family: string;
+  /** Labels and annotations that the operator sets while a node is updated, by name. */
+  readonly signs: ReadonlyMap<string, string>;
+}
+
+const SIGN_LABELS = [`${GROUP}/updating`, 'node.kubernetes.io/exclude-from-external-load-balancers'];
+const SIGN_ANNOTATIONS = ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'karpenter.sh/do-not-disrupt'];
+
+export const nodeFacts = once((node): NodeFacts => {
+  const { name, uid, labels = {}, annotations = {} } = node.metadata;
+  const ready = list(at(node, 'status', 'conditions')).find((condition) => at(condition, 'type') === 'Ready');
+  const image = text(at(node, 'status', 'nodeInfo', 'osImage')) ?? '';
+  const signs = [
+    ...SIGN_LABELS.map((key) => [key, labels[key]] as const),
+    ...SIGN_ANNOTATIONS.map((key) => [key, annotations[key]] as const),
+  ].filter((sign): sign is [string, string] => sign[1] !== undefined);
+  return {
+    name,
+    uid,
+    cordoned: at(node, 'spec', 'unschedulable') === true,
+    marks: marksIn(annotations[MARKS]),
+    managed: labels['bottlerocket.aws/updater-interface-version'] === '2.0.0',
+    held: annotations[`${GROUP}/hold`] !== undefined,
+    ready: at(ready, 'status') === 'True',
+    readyStatedAt: Date.parse(text(at(ready, 'lastTransitionTime')) ?? ''),
+    version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
+    family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
+    signs: new Map(signs),
+  };
+});
+
+/** Marks that nobody can read are marks. */
+function marksIn(json: string | undefined): MarksFacts | undefined {
+  if (json === undefined) return undefined;
+  const marks = parsed(json);
+  return {
+    text: json,
+    id: text(at(marks, 'id')) ?? '',
+    owns: list(at(marks, 'owns')).map(String),
+    newestPod: text(at(marks, 'newestPod')),
+    drained: text(at(marks, 'drained')) !== undefined,
+    proof: text(at(marks, 'proof')),
+  };
+}
+
+export interface RecordFacts {
+  readonly boot: string;
+  readonly version: string;
+  /** False for a probe. */
+  readonly requested: boolean;
+}
+
+export interface StatusFacts {
+  readonly state: string;
+  readonly current: string;
+  readonly target: string;
+  readonly crashes: number;
+  /** When the last attempt failed, as the agent says; NaN where it says nothing. */
+  readonly failedAt: number;
+  readonly failed: readonly string[];
+  readonly record: RecordFacts | undefined;
+  readonly draining: boolean;
+  /** Of the last failure. */
+  readonly reason: string | undefined;
+}
+
+export interface Verdict {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface ShadowFacts {
+  readonly name: string;
+  readonly uid: string;
+  /** Name of its node. */
+  readonly node: string;
+  /** UIDs of the Nodes that own it. */
+  readonly owners: readonly string[];
+  readonly state: string;
+  readonly version: string | undefined;
+  readonly status: StatusFacts | undefined;
+  readonly verdict: Verdict | undefined;
+  /** It has a status, and is or is wanted to be elsewhere than at rest. */
+  readonly active: boolean;
+}
+
+export const shadowFacts = once((shadow): ShadowFacts => {
+  const { name, uid, ownerReferences = [] } = shadow.metadata;
+  const state = text(at(shadow, 'spec', 'state')) ?? 'Idle';
+  const status = statusIn(at(shadow, 'status'));
+  const condition = list(at(shadow, 'status', 'conditions')).find((one) => at(one, 'type') === 'UpToDate');
+  return {
+    name,
+    uid,
+    node: name.replace(/^brs-/, ''),
+    owners: ownerReferences.filter(({ kind }) => kind === 'Node').map((owner) => owner.uid),
+    state,
+    version: text(at(shadow, 'spec', 'version')),
+    status,
+    verdict: condition as Verdict | undefined,
+    active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
+  };
+});
+
+function statusIn(status: unknown): StatusFacts | undefined {
+  const state = text(at(status, 'current_state'));
+  if (state === undefined) return undefined;
+  const record = at(status, 'reboot');
+  return {
+    state,
+    current: text(at(status, 'current_version')) ?? '',
+    target: text(at(status, 'target_version')) ?? '',
+    crashes: Number(at(status, 'crash_count') ?? 0),
+    failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
+    failed: list(at(status, 'failed_versions')).map(String),
+    record: record ? recordIn(record) : undefined,
+    draining: Boolean(at(status, 'drain')),
+    reason: text(at(status, 'last_failure', 'reason')),
+  };
+}
+
+const recordIn = (record: unknown): RecordFacts => ({
+  boot: text(at(record, 'boot_id')) ?? '',
+  version: text(at(record, 'version')) ?? '',
+  requested: text(at(record, 'requested_at')) !== undefined,
+});
+
+export interface LeaseFacts {
+  readonly holder: string;
+  readonly slots: readonly { readonly shadow: string; readonly nodeUid: string }[];
+  readonly slotsText: string;
+}
+
+export const leaseFacts = once((lease): LeaseFacts => {
+  const slotsText = lease.metadata.annotations?.[`${GROUP}/slots`] ?? '[]';
+  const slots = list(parsed(slotsText)).map((slot) => ({
+    shadow: String(at(slot, 'shadow')),
+    nodeUid: String(at(slot, 'nodeUid')),
+  }));
+  return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', slots, slotsText };
+});
+
+export interface PodFacts {
+  readonly uid: string;
+  readonly key: string;
+  readonly namespace: string;
+  readonly node: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  /** A drain has to see it gone, unless it tolerates the cordon and came after it. */
+  readonly drained: boolean;
+  readonly toleratesCordon: boolean;
+  /** Of the controller or the apiserver: these stay where nothing else could take them. */
+  readonly own: boolean;
+  readonly ready: boolean;
+  readonly ending: boolean;
+}
+
+export const podFacts = once((pod): PodFacts => {
+  const { uid, name, namespace = '', labels = {}, annotations = {}, ownerReferences = [] } = pod.metadata;
+  const phase = at(pod, 'status', 'phase');
+  const ofDaemonSet = ownerReferences.some(({ kind, controller }) => kind === 'DaemonSet' && controller);
+  const stays = ofDaemonSet || annotations['kubernetes.io/config.mirror'] !== undefined;
+  const component = labels[`${GROUP}/component`];
+  const ready = list(at(pod, 'status', 'conditions')).find((one) => at(one, 'type') === 'Ready');
+  return {
+    uid,
+    key: `${namespace}/${name}`,
+    namespace,
+    node: text(at(pod, 'spec', 'nodeName')),
+    labels,
+    drained: !stays && phase !== 'Succeeded' && phase !== 'Failed',
+    toleratesCordon: list(at(pod, 'spec', 'tolerations')).some(toleratesCordon),
+    own: namespace === NAMESPACE && (component === 'apiserver' || component === 'brupop-controller'),
+    ready: at(ready, 'status') === 'True',
+    ending: pod.metadata.deletionTimestamp !== undefined,
+  };
+});
+
+function toleratesCordon(toleration: unknown): boolean {
+  const key = text(at(toleration, 'key')) ?? '';
+  const effect = text(at(toleration, 'effect')) ?? '';
+  const exists = at(toleration, 'operator') === 'Exists';
+  if (effect !== '' && effect !== 'NoSchedule') return false;
+  if (key === '') return exists;
+  return key === 'node.kubernetes.io/unschedulable' && (exists || !text(at(toleration, 'value')));
+}
+
+/** Of `1.38.0` and the like: below 0 where `a` is older. Releases of Bottlerocket have three numbers. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split('.').map(Number));
+  const unequal = [0, 1, 2].find((index) => left?.[index] !== right?.[index]);
+  return unequal === undefined ? 0 : (left?.[unequal] ?? 0) - (right?.[unequal] ?? 0);
+}
+
+export const isController = (by: string): boolean => /^controller-\d+$/.test(by);
+export const isApiserver = (by: string): boolean => /^apiserver-\d+$/.test(by);
+export const isAgent = (by: string): boolean => /^(upstream-)?agent-/.test(by);
+export const isOperator = (by: string): boolean => isController(by) || isApiserver(by) || isAgent(by);

@@ -1,0 +1,65 @@
+import type { Invariant, Scenario } from '../types.ts';
+import { ownStatus, noFailures } from './authority.ts';
+import { blame } from './blame.ts';
+import { concurrency, outOfService } from './concurrency.ts';
+import { administratorsCordons, nothingLeft } from './cordons.ts';
+import { budgets, drainedBeforeReboot } from './drains.ts';
+import { liveness } from './liveness.ts';
+import { load } from './load.ts';
+import { Picture } from './picture.ts';
+import { halted, proof, reach } from './releases.ts';
+import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
+import { NOTHING, type Rule } from './rule.ts';
+import { held, leadership, managed, offered, paused, ready, slots, windows } from './starts.ts';
+
+/** Every rule, by the order of docs/invariants.md. */
+export const RULES: readonly Rule[] = [
+  concurrency,
+  outOfService,
+  drainedBeforeReboot,
+  budgets,
+  administratorsCordons,
+  nothingLeft,
+  paused,
+  held,
+  ready,
+  managed,
+  windows,
+  offered,
+  slots,
+  leadership,
+  ownStatus,
+  halted,
+  proof,
+  reach,
+  blame,
+  load,
+  noFailures,
+  marksAtRest,
+  slotsAtRest,
+  shadowsOfNodes,
+  liveness,
+];
+
+/** The rules as invariants of runs that come one after another: in each of them all judges look at one picture. */
+export function createInvariants(rules: readonly Rule[] = RULES): readonly Invariant[] {
+  let shared: { readonly scenario: Scenario; readonly picture: Picture } | undefined;
+  const pictureOf = (scenario: Scenario): Picture => {
+    if (shared?.scenario !== scenario || shared.picture.begun) shared = { scenario, picture: new Picture(scenario) };
+    return shared.picture;
+  };
+  return rules.map(({ name, begin }) => ({
+    name,
+    begin(scenario) {
+      const picture = pictureOf(scenario);
+      const judge = begin(picture, scenario);
+      return {
+        ...judge,
+        see(entry) {
+          picture.see(entry);
+          return judge.see?.(entry) ?? NOTHING;
+        },
+      };
+    },
+  }));
+}

@@ -1,0 +1,211 @@
+import type { Entry, Instant, Scenario } from '../types.ts';
+import {
+  isController,
+  LEASE,
+  leaseFacts,
+  type LeaseFacts,
+  NAMESPACE,
+  nodeFacts,
+  type NodeFacts,
+  PAUSED,
+  podFacts,
+  type PodFacts,
+  shadowFacts,
+  type ShadowFacts,
+} from './facts.ts';
+import type { Write } from './rule.ts';
+import { SeenHost } from './seen-host.ts';
+import { seenNode, type SeenNode } from './seen-node.ts';
+import { type Terms, termsOf } from './settings.ts';
+import { Sight } from './sight.ts';
+
+/** A node from the landing of its start until it is at rest, or nothing of its update can go on. */
+export interface Update {
+  readonly node: string;
+  readonly uid: string;
+  readonly at: Instant;
+}
+
+/** Whether a process runs, and since when that is so. */
+export interface SeenProcess {
+  readonly runs: boolean;
+  readonly since: Instant;
+}
+
+export interface SeenPod {
+  readonly facts: PodFacts;
+  readonly created: Instant;
+  /** When it came to its node. */
+  readonly bound: Instant;
+}
+
+const AWAY: SeenProcess = { runs: false, since: -Infinity };
+const NOBODY: LeaseFacts = { holder: '', slots: [], slotsText: '[]' };
+
+/** What judges look at: the world after an entry. Told of the same entry by several judges, it takes it once. */
+export class Picture {
+  readonly terms: Terms;
+  readonly sight: Sight;
+  readonly nodes = new Map<string, SeenNode>();
+  readonly shadows = new Map<string, ShadowFacts>();
+  /** By UID. */
+  readonly pods = new Map<string, SeenPod>();
+  readonly hosts = new Map<string, SeenHost>();
+  readonly processes = new Map<string, SeenProcess>();
+  /** By UID of the node. */
+  readonly updates = new Map<string, Update>();
+  /** When its last update came to rest, by UID of the node. */
+  readonly restedAt = new Map<string, Instant>();
+  lease = NOBODY;
+  pausedAt: Instant | undefined;
+  calmAt: Instant | undefined;
+  /** The most that may have been updating at once, by the most nodes that were managed. */
+  mostAtOnce = 0;
+  /** Another one when anything but a request has been told of. */
+  version = 0;
+  #last: Entry | undefined;
+
+  constructor(scenario: Scenario) {
+    this.terms = termsOf(scenario);
+    this.sight = new Sight(scenario);
+  }
+
+  get begun(): boolean {
+    return this.#last !== undefined;
+  }
+
+  see(entry: Entry): void {
+    if (entry === this.#last) return;
+    this.#last = entry;
+    if (entry.kind === 'request') return;
+    this.version += 1;
+    if (entry.kind === 'write') this.#write(entry);
+    else if (entry.kind === 'host') this.host(entry.node).see(entry);
+    else if (entry.kind === 'fault') this.sight.see(entry);
+    else if (entry.kind === 'calm') this.calmAt = entry.at;
+    else this.processes.set(entry.process, { runs: entry.event === 'starts', since: entry.at });
+  }
+
+  host(name: string): SeenHost {
+    const known = this.hosts.get(name);
+    if (known) return known;
+    const made = new SeenHost();
+    this.hosts.set(name, made);
+    return made;
+  }
+
+  /** The agent of the node, ours or the older operator's. */
+  agentOf(node: string): SeenProcess {
+    const ours = this.processes.get(`agent-${node}`) ?? AWAY;
+    const older = this.processes.get(`upstream-agent-${node}`) ?? AWAY;
+    if (ours.runs !== older.runs) return ours.runs ? ours : older;
+    return ours.since > older.since ? ours : older;
+  }
+
+  managed(): number {
+    let count = 0;
+    for (const { facts } of this.nodes.values()) if (facts.managed) count += 1;
+    return count;
+  }
+
+  /** The shadow of the node, where that names it as its owner. */
+  shadowOf({ name, uid }: Pick<NodeFacts, 'name' | 'uid'>): ShadowFacts | undefined {
+    const shadow = this.shadows.get(`brs-${name}`);
+    return shadow?.owners.includes(uid) ? shadow : undefined;
+  }
+
+  #write(write: Write): void {
+    const { resource, name } = write;
+    if (resource === 'nodes') this.#node(write);
+    else if (resource === 'bottlerocketshadows') this.#shadow(write);
+    else if (resource === 'pods') this.#pod(write);
+    else if (resource === 'leases' && name === LEASE) this.#leaseWritten(write);
+    else if (resource === 'namespaces' && name === NAMESPACE) this.#namespace(write);
+  }
+
+  #node(write: Write): void {
+    const { name, before, after } = write;
+    if (!after) {
+      this.nodes.delete(name);
+      if (before) this.updates.delete(before.metadata.uid);
+      return;
+    }
+    const known = this.nodes.get(name);
+    const wasManaged = known?.facts.managed ?? false;
+    const node = seenNode(known, nodeFacts(after), write);
+    this.nodes.set(name, node);
+    const { facts } = node;
+    if (facts.managed !== wasManaged)
+      this.mostAtOnce = Math.max(this.mostAtOnce, this.terms.maxConcurrent(this.managed()));
+    if (!facts.marks) this.#settle(facts.uid);
+  }
+
+  #shadow(write: Write): void {
+    const { name, before, after } = write;
+    if (after) this.shadows.set(name, shadowFacts(after));
+    else this.shadows.delete(name);
+    const started = startIn(write);
+    if (started) this.#start(started, write.at);
+    const last = after ?? before;
+    for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
+  }
+
+  #start({ node, owners }: ShadowFacts, at: Instant): void {
+    this.host(node).begin();
+    for (const uid of owners) this.updates.set(uid, { node, uid, at });
+  }
+
+  #pod({ before, after, at }: Write): void {
+    if (before && !after) this.pods.delete(before.metadata.uid);
+    if (!after) return;
+    const facts = podFacts(after);
+    const known = this.pods.get(facts.uid);
+    const stays = known?.facts.node === facts.node;
+    this.pods.set(facts.uid, { facts, created: known?.created ?? at, bound: known && stays ? known.bound : at });
+  }
+
+  #leaseWritten({ after }: Write): void {
+    const before = this.lease;
+    this.lease = after ? leaseFacts(after) : NOBODY;
+    if (before.slotsText !== this.lease.slotsText) for (const { nodeUid } of before.slots) this.#settle(nodeUid);
+  }
+
+  #namespace({ after, at }: Write): void {
+    const paused = after?.metadata.annotations?.[PAUSED] !== undefined;
+    this.pausedAt = paused ? (this.pausedAt ?? at) : undefined;
+  }
+
+  /** An update that is over is taken off the list. */
+  #settle(uid: string): void {
+    const update = this.updates.get(uid);
+    if (!update || this.#isMarked(update)) return;
+    const shadow = this.shadowOf({ name: update.node, uid });
+    const isAtRest = shadow?.status !== undefined && !shadow.active;
+    if (!isAtRest && !this.#isAbandoned(update)) return;
+    this.updates.delete(uid);
+    if (isAtRest) this.restedAt.set(uid, this.#last?.at ?? 0);
+  }
+
+  #isMarked({ node, uid }: Update): boolean {
+    const facts = this.nodes.get(node)?.facts;
+    return facts?.uid === uid && facts.marks !== undefined;
+  }
+
+  /** L3 (c) and (d): its slot is given back, and nobody is there who could go on. */
+  #isAbandoned({ node, uid }: Update): boolean {
+    return !this.agentOf(node).runs && !this.lease.slots.some((slot) => slot.nodeUid === uid);
+  }
+}
+
+/** The shadow that a controller starts with this write; undefined where it starts nothing. */
+export function startIn({ resource, by, before, after }: Write): ShadowFacts | undefined {
+  if (resource !== 'bottlerocketshadows' || !after || !isController(by)) return undefined;
+  const made = shadowFacts(after);
+  return isStart(before && shadowFacts(before), made) ? made : undefined;
+}
+
+/** L1: a write of spec that leaves Idle, or changes spec.version. */
+export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): boolean {
+  if (after.state === 'Idle') return false;
+  return before === undefined || before.state === 'Idle' || before.version !== after.version;
+}

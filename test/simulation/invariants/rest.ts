@@ -1,0 +1,79 @@
+import type { Instant } from '../types.ts';
+import type { Picture } from './picture.ts';
+import { NOTHING, type Rule, type RuleJudge } from './rule.ts';
+
+/** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
+export const REST_WITHIN = 900_000;
+
+/** A judge of what stands for too long in the calm. `find` names what there should not be. */
+function standing(picture: Picture, find: () => readonly string[]): RuleJudge {
+  const since = new Map<string, Instant>();
+  let known = -1;
+  const look = (now: Instant): void => {
+    if (picture.calmAt === undefined || picture.version === known) return;
+    known = picture.version;
+    const found = new Set(find());
+    for (const one of since.keys()) if (!found.has(one)) since.delete(one);
+    for (const one of found) if (!since.has(one)) since.set(one, now);
+  };
+  const late = (now: Instant): string[] =>
+    [...since].filter(([, from]) => now - from > REST_WITHIN).map(([one]) => one);
+  const told = new Set<string>();
+  return {
+    see({ at }) {
+      look(at);
+      const news = since.size === 0 ? NOTHING : late(at).filter((one) => !told.has(one));
+      for (const one of news) told.add(one);
+      return news;
+    },
+    isMet: () => since.size === 0,
+    end(now) {
+      return late(now).filter((one) => !told.has(one));
+    },
+  };
+}
+
+/** M6, M8. */
+export const marksAtRest: Rule = {
+  name: 'marks-at-rest',
+  begin: (picture) =>
+    standing(picture, () =>
+      [...picture.nodes.values()]
+        .filter(({ facts }) => facts.marks)
+        .filter(({ facts }) => {
+          const shadow = picture.shadowOf(facts);
+          return shadow ? shadow.status !== undefined && !shadow.active : !picture.agentOf(facts.name).runs;
+        })
+        .map(({ facts: { name } }) => `${name} is at rest and bears marks`),
+    ),
+};
+
+/** L3. */
+export const slotsAtRest: Rule = {
+  name: 'slots-at-rest',
+  begin: (picture) =>
+    standing(picture, () => {
+      const names = new Map([...picture.nodes.values()].map(({ facts }) => [facts.uid, facts] as const));
+      return picture.lease.slots.flatMap(({ nodeUid, shadow }) => {
+        const facts = names.get(nodeUid);
+        if (!facts) return [`the slot of ${shadow} is that of a node which is gone`];
+        const owned = picture.shadowOf(facts);
+        return owned?.status && !owned.active && !facts.marks ? [`${facts.name} is at rest and has a slot`] : [];
+      });
+    }),
+};
+
+/** M8, B4. A shadow that somebody has taken from its owner is nobody's to delete. */
+export const shadowsOfNodes: Rule = {
+  name: 'shadows-of-nodes',
+  begin: (picture) =>
+    standing(picture, () =>
+      [...picture.shadows.values()]
+        .filter(({ owners }) => owners.length > 0)
+        .filter(({ node: name, owners }) => {
+          const node = picture.nodes.get(name);
+          return !node?.facts.managed || !owners.includes(node.facts.uid);
+        })
+        .map(({ name }) => `${name} is the shadow of no managed node`),
+    ),
+};

@@ -1,0 +1,41 @@
+import type { HostEntry } from '../types.ts';
+
+/** Whatever machines have borne a name, and what the history tells of them. */
+export class SeenHost {
+  up = false;
+  version = '';
+  /** Whether the host went down because its API was asked for that; of no meaning while it is up. */
+  asked = false;
+  readonly boots = new Set<string>();
+  readonly versions = new Set<string>();
+  /** What its API was asked since the last start of an update and has not refused, and whether it has gone down for that. */
+  calls = new Set<string>();
+  downForUpdate = false;
+
+  see({ event }: HostEntry): void {
+    if (event.kind === 'up') {
+      this.up = true;
+      this.version = event.version;
+      this.boots.add(event.bootId);
+      this.versions.add(event.version);
+    } else if (event.kind === 'down') {
+      this.up = false;
+      this.asked = event.asked;
+      this.downForUpdate ||= event.asked;
+    } else if (isTaken(event)) this.calls.add(event.path);
+  }
+
+  /** An update starts on its node. */
+  begin(): void {
+    this.calls = new Set();
+    this.downForUpdate = false;
+  }
+}
+
+/** Something that the host was told to do, and may do. */
+export function isTaken({ method, status }: Extract<HostEntry['event'], { kind: 'call' }>): boolean {
+  return method === 'POST' && (status === 'none' || status < 300);
+}
+
+export const isReboot = (event: HostEntry['event']): boolean =>
+  event.kind === 'call' && event.path === '/actions/reboot' && isTaken(event);

@@ -1,0 +1,91 @@
+import type { Instant } from '../types.ts';
+import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
+import type { Write } from './rule.ts';
+
+export interface Cordon {
+  readonly by: string;
+  readonly at: Instant;
+  /** When somebody else had uncordoned the node before, if ever. */
+  readonly liftedAt: Instant | undefined;
+}
+
+/** A Node, and what the history tells of it. */
+export interface SeenNode {
+  facts: NodeFacts;
+  /** Undefined while it is not cordoned. */
+  cordon: Cordon | undefined;
+  /** When somebody else uncordoned it last. */
+  liftedAt: Instant | undefined;
+  /** When the operator last began a drain of it. */
+  drainBegan: Instant;
+  /** When somebody else last changed the marks, or took them away. */
+  robbedAt: Instant;
+  /** Who has set the labels and annotations of an update. */
+  readonly signs: Map<string, string>;
+  /** Since when it is Ready or not, held or not, managed or not. */
+  readyAt: Instant;
+  heldAt: Instant;
+  managedAt: Instant;
+}
+
+/** What there is of an update before the history begins is the operator's. */
+const LEFT_OVER = 'controller-0';
+
+const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
+  facts,
+  cordon: undefined,
+  liftedAt: undefined,
+  drainBegan: -Infinity,
+  robbedAt: -Infinity,
+  signs: new Map(),
+  readyAt: at,
+  heldAt: at,
+  managedAt: at,
+});
+
+/** The node after a write that does not remove it. @param known the node of this name so far */
+export function seenNode(known: SeenNode | undefined, facts: NodeFacts, write: Write): SeenNode {
+  const node = known?.facts.uid === facts.uid ? known : fresh(facts, write.at);
+  const old = node === known ? node.facts : undefined;
+  node.facts = facts;
+  noteCordon(node, old, write);
+  noteSigns(node, old, write.by);
+  if (old) noteChanges(node, old, write);
+  if (!old && facts.marks) node.drainBegan = write.at;
+  return node;
+}
+
+function noteCordon(node: SeenNode, old: NodeFacts | undefined, { at, by }: Write): void {
+  const { cordoned, marks } = node.facts;
+  if (cordoned === (old?.cordoned ?? false)) return;
+  if (cordoned) {
+    const isLeftOver = !old && marks?.owns.includes('cordon');
+    node.cordon = { at, by: isLeftOver ? LEFT_OVER : by, liftedAt: node.liftedAt };
+    return;
+  }
+  node.cordon = undefined;
+  node.liftedAt = isOperator(by) ? undefined : at;
+}
+
+function noteSigns({ facts, signs }: SeenNode, old: NodeFacts | undefined, by: string): void {
+  for (const [sign, value] of facts.signs) if (old?.signs.get(sign) !== value) signs.set(sign, by);
+  for (const sign of signs.keys()) if (!facts.signs.has(sign)) signs.delete(sign);
+}
+
+function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
+  const { ready, held, managed, marks } = node.facts;
+  if (old.ready !== ready) node.readyAt = at;
+  if (old.held !== held) node.heldAt = at;
+  if (old.managed !== managed) node.managedAt = at;
+  if (old.marks?.text === marks?.text) return;
+  if (old.marks && !isOperator(by)) node.robbedAt = at;
+  if (drainOf(old) !== drainOf(node.facts)) node.drainBegan = at;
+}
+
+const drainOf = ({ marks }: NodeFacts): string => (marks ? `${marks.id} ${marks.newestPod}` : '');
+
+/** The node of a write, after it and before it. */
+export const nodesOf = ({ before, after }: Write): { readonly old?: NodeFacts; readonly made?: NodeFacts } => ({
+  ...(before && { old: nodeFacts(before) }),
+  ...(after && { made: nodeFacts(after) }),
+});

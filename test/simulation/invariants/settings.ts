@@ -1,0 +1,103 @@
+import { BEGINS_AT, type Instant, type Scenario } from '../types.ts';
+
+/** How many, of how many there are. */
+export type Quantity = (of: number) => number;
+
+/** A share is rounded by `round`. */
+function quantity(text: string, round: (share: number) => number): Quantity {
+  if (text.toLowerCase() === 'unlimited') return () => Infinity;
+  if (text.endsWith('%')) return (of) => round((Number(text.slice(0, -1)) * of) / 100);
+  return () => Number(text);
+}
+
+/** The settings of a scenario as docs/deploying.md has them. Times are milliseconds. */
+export interface Terms {
+  readonly maxConcurrent: Quantity;
+  readonly maxFailed: Quantity;
+  readonly soakMs: number;
+  readonly soakTimeoutMs: number;
+  readonly agentTimeoutMs: number;
+  readonly returnTimeoutMs: number;
+  readonly notReadyHoldMs: number;
+  /** Infinity where drains have no end. */
+  readonly drainTimeoutMs: number;
+  readonly exclusionMs: number;
+  readonly window: Window;
+}
+
+export function termsOf({ settings: { controller, apiserver, agent } }: Scenario): Terms {
+  const seconds = (of: Readonly<Record<string, string>>, name: string, usual: number): number =>
+    Number(of[name] ?? usual) * 1000;
+  return {
+    maxConcurrent: quantity(controller['MAX_CONCURRENT_UPDATE'] ?? '1', (share) => Math.max(1, Math.floor(share))),
+    maxFailed: quantity(controller['MAX_FAILED_UPDATE'] ?? '10%', (share) => Math.max(2, Math.ceil(share))),
+    soakMs: seconds(controller, 'MONITORING_TIME_IN_SEC', 0),
+    soakTimeoutMs: seconds(controller, 'MONITORING_TIMEOUT_IN_SEC', 900),
+    agentTimeoutMs: seconds(controller, 'AGENT_TIMEOUT_IN_SEC', 900),
+    returnTimeoutMs: seconds(controller, 'NODE_RETURN_TIMEOUT_IN_SEC', 900),
+    notReadyHoldMs: seconds(controller, 'NOT_READY_HOLD_IN_SEC', 3600),
+    drainTimeoutMs: seconds(apiserver, 'DRAIN_TIMEOUT_IN_SEC', 1800) || Infinity,
+    exclusionMs: seconds(agent, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', 0),
+    window: windowOf(controller),
+  };
+}
+
+/** Whether updates may start at an instant. */
+export type Window = (instant: Instant) => boolean;
+
+/** @throws RangeError on a schedule of moments, which this does not judge */
+function windowOf(controller: Readonly<Record<string, string>>): Window {
+  const cron = controller['SCHEDULER_CRON_EXPRESSION'] ?? '* * * * * * *';
+  const { UPDATE_WINDOW_START: start, UPDATE_WINDOW_STOP: stop } = controller;
+  if (!/^[*\s]+$/.test(cron)) return cronWindow(cron, controller['SCHEDULER_TIME_ZONE'] ?? 'UTC');
+  return start && stop ? dailyWindow(start, stop) : () => true;
+}
+
+function dailyWindow(start: string, stop: string): Window {
+  return (instant) => {
+    const time = new Date(BEGINS_AT + instant).toISOString().slice(11, 19);
+    return start < stop ? start <= time && time < stop : time >= start || time < stop;
+  };
+}
+
+const UNITS = ['second', 'minute', 'hour', 'day', 'month', 'weekday', 'year'] as const;
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** Open in each second whose time fits all fields; a week counts from Sunday = 1. */
+function cronWindow(expression: string, timeZone: string): Window {
+  const fields = expression.trim().split(/\s+/).map(field);
+  if (fields.length !== UNITS.length || expression.trim().split(/\s+/)[0] !== '*') {
+    throw new RangeError(`a schedule that no judge understands: ${expression}`);
+  }
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+    weekday: 'short',
+  });
+  return (instant) => {
+    const parts = new Map(format.formatToParts(BEGINS_AT + instant).map(({ type, value }) => [type, value] as const));
+    const numbers = UNITS.map((unit) => {
+      const value = parts.get(unit) ?? '';
+      return unit === 'weekday' ? WEEKDAYS.indexOf(value) + 1 : Number(value);
+    });
+    return fields.every((fits, index) => fits(numbers[index] ?? NaN));
+  };
+}
+
+/** `*`, `5`, `1-3`, `* /2` and lists of them. */
+function field(text: string): (value: number) => boolean {
+  const parts = text.split(',').map((part) => {
+    const [range = '*', step = '1'] = part.split('/');
+    const [from, to] = range === '*' ? [0, Infinity] : range.split('-').map(Number);
+    const first = from ?? 0;
+    const last = to ?? (part.includes('/') ? Infinity : first);
+    return (value: number) => value >= first && value <= last && (value - first) % Number(step) === 0;
+  });
+  return (value) => parts.some((fits) => fits(value));
+}

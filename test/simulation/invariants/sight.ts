@@ -1,0 +1,46 @@
+import type { Entry, Instant, Scenario } from '../types.ts';
+
+/** A fact is surely seen by whoever decides once it has stood for so long while nothing was in the way, milliseconds. */
+export const SEEN_AFTER = 60_000;
+/** For so long after a fault of the network a process may not have noticed that its watches are dead, or may be answered late, milliseconds. */
+const LINGERS = 300_000;
+
+/** Faults that leave a process with an old view of the cluster, by the beginnings of their names. */
+const BLINDS =
+  /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-)/;
+
+/**
+ * What the operator must know. It decides on caches: a pause that lands while its watches are silent is no less of a pause, but nobody can hold
+ * a start against it.
+ */
+export class Sight {
+  readonly #lasts: ReadonlyMap<number, number>;
+  #clearFrom: Instant = 0;
+  /** The end of the last time that was clear for long enough. */
+  #sure: Instant = -Infinity;
+  readonly #clocks = new Map<string, number>();
+
+  constructor({ faults }: Pick<Scenario, 'faults'>) {
+    this.#lasts = new Map(faults.map(({ id, forMs }) => [id, forMs]));
+  }
+
+  see(entry: Entry): void {
+    if (entry.kind !== 'fault' || entry.phase !== 'begins' || !BLINDS.test(entry.name)) return;
+    const [, process, seconds] = /^(\S+), off by (-?\d+) s/.exec(entry.about) ?? [];
+    if (process !== undefined)
+      this.#clocks.set(process, Math.max(this.clockOf(process), Math.abs(Number(seconds)) * 1000));
+    if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
+    this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
+  }
+
+  /** Whether what stands since `since` was surely known to who sent a request at `sentAt`. */
+  known(since: Instant, sentAt: Instant): boolean {
+    const sure = sentAt - this.#clearFrom >= SEEN_AFTER ? sentAt : this.#sure;
+    return since + SEEN_AFTER <= Math.min(sure, sentAt);
+  }
+
+  /** By how much the clock of a process has been off at most, milliseconds. */
+  clockOf(process: string): number {
+    return this.#clocks.get(process) ?? 0;
+  }
+}
