@@ -22,7 +22,8 @@ export default {
   jest: {
     projectType: 'custom',
     enableFindRelatedTests: false,
-    config: { testMatch: JSON.parse(process.env['MUTATION_TESTS'] ?? '[]') },
+    // Stryker puts its own around one that it knows.
+    config: { testEnvironment: 'node', testMatch: JSON.parse(process.env['MUTATION_TESTS'] ?? '[]') },
   },
   reporters: ['clear-text'],
   clearTextReporter: { allowColor: false, logTests: false, reportScoreTable: true },
