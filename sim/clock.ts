@@ -64,7 +64,6 @@ export class VirtualClock implements Clock {
       await settle();
     }
     this.#elapsed = end;
-    await settle();
   }
 
   /** Moves time on, at most by `limitMs`, until `promise` settles. @throws Error when it has not by then */

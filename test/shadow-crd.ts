@@ -1,8 +1,10 @@
 import { CRD_NAME, GROUP, KIND, PLURAL, SINGULAR } from '../runtime/shadow/names.ts';
 import { crdSchema } from '../runtime/shadow/schema.ts';
 
+const V2 = crdSchema('v2');
+
 /** The definition of shadows as clusters of tests have it: of one version, without the conversion that only a real process could answer. */
-export function shadowCrd(openAPIV3Schema: object = crdSchema('v2')): object {
+export function shadowCrd(openAPIV3Schema: object = V2): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

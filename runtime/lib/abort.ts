@@ -25,6 +25,9 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
+/** Nobody sees it. Made once: an error takes down its stack, and every request has a deadline. */
+const DONE = new Error('done');
+
 /**
  * Gives `work` a signal that aborts after `ms` milliseconds.
  * @throws what `work` throws. Its signal aborts with a DeadlineError.
@@ -42,7 +45,7 @@ export async function withDeadline<T>(
   try {
     return await work(limited.signal);
   } finally {
-    timer.abort(new Error('done'));
+    timer.abort(DONE);
     timer.release();
     limited.release();
   }

@@ -40,12 +40,33 @@ export function without<T extends Fields>(object: T, ...keys: string[]): T {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key))) as T;
 }
 
+/** `object` with each value as `change` makes it, and without those that it makes undefined; `object` itself where all stay. */
+export function mapFields(object: Fields, change: (inner: unknown, key: string) => unknown): Fields {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(object)) {
+    const inner = change(object[key], key);
+    if (inner === object[key]) continue;
+    copy ??= { ...object };
+    if (inner === undefined) delete copy[key];
+    else copy[key] = inner;
+  }
+  return copy ?? object;
+}
+
+/** `values` with each as `change` makes it; `values` itself where all stay. */
+export function mapList(
+  values: readonly unknown[],
+  change: (inner: unknown, index: number) => unknown,
+): readonly unknown[] {
+  const mapped = values.map(change);
+  return mapped.every((inner, index) => inner === values[index]) ? values : mapped;
+}
+
 /** `value` without its nulls: where the API server decodes into a structure, null and absent are the same. */
 export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return list(value).map(withoutNulls);
+  if (Array.isArray(value)) return mapList(value, withoutNulls);
   if (!isFields(value)) return value;
-  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]));
+  return mapFields(value, (inner) => (inner === null ? undefined : withoutNulls(inner)));
 }
 
 /** The value at `path`, undefined where anything on the way is missing. */

@@ -1,5 +1,6 @@
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { HostRequest, HostResponse, HostTransport } from '../../runtime/agent/host/calls.ts';
+import { childAbort } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { HostAnswer } from './answer.ts';
 import type { SimulatedHost } from './host.ts';
@@ -10,6 +11,9 @@ export interface InProcessOptions {
   /** As through a mount of the socket file itself: dead for ever once the host's API server has made a new one. @default false */
   readonly pinned?: boolean;
 }
+
+/** Nobody sees it. */
+const ANSWERED = new Error('answered');
 
 /** A way to a simulated host without a socket, on any clock; fails like a socket. */
 export class InProcessHostTransport implements HostTransport {
@@ -28,16 +32,16 @@ export class InProcessHostTransport implements HostTransport {
     if (pinned && host.socketGeneration !== this.#generation) throw new HostUnreachableError(call, 'ESTALE');
     if (!host.listening) throw new HostUnreachableError(call, 'ECONNREFUSED');
     if (host.denied) throw new HostUnreachableError(call, 'EACCES');
-    const answered = new AbortController();
-    const until = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;
-    const timeout = clock.sleep(timeoutMs, until).then((): never => {
+    const answered = childAbort(signal);
+    const timeout = clock.sleep(timeoutMs, answered.signal).then((): never => {
       throw new HostUnreachableError(call, 'ETIMEDOUT');
     });
     try {
       const answer = await Promise.race([host.handle({ method, path }), timeout]);
       return received(call, answer.kind === 'never' ? await timeout : answer);
     } finally {
-      answered.abort();
+      answered.release();
+      answered.abort(ANSWERED);
       timeout.catch(() => undefined);
     }
   }

@@ -12,7 +12,7 @@ export interface Probing {
 }
 
 /** A kubelet takes the probe's own period; nobody has to wait that long here. */
-const UNREADY_POLL_MS = 25;
+const UNREADY_POLL_MS = 100;
 /** Kubernetes' own. */
 const DEFAULTS = { initialDelaySeconds: 0, periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 };
 

@@ -3,7 +3,7 @@ import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/calls.ts';
 import type { AgentApi } from '../../runtime/agentapi/client.ts';
-import { aborted } from '../../runtime/lib/abort.ts';
+import { unlessAborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
@@ -133,13 +133,12 @@ export class World {
     );
   }
 
-  /** Moves time on until `fits`, looking every 100 ms. @throws Error with the log when it does not within `limitMs` */
+  /** Moves time on until `fits`, looking every 250 ms. @throws Error with the log when it does not within `limitMs` */
   async until(fits: () => boolean, limitMs = 3_600_000): Promise<void> {
+    await this.advance(0);
     for (let waited = 0; waited <= limitMs; waited += 250) {
-      await this.clock.advance(0);
-      if (this.#failure) throw new Error('the agent broke', { cause: this.#failure });
       if (fits()) return;
-      await this.clock.advance(250);
+      await this.advance(250);
     }
     throw new Error(`not within ${limitMs} ms:\n${this.operator.log.join('\n')}\n${this.logged.slice(-30).join('')}`);
   }
@@ -179,7 +178,7 @@ export class World {
     const dead = new Promise<never>(() => undefined);
     this.onMoment();
     if (life.killed) return dead;
-    const answer = await Promise.race([ask(), ...(signal ? [aborted(signal)] : [])]);
+    const answer = await (signal ? unlessAborted(ask(), signal) : ask());
     this.onMoment();
     return life.killed ? dead : answer;
   }

@@ -1,4 +1,4 @@
-import { type Fields, isFields, list } from '../object.ts';
+import { type Fields, isFields, mapFields, mapList } from '../object.ts';
 import type { Schema } from './schema.ts';
 import { propertySchema } from './validate.ts';
 
@@ -22,44 +22,42 @@ interface Context {
 export function pruned(schema: Schema, value: unknown, { path, unknown }: Context): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
-    return items
-      ? list(value).map((item, index) => pruned(items, item, { path: `${path}[${index}]`, unknown }))
-      : value;
+    if (!items) return value;
+    return mapList(value, (item, index) => pruned(items, item, { path: `${path}[${index}]`, unknown }));
   }
   if (!isFields(value)) return value;
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
-  const kept = Object.entries(value).flatMap(([key, inner]) => {
+  return mapFields(value, (inner, key) => {
     const here = path === '' ? key : `${path}.${key}`;
     const known = propertySchema(schema, key);
-    if (known) return [[key, pruned(known, inner, { path: here, unknown })] as const];
-    if (open || (schema['x-kubernetes-embedded-resource'] === true && ENVELOPE.has(key)))
-      return [[key, inner] as const];
+    if (known) return pruned(known, inner, { path: here, unknown });
+    if (open || (schema['x-kubernetes-embedded-resource'] === true && ENVELOPE.has(key))) return inner;
     unknown.push(here);
-    return [];
+    return undefined;
   });
-  return Object.fromEntries(kept);
 }
 
 /** Fills in the schema's defaults; a null that is not allowed counts as missing. */
 export function withDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
-    return items ? list(value).map((item) => withDefaults(items, item)) : value;
+    return items ? mapList(value, (item) => withDefaults(items, item)) : value;
   }
   if (!isFields(value)) return value;
-  const filled = { ...value, ...missingDefaults(schema, value) };
-  const entries = Object.entries(filled).flatMap(([key, child]) => {
+  return mapFields(filled(schema, value), (child, key) => {
     const inner = propertySchema(schema, key);
-    if (inner && child === null && inner.nullable !== true) return [];
-    return [[key, inner ? withDefaults(inner, child) : child] as const];
+    if (inner && child === null && inner.nullable !== true) return undefined;
+    return inner ? withDefaults(inner, child) : child;
   });
-  return Object.fromEntries(entries);
 }
 
-function missingDefaults({ properties = {} }: Schema, value: Fields): Fields {
-  const missing = Object.entries(properties).filter(([key, inner]) => {
-    const isMissing = value[key] === undefined || (value[key] === null && inner.nullable !== true);
-    return isMissing && inner.default !== undefined;
-  });
-  return Object.fromEntries(missing.map(([key, inner]) => [key, inner.default]));
+function filled({ properties = {} }: Schema, value: Fields): Fields {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(properties)) {
+    const { default: given, nullable } = properties[key] ?? {};
+    if (given === undefined) continue;
+    const isMissing = value[key] === undefined || (value[key] === null && nullable !== true);
+    if (isMissing) (copy ??= { ...value })[key] = given;
+  }
+  return copy ?? value;
 }

@@ -1,29 +1,45 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fields, isFields, list } from '../object.ts';
+import { type Fields, isFields, list } from '../object.ts';
 import { type Cause, unsupportedValue } from '../status.ts';
 import type { Schema } from './schema.ts';
 
 /** A value and where it stands, e.g. `status.crash_count`. */
-interface Place {
-  readonly value: unknown;
+interface Place<T = unknown> {
+  readonly value: T;
   readonly path: string;
 }
 
+/** What most places have. */
+const NONE: readonly Cause[] = [];
+
 /** What `value` breaks of `schema`, in the API server's words. */
 export function validate(schema: Schema, value: unknown, path = ''): readonly Cause[] {
-  const place = { value, path };
+  const faults: Cause[] = [];
+  check(schema, { value, path }, faults);
+  return faults;
+}
+
+/** Adds what is broken to `faults`. Every write comes by here, and most break nothing: so nothing is made for those. */
+function check(schema: Schema, place: Place, faults: Cause[]): void {
   const ofType = typeFault(schema, place);
-  if (ofType) return [ofType];
+  if (ofType) {
+    faults.push(ofType);
+    return;
+  }
   // As in the API server, a null that is allowed still has to be among the values of an enum.
-  if (value === null) return enumFault(schema, place);
-  return [
-    ...enumFault(schema, place),
-    ...numberFaults(schema, place),
-    ...textFaults(schema, place),
-    ...arrayFaults(schema, place),
-    ...objectFaults(schema, place),
-    ...combinedFaults(schema, place),
-  ];
+  faults.push(...enumFault(schema, place));
+  if (place.value === null) return;
+  checkKind(schema, place, faults);
+  if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, place));
+}
+
+/** By what the value is: number, text, list or object. */
+function checkKind(schema: Schema, place: Place, faults: Cause[]): void {
+  const { value, path } = place;
+  if (typeof value === 'number') faults.push(...numberFaults(schema, place, value));
+  else if (typeof value === 'string') faults.push(...textFaults(schema, place, value));
+  else if (Array.isArray(value)) arrayFaults(schema, { path, value: list(value) }, faults);
+  else if (isFields(value)) objectFaults(schema, { path, value }, faults);
 }
 
 function fault(reason: string, place: Place, message: string): Cause {
@@ -63,13 +79,11 @@ function typeInvalid(place: Place, found: string, wanted: string): Cause {
 }
 
 function enumFault(schema: Schema, place: Place): readonly Cause[] {
-  if (!schema.enum || schema.enum.some((allowed) => isDeepStrictEqual(allowed, place.value))) return [];
+  if (!schema.enum || schema.enum.some((allowed) => isDeepStrictEqual(allowed, place.value))) return NONE;
   return [unsupportedValue(fieldOf(place), place.value, schema.enum)];
 }
 
-function numberFaults(schema: Schema, place: Place): readonly Cause[] {
-  const { value } = place;
-  if (typeof value !== 'number') return [];
+function numberFaults(schema: Schema, place: Place, value: number): readonly Cause[] {
   const { multipleOf = 0 } = schema;
   const remains = multipleOf !== 0 && value % multipleOf !== 0;
   return [
@@ -80,12 +94,12 @@ function numberFaults(schema: Schema, place: Place): readonly Cause[] {
 }
 
 function minimumFault({ minimum, exclusiveMinimum }: Schema, place: Place, value: number): readonly Cause[] {
-  if (minimum === undefined || value > minimum || (value === minimum && exclusiveMinimum !== true)) return [];
+  if (minimum === undefined || value > minimum || (value === minimum && exclusiveMinimum !== true)) return NONE;
   return [invalid(place, `should be greater than${exclusiveMinimum === true ? '' : ' or equal to'} ${minimum}`)];
 }
 
 function maximumFault({ maximum, exclusiveMaximum }: Schema, place: Place, value: number): readonly Cause[] {
-  if (maximum === undefined || value < maximum || (value === maximum && exclusiveMaximum !== true)) return [];
+  if (maximum === undefined || value < maximum || (value === maximum && exclusiveMaximum !== true)) return NONE;
   return [invalid(place, `should be less than${exclusiveMaximum === true ? '' : ' or equal to'} ${maximum}`)];
 }
 
@@ -93,63 +107,68 @@ function maximumFault({ maximum, exclusiveMaximum }: Schema, place: Place, value
 const DATE_TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-function textFaults(schema: Schema, place: Place): readonly Cause[] {
-  const { value } = place;
-  if (typeof value !== 'string') return [];
-  const { minLength = 0, maxLength = Infinity, pattern, format } = schema;
-  const { length } = Array.from(value);
+function textFaults(schema: Schema, place: Place, value: string): readonly Cause[] {
+  const { pattern, format } = schema;
   return [
-    ...(length < minLength ? [invalid(place, `should be at least ${minLength} chars long`)] : []),
-    ...(length > maxLength
-      ? [fault('FieldValueTooLong', place, `Too long: may not be more than ${maxLength} bytes`)]
-      : []),
-    ...(pattern !== undefined && !new RegExp(pattern).test(value) ? [invalid(place, `should match '${pattern}'`)] : []),
+    ...lengthFaults(schema, place, value),
+    ...(pattern !== undefined && !new RegExp(pattern).test(value)
+      ? [invalid(place, `should match '${pattern}'`)]
+      : NONE),
     ...(format === 'date-time' && !DATE_TIME.test(value)
       ? [invalid(place, `must be of type date-time: ${JSON.stringify(value)}`)]
-      : []),
+      : NONE),
   ];
 }
 
-function arrayFaults(schema: Schema, place: Place): readonly Cause[] {
-  if (!Array.isArray(place.value)) return [];
-  const values = list(place.value);
-  const { minItems = 0, maxItems = Infinity, items } = schema;
-  const tooMany = `Too many: ${values.length}: must have at most ${maxItems} items`;
-  const twice = schema.uniqueItems === true && values.some((value, index) => contains(values.slice(0, index), value));
+function lengthFaults({ minLength = 0, maxLength = Infinity }: Schema, place: Place, value: string): readonly Cause[] {
+  if (minLength === 0 && maxLength === Infinity) return NONE;
+  const { length } = Array.from(value);
   return [
-    ...(values.length > maxItems ? [fault('FieldValueTooMany', place, tooMany)] : []),
-    ...(values.length < minItems ? [invalid(place, `should have at least ${minItems} items`)] : []),
-    ...(twice ? [invalid(place, `shouldn't contain duplicates`)] : []),
-    ...(items ? values.flatMap((value, index) => validate(items, value, `${place.path}[${index}]`)) : []),
+    ...(length < minLength ? [invalid(place, `should be at least ${minLength} chars long`)] : NONE),
+    ...(length > maxLength
+      ? [fault('FieldValueTooLong', place, `Too long: may not be more than ${maxLength} bytes`)]
+      : NONE),
   ];
+}
+
+function arrayFaults(schema: Schema, place: Place<readonly unknown[]>, faults: Cause[]): void {
+  const { value: values, path } = place;
+  const { minItems = 0, maxItems = Infinity, items } = schema;
+  const twice = schema.uniqueItems === true && values.some((value, index) => contains(values.slice(0, index), value));
+  if (values.length > maxItems) {
+    faults.push(fault('FieldValueTooMany', place, `Too many: ${values.length}: must have at most ${maxItems} items`));
+  }
+  if (values.length < minItems) faults.push(invalid(place, `should have at least ${minItems} items`));
+  if (twice) faults.push(invalid(place, `shouldn't contain duplicates`));
+  if (!items) return;
+  for (const [index, value] of values.entries()) check(items, { value, path: `${path}[${index}]` }, faults);
 }
 
 function contains(values: readonly unknown[], value: unknown): boolean {
   return values.some((other) => isDeepStrictEqual(other, value));
 }
 
-function objectFaults(schema: Schema, place: Place): readonly Cause[] {
-  if (!isFields(place.value)) return [];
-  const object = fields(place.value);
+function objectFaults(schema: Schema, place: Place<Fields>, faults: Cause[]): void {
+  const { value: object } = place;
   const { required = [], minProperties = 0, maxProperties = Infinity } = schema;
   const child = (key: string): Place => ({
     value: object[key],
     path: place.path === '' ? key : `${place.path}.${key}`,
   });
-  const size = Object.keys(object).length;
-  return [
-    ...required
-      .filter((key) => object[key] === undefined)
-      .map((key) => fault('FieldValueRequired', child(key), 'Required value')),
-    ...(size < minProperties ? [invalid(place, `should have at least ${minProperties} properties`)] : []),
-    ...(size > maxProperties
-      ? [fault('FieldValueTooMany', place, `Too many: ${size}: must have at most ${maxProperties} items`)]
-      : []),
-    ...Object.keys(object).flatMap((key) => {
-      const inner = propertySchema(schema, key);
-      return inner ? validate(inner, object[key], child(key).path) : [];
-    }),
-  ];
+  const keys = Object.keys(object);
+  for (const key of required) {
+    if (object[key] === undefined) faults.push(fault('FieldValueRequired', child(key), 'Required value'));
+  }
+  if (keys.length < minProperties) faults.push(invalid(place, `should have at least ${minProperties} properties`));
+  if (keys.length > maxProperties) {
+    faults.push(
+      fault('FieldValueTooMany', place, `Too many: ${keys.length}: must have at most ${maxProperties} items`),
+    );
+  }
+  for (const key of keys) {
+    const inner = propertySchema(schema, key);
+    if (inner) check(inner, child(key), faults);
+  }
 }
 
 /** The schema of one field of an object, if it says anything about it. */
