@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
 import { runProcess } from '../../runtime/lib/process.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../sim/cluster/https.ts';
+import { inTime } from '../in-time.ts';
 import { seeded } from '../random.ts';
 
 /** A minute without a socket lasts two seconds. */
@@ -55,7 +56,7 @@ test('an agent whose mounted socket file was unlinked says so in its termination
     TERMINATION_LOG: '/dev/termination-log',
     HTTP_PORT: '0',
   };
-  void runProcess(
+  const running = runProcess(
     { name: 'brupop-agent', summary: '', env: agentEnv, read: readAgentConfig, run: runAgent },
     {
       args: [],
@@ -69,11 +70,15 @@ test('an agent whose mounted socket file was unlinked says so in its termination
       exit: exited.resolve,
     },
   );
-  expect(await exited.promise).toBe(0);
-  expect(written.get('/dev/termination-log')).toMatch(
-    /^GET \/os: no answer \(ESTALE\): the mount of the host's socket is dead/,
-  );
-  // Here the process lives on, and with it its probes.
-  end('SIGTERM');
-  await socket.close();
+  try {
+    expect(await inTime('the end of the agent', exited.promise)).toBe(0);
+    expect(written.get('/dev/termination-log')).toMatch(
+      /^GET \/os: no answer \(ESTALE\): the mount of the host's socket is dead/,
+    );
+  } finally {
+    // Here the process lives on, and with it its probes.
+    end('SIGTERM');
+    await inTime('the end of the agent by SIGTERM', running);
+    await socket.close();
+  }
 });

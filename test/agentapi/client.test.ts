@@ -10,6 +10,7 @@ import type { AgentStatus } from '../../runtime/shadow/model.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { json, ScriptedServer } from '../kube/tls-server.ts';
+import { inTime } from '../in-time.ts';
 
 const CALLER = { nodeName: 'n1', nodeUid: 'uid-1', bootId: 'boot-1' };
 const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc';
@@ -98,7 +99,7 @@ describe('a request to the apiserver', () => {
     const resolve = (): Promise<never> => new Promise(() => question.resolve());
     const options = { host: SERVICE, port, servername: SERVICE, clock, resolve, fallbackHost: '127.0.0.1', ...files };
     const asked = agentApiClient(options).act(CALLER, 'uncordon');
-    await question.promise;
+    await inTime('the question', question.promise);
     await clock.advance(30_000);
     expect(await asked).toEqual({ kind: 'ok' });
   });
@@ -121,7 +122,7 @@ describe('a request to the apiserver', () => {
     const arrival = new Promise<void>((resolve) => (arrived = resolve));
     answer = () => arrived();
     const asked = client(clock).act(CALLER, 'cordonAndDrain');
-    await arrival;
+    await inTime('the request', arrival);
     await clock.advance(60_000);
     expect(await asked).toMatchObject({ kind: 'again', message: expect.stringContaining('60000 ms') });
   });

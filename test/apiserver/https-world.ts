@@ -10,6 +10,7 @@ import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apise
 import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { inTime } from '../in-time.ts';
 import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
 import { type Replica, type ReplicaSettings, World } from './world.ts';
 
@@ -97,7 +98,7 @@ export class HttpsWorld {
   async socket(): Promise<TLSSocket> {
     const socket = connect({ host: '127.0.0.1', port: this.server.port, ca: ca.certPem, servername: SERVICE });
     socket.on('error', () => undefined);
-    await once(socket, 'secureConnect');
+    await inTime('the handshake', once(socket, 'secureConnect'));
     return socket;
   }
 

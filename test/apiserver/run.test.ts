@@ -16,6 +16,7 @@ import { serveCluster } from '../../sim/cluster/https.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { eventually } from '../contract/eventually.ts';
 import { find, manifests } from '../infra/manifests.ts';
+import { inTime } from '../in-time.ts';
 import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
 import { withFiles } from './https-world.ts';
 import { until } from './until.ts';
@@ -157,10 +158,10 @@ describe('a process that is asked to end', () => {
       const headers = { 'Content-Length': 100, Expect: '100-continue' };
       const unfinished = request({ ...toServer(port), method: 'POST', path: PUBLIC_PATHS.crdConvert, headers });
       unfinished.on('error', cut.resolve).write('{');
-      await once(unfinished, 'continue');
+      await inTime('leave to send the body', once(unfinished, 'continue'));
       terminate();
     });
-    expect(await cut.promise).toMatchObject({ code: 'ECONNRESET' });
+    expect(await inTime('the end of the connection', cut.promise)).toMatchObject({ code: 'ECONNRESET' });
   });
 });
 
@@ -180,7 +181,7 @@ async function endedInTime(
     await putCertificate(dir);
     const files = { TLS_DIR: dir, SERVICE_ACCOUNT_DIR: dir };
     const { listening, terminate, stop } = launch({ ...files, KUBERNETES_SERVICE_HOST: '127.0.0.1', HTTP_PORT }, clock);
-    const port = await listening;
+    const port = await inTime('the port', listening);
     const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${HTTP_PORT}/readyz`)).status;
     const asked = clock.monotonic();
     await what({ port, clock, ready, terminate });

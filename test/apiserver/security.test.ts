@@ -9,6 +9,7 @@ import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
+import { inTime } from '../in-time.ts';
 import {
   ca,
   counted,
@@ -36,7 +37,9 @@ afterEach(async () => {
 async function answerOn(socket: TLSSocket): Promise<string> {
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  await new Promise((resolve) => socket.once('close', resolve));
+  // In whichever way: an error is followed by the end.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await inTime('the end of the connection', closed);
   return text;
 }
 
@@ -86,7 +89,7 @@ describe('a client that', () => {
     const world = await open({ limits: { handshakeTimeout: 50 } });
     const socket = plainConnect({ host: '127.0.0.1', port: world.server.port });
     socket.on('error', () => undefined);
-    await once(socket, 'close');
+    await inTime('the end of the connection', once(socket, 'close'));
     expect(await counted(world, 'Handshake')).toBe(1);
   });
 
@@ -144,7 +147,7 @@ describe('a client that', () => {
   test('speaks no TLS gets nothing', async () => {
     const { server } = await open();
     const asked = plainRequest({ host: '127.0.0.1', port: server.port, path: '/ping' }).end();
-    const [error] = (await once(asked, 'error')) as [NodeJS.ErrnoException];
+    const [error] = (await inTime('the end of the connection', once(asked, 'error'))) as [NodeJS.ErrnoException];
     expect(error.code).toMatch(/ECONNRESET|HPE_INVALID_CONSTANT/);
   });
 

@@ -15,6 +15,7 @@ import {
   V1MicroTime,
   Watch,
 } from '@kubernetes/client-node';
+import { inTime } from '../in-time.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { type Gadgets, servedGadgets } from './gadget.ts';
@@ -184,7 +185,7 @@ describe('a watch', () => {
     await core.deleteNamespacedConfigMap({ namespace, name: 'watched' });
     await eventually(() => expect(seen).toEqual(['ADDED watched', 'MODIFIED watched', 'DELETED watched']));
     watching.abort();
-    await ended.promise;
+    await inTime('the end of the watch', ended.promise);
   });
 });
 

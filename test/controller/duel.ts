@@ -45,7 +45,10 @@ export class Duel {
   static async begin({ nodes, concurrency }: DuelOptions): Promise<Duel> {
     const duel = new Duel(await Stage.withoutConditions(...nodes), concurrency);
     await duel.stage.pass(0);
-    while (!duel.scheduler.holds('first', takesSlot)) await duel.scheduler.release(0, 'first');
+    while (!duel.scheduler.holds('first', takesSlot)) {
+      // Without anything to let go nobody would yield, and not even the test's timeout would come.
+      if (!(await duel.scheduler.release(0, 'first'))) throw new Error('the first controller takes no slot');
+    }
     while (await duel.scheduler.release(0, 'second'));
     return duel;
   }

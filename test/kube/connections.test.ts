@@ -4,6 +4,7 @@ import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
+import { inTime, until } from '../in-time.ts';
 import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
 
 const ADDED = `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'n1', resourceVersion: '1' } } })}\n`;
@@ -36,7 +37,7 @@ describe('a request', () => {
     await Promise.all(watches.map((watch) => watch.next()));
     const requests = [0, 1, 2, 3].map(() => transport.request(get('/asked')));
     const answerNext = async (): Promise<number> => {
-      while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await until('a request', () => asked.length > 0);
       const waiting = asked.length;
       json(asked.shift()!, 200, {});
       return waiting;
@@ -58,11 +59,12 @@ describe('a request', () => {
     const answerAll = (): void => late.splice(0).forEach((response) => json(response, 200, {}));
     const pods = ['a', 'b', 'c'].map((name) => ({ namespace: 'shop', name, uid: name }));
     const evictions = Promise.allSettled(pods.map((pod) => evictionPort(transport).evict(pod)));
-    while (late.length < 2) await transport.request(get('/soon'));
+    await until('two evictions', () => late.length === 2);
+    await inTime('a request beside them', transport.request(get('/soon')));
     expect(server.connections).toBe(3);
     expect(late).toHaveLength(2);
     answerAll();
-    while (late.length === 0) await transport.request(get('/soon'));
+    await until('the third eviction', () => late.length > 0);
     answerAll();
     const accepted = { status: 'fulfilled', value: { kind: 'accepted' } };
     expect(await evictions).toEqual([accepted, accepted, accepted]);
@@ -90,7 +92,7 @@ describe('a request in line for a connection', () => {
     const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 1 });
     const { request, giveUp } = limited({ method: 'POST', path: '/second', body: {} });
     const first = transport.request({ ...get('/first'), timeoutMs: LONG_MS });
-    const response = await arrived.promise;
+    const response = await inTime('the first request', arrived.promise);
     const second = expect(transport.request(request)).rejects.toThrow(UnreachableError);
     const others = Promise.all([first, transport.request(get('/third')), second]);
     setImmediate(giveUp);

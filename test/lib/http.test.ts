@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { type Fields, silentLogger } from '../../runtime/lib/log.ts';
 import { type HttpAnswer, type HttpRoute, probeRoutes, serveHttp, textAnswer } from '../../runtime/lib/http.ts';
 import { eventually } from '../contract/eventually.ts';
+import { inTime } from '../in-time.ts';
 
 let end: AbortController;
 beforeEach(() => void (end = new AbortController()));
@@ -77,6 +78,6 @@ test('one request of a connection is answered: what is sent ahead of its answer 
   answered.resolve(textAnswer(200, 'up 1'));
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  await once(socket, 'close');
+  await inTime('the end of the connection', once(socket, 'close'));
   expect([text.match(/HTTP\/1\.1 200/g)?.length, asked]).toEqual([1, 1]);
 });

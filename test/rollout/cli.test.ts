@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '../in-time.ts';
 
 /** `npm start` as a user runs it, from its arguments to its exit code and what it leaves behind. */
 
@@ -66,11 +67,6 @@ function environment(pid: string): string {
   }
 }
 
-/** The end of another process is told to nobody, so it is looked for; the test's own timeout is the limit. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 test('two at once do not disturb each other, and leave nothing; a fault that is planted is named, and its exit code is 1', async () => {
   const runs = [new Run(QUICK), new Run([...QUICK, '--fail', 'node-1=boot'])];
   expect(await Promise.all(runs.map((run) => run.exitCode()))).toEqual([0, 1]);
@@ -97,7 +93,8 @@ test('even when it is killed, no process of its own outlives it', async () => {
   expect(leftovers().length).toBeGreaterThan(1);
   run.child.kill('SIGKILL');
   await run.exitCode();
-  await until(() => leftovers().length === 0);
+  // The end of another's child is told to nobody.
+  await until('the end of its processes', () => leftovers().length === 0);
 });
 
 test('with --keep the cluster stays until Ctrl-C, and the result still decides the exit code', async () => {

@@ -7,6 +7,7 @@ import { systemClock } from '../../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
 import { type Kubernetes, startKubernetes } from '../../../sim/kubernetes/main.ts';
+import { until } from '../../in-time.ts';
 
 const missing = spawnSync('kubectl', ['version', '--client']).error !== undefined;
 const when = missing ? describe.skip : describe;
@@ -201,19 +202,18 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
   test('watches: a row per change, with the columns of the first', async () => {
     const watch = spawn('kubectl', ['get', 'things', '-w', '--output-watch-events'], { env: env() });
     let seen = '';
-    const until = (line: RegExp): Promise<void> =>
-      new Promise((resolve) => {
-        const look = (): void => (line.test(seen) ? resolve() : void watch.stdout.once('data', look));
-        look();
-      });
+    const shows = (line: RegExp): Promise<void> => until(String(line), () => line.test(seen));
     watch.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));
-    await apply(thing(1));
-    await until(/a +1/);
-    await apply(thing(5));
-    await until(/a +5/);
-    await kubectl('delete thing a');
-    await until(/DELETED +a +5/);
-    watch.kill();
+    try {
+      await apply(thing(1));
+      await shows(/a +1/);
+      await apply(thing(5));
+      await shows(/a +5/);
+      await kubectl('delete thing a');
+      await shows(/DELETED +a +5/);
+    } finally {
+      watch.kill();
+    }
     expect(rows(seen)[0]).toEqual(['EVENT', 'NAME', 'SIZE', 'STATE']);
   });
 

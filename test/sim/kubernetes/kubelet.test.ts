@@ -133,7 +133,7 @@ describe('a kubelet', () => {
       const before = world.clock.monotonic();
       world.exits.get('one')?.(137);
       const count = world.events.length;
-      while (world.events.length === count) await world.clock.advance(500);
+      while (world.events.length === count && world.clock.monotonic() - before < 60_000) await world.clock.advance(500);
       starts.push(wait, Math.round((world.clock.monotonic() - before) / 1000));
     }
     expect(starts).toEqual([0, 1, 10, 10, 20, 20]);

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { type ServiceAddress, serveService } from '../../../sim/world/service.ts';
+import { inTime } from '../../in-time.ts';
 
 const servers: Server[] = [];
 let service: ServiceAddress;
@@ -21,7 +22,7 @@ async function ask(): Promise<string> {
     text += String(data);
   });
   socket.on('error', () => undefined);
-  await once(socket, 'close');
+  await inTime('the end of the connection', once(socket, 'close'));
   return text;
 }
 
