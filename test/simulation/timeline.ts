@@ -1,0 +1,98 @@
+import { changesBetween } from './changes.ts';
+import type { Entry, HostEntry, Instant, RequestEntry, Violation, WriteEntry } from './types.ts';
+
+/** `+5:03:07.250`. */
+export function timeOf(at: Instant): string {
+  const whole = Math.floor(at);
+  const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0');
+  const [hours, minutes, seconds] = [
+    Math.floor(whole / 3_600_000),
+    Math.floor(whole / 60_000) % 60,
+    Math.floor(whole / 1000) % 60,
+  ];
+  return `+${hours}:${pad(minutes)}:${pad(seconds)}.${pad(whole % 1000, 3)}`;
+}
+
+/** The last events before a violation: one line each, those about its node and about everybody, as far as they say anything. */
+export function timeline(history: readonly Entry[], violation: Violation, most: number): readonly string[] {
+  const node = /\bnode-\d+\b/.exec(violation.what)?.[0];
+  const lines: string[] = [];
+  for (let index = history.length - 1; index >= 0 && lines.length < most; index--) {
+    const entry = history[index];
+    if (!entry || entry.at > violation.at || (node !== undefined && !byKind(CONCERNS, entry, node))) continue;
+    const text = told(entry);
+    if (text !== undefined) lines.push(`${timeOf(entry.at).padStart(13)}  ${text}`);
+  }
+  return [
+    ...lines.toReversed(),
+    `${timeOf(violation.at).padStart(13)}  VIOLATION of "${violation.invariant}": ${violation.what}`,
+  ];
+}
+
+type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
+type ByKind<T> = { readonly [Kind in Entry['kind']]: (entry: Of<Kind>, node: string) => T };
+
+const byKind = <T>(table: ByKind<T>, entry: Entry, node = ''): T =>
+  (table[entry.kind] as (entry: Entry, node: string) => T)(entry, node);
+
+/** Whether it is about the node, or about everybody: what happens to other nodes is left out. */
+const CONCERNS: ByKind<boolean> = {
+  host: (entry, node) => entry.node === node,
+  process: ({ process }, node) => !process.includes('agent-') || names(process, node),
+  request: ({ by, resource, name = '' }, node) => resource === 'leases' || names(name, node) || names(by, node),
+  write: (entry, node) =>
+    isAboutAll(entry) || names(entry.name, node) || names(entry.by, node) || podNode(entry) === node,
+  fault: ({ about }, node) => !/\bnode-\d+\b/.test(about) || names(about, node),
+  calm: () => true,
+};
+
+const isAboutAll = ({ resource }: WriteEntry): boolean =>
+  resource === 'leases' || resource === 'namespaces' || resource === 'poddisruptionbudgets';
+
+/** `brs-node-1` and `agent-node-1` name node-1, and node-12 does not. */
+const names = (text: string, node: string): boolean => new RegExp(`\\b${node}\\b`).test(text);
+
+function podNode({ resource, before, after }: WriteEntry): string | undefined {
+  if (resource !== 'pods') return undefined;
+  return ((after ?? before) as { readonly spec?: { readonly nodeName?: string } } | undefined)?.spec?.nodeName;
+}
+
+const TOLD: ByKind<string | undefined> = {
+  write: (entry) => (entry.resource === 'events' ? undefined : toldWrite(entry)),
+  request: (entry) => (entry.code < 400 ? undefined : toldRequest(entry)),
+  host: (entry) => `${entry.node}: ${toldHost(entry)}`,
+  fault: ({ id, name, about, phase }) => `${phase === 'begins' ? 'FAULT' : 'fault'} ${id} ${phase}: ${name}: ${about}`,
+  process: ({ process, event, why }) => `${process} ${event}${why === undefined ? '' : `: ${why}`}`,
+  calm: () => 'CALM: no fault is left',
+};
+
+/** Undefined for what says nothing: signs of life, and reads that were answered. */
+export const told = (entry: Entry): string | undefined => byKind(TOLD, entry);
+
+const objectOf = ({ resource, name, subresource }: Pick<RequestEntry, 'resource' | 'name' | 'subresource'>): string =>
+  [resource, name, subresource].filter((part) => part !== undefined).join('/');
+
+function toldWrite(entry: Of<'write'>): string | undefined {
+  const { by, before, after, at, sentAt } = entry;
+  const late = at - sentAt > 1000 ? ` (sent at ${timeOf(sentAt)})` : '';
+  if (!after) return `${by} deletes ${objectOf(entry)}${late}`;
+  const changes = changesBetween(before, after);
+  if (before && changes.length === 0) return undefined;
+  const shown = entry.resource === 'pods' && !before ? '' : `: ${changes.join(', ')}`;
+  return `${by} ${before ? 'changes' : 'creates'} ${objectOf(entry)}${shown}${late}`;
+}
+
+const toldRequest = (entry: RequestEntry): string =>
+  `${entry.by} is answered ${entry.code}: ${entry.verb} ${objectOf(entry)}`;
+
+function toldHost({ event }: HostEntry): string {
+  switch (event.kind) {
+    case 'up':
+      return `up with ${event.version}, boot ${event.bootId}`;
+    case 'down':
+      return event.asked ? 'down, as asked' : 'down, unasked';
+    case 'call':
+      return `host API: ${event.method} ${event.path}: ${event.status}`;
+  }
+  return '';
+}

@@ -1,0 +1,72 @@
+import { CATALOGUE } from './faults/catalogue.ts';
+import type { Result } from './job.ts';
+import { MOMENTS } from './moment-names.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** What many runs came to together. */
+export class Totals {
+  runs = 0;
+  failed = 0;
+  virtualMs = 0;
+  cpuMs = 0;
+  readonly faults = new Map<string, number>(CATALOGUE.map(({ name }) => [name, 0]));
+  readonly moments = new Map<string, { seen: number; struck: number }>(
+    Object.keys(MOMENTS).map((name) => [name, { seen: 0, struck: 0 }]),
+  );
+
+  add({ violations, virtualMs, cpuMs, faults, moments }: Result): void {
+    this.runs += 1;
+    if (violations.length > 0) this.failed += 1;
+    this.virtualMs += virtualMs;
+    this.cpuMs += cpuMs;
+    for (const [name, count] of Object.entries(faults)) this.faults.set(name, (this.faults.get(name) ?? 0) + count);
+    for (const [name, { seen, struck }] of Object.entries(moments)) {
+      const sum = this.moments.get(name) ?? { seen: 0, struck: 0 };
+      this.moments.set(name, { seen: sum.seen + seen, struck: sum.struck + struck });
+    }
+  }
+
+  /** Where one of these is not empty, the aim of the faults is wrong, or there were too few runs. */
+  zeros(): readonly string[] {
+    const faults = [...this.faults].filter(([, count]) => count === 0).map(([name]) => `fault ${name}`);
+    const seen = [...this.moments].filter(([, { seen: count }]) => count === 0).map(([name]) => `moment ${name}`);
+    const struck = [...this.moments]
+      .filter(([, sum]) => sum.seen > 0 && sum.struck === 0)
+      .map(([name]) => `moment ${name}, struck`);
+    return [...faults, ...seen, ...struck];
+  }
+
+  /** For people. The last line is the one that .ci/tally.mjs reads. */
+  text(): string {
+    const hours = this.virtualMs / HOUR_MS;
+    const mark = (count: number): string => (count === 0 ? '  <- none' : '');
+    return [
+      'faults that began',
+      ...[...this.faults].map(([name, count]) => `  ${name.padEnd(26)}${String(count).padStart(8)}${mark(count)}`),
+      'moments                         seen    struck',
+      ...[...this.moments].map(
+        ([name, { seen, struck }]) =>
+          `  ${name.padEnd(26)}${String(seen).padStart(8)}  ${String(struck).padStart(8)}${mark(struck)}`,
+      ),
+      `${hours.toFixed(1)} virtual hours in ${(this.cpuMs / 1000).toFixed(1)} core-seconds: ${this.speed()} virtual hours per core-second`,
+      `${this.runs - this.failed} passed, ${this.failed} failed`,
+      '',
+    ].join('\n');
+  }
+
+  speed(): string {
+    return this.cpuMs === 0 ? '0' : (this.virtualMs / HOUR_MS / (this.cpuMs / 1000)).toFixed(2);
+  }
+
+  toJSON(): object {
+    return {
+      passed: this.runs - this.failed,
+      failed: this.failed,
+      virtualHours: this.virtualMs / HOUR_MS,
+      coreSeconds: this.cpuMs / 1000,
+      faults: Object.fromEntries(this.faults),
+      moments: Object.fromEntries(this.moments),
+    };
+  }
+}
