@@ -1,27 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Mutant, mutated } from './mutant.ts';
+import { describe, type Mutant } from './mutant.ts';
 import { MUTANTS } from './register.ts';
+import { copyOfTree, planted } from './tree.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What the tests that run in process read. */
-const COPIED = [
-  'bench',
-  'build',
-  'dist',
-  'imports',
-  'infra',
-  'runtime',
-  'sim',
-  'test',
-  'jest.config.json',
-  'package.json',
-];
 /** A loop that is mutated may never end. */
 const LONGEST_MS = 120_000;
 
@@ -83,30 +69,14 @@ async function judgeAll(mutants: readonly Mutant[], jobs: number, signal: AbortS
   }
 }
 
-function describe({ rule, does, file }: Mutant): string {
-  return `${rule}: ${does} (${file})`;
-}
-
-async function copyOfTree(): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'brupop-mutants-'));
-  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
-  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
 /** Tests the copy with the mutation, and takes that back. */
 async function judge(copy: string, mutant: Mutant, signal: AbortSignal): Promise<Verdict> {
   signal.throwIfAborted();
-  const path = join(copy, mutant.file);
-  const text = await readFile(path, 'utf8');
-  await writeFile(path, mutated(text, mutant));
-  try {
+  return planted(copy, mutant, async () => {
     const report = await runJest(copy, mutant.tests, signal, LONGEST_MS);
     if (report === undefined || report.numFailedTests > 0) return 'killed';
     return report.numRuntimeErrorTestSuites > 0 ? 'BROKEN' : 'SURVIVED';
-  } finally {
-    await writeFile(path, text);
-  }
+  });
 }
 
 /** Undefined where the tests did not come to an end. */

@@ -21,3 +21,7 @@ export function mutated(text: string, { rule, file, find, replace }: Mutant): st
   }
   return parts.join(replace);
 }
+
+export function describe({ rule, does, file }: Mutant): string {
+  return `${rule}: ${does} (${file})`;
+}

@@ -34,7 +34,7 @@ test('most faults are aimed, and all begin within the storm', () => {
   const aimed = FAULTS.filter(({ when }) => when.kind === 'moment');
   expect(aimed.length / FAULTS.length).toBeGreaterThan(0.8);
   for (const { faults, stormMs } of SCENARIOS)
-    for (const { when } of faults) expect(when.kind === 'at' ? when.at : when.from).toBeLessThan(stormMs);
+    expect(Math.max(...faults.map(({ when }) => (when.kind === 'at' ? when.at : when.from)))).toBeLessThan(stormMs);
 });
 
 test('no two faults of a scenario have the same number', () => {

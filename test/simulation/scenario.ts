@@ -1,5 +1,6 @@
 import type { Random } from '../../runtime/lib/random.ts';
-import { generator, oneOf, spread, weighed } from './draws.ts';
+import { spread, weighed } from './draws.ts';
+import { chance, oneOf } from './environment/chance.ts';
 import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
 import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
@@ -16,22 +17,22 @@ export interface Given {
 
 type Unnumbered = Omit<PlannedFault, 'id'>;
 
-const ALL_MOMENTS = Object.keys(MOMENTS) as [Moment, ...Moment[]];
-const ALL_PHASES: readonly [Phase, ...Phase[]] = ['before', 'between', 'after'];
+const ALL_MOMENTS = Object.keys(MOMENTS) as readonly Moment[];
+const ALL_PHASES: readonly Phase[] = ['before', 'between', 'after'];
 /** The fleet comes to rest first, so that faults meet an operator at work. */
 const BEGINS = 2 * MINUTE;
 
 /** The scenario of a seed: always the same. */
 export function draw(seed: number, given: Given = {}): Scenario {
-  const nodes = given.nodes ?? fleet(generator(seed, 'fleet'));
+  const nodes = given.nodes ?? fleet(chance(seed, 'fleet'));
   const stormMs = Math.round((given.hours ?? 6) * HOUR);
   return {
     seed,
     nodes,
     stormMs,
-    settings: drawSettings(generator(seed, 'settings')),
-    releases: drawReleases(generator(seed, 'releases'), { nodes, stormMs }),
-    faults: drawStorm(generator(seed, 'storm'), stormMs),
+    settings: drawSettings(chance(seed, 'settings')),
+    releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs }),
+    faults: drawStorm(chance(seed, 'storm'), stormMs),
   };
 }
 
@@ -42,15 +43,15 @@ function fleet(random: Random): number {
 
 /** Small fleets are through with a release soon, so they get more of them. One that is bad is followed by another, but for the last of some. */
 function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes' | 'stormMs'>): readonly Release[] {
-  const eachMs = spread([25 * MINUTE, 2 * HOUR], random) * (nodes > 20 ? 2 : 1);
+  const eachMs = spread([15 * MINUTE, 90 * MINUTE], random) * (nodes > 20 ? 2 : 1);
   const count = Math.max(1, Math.round(stormMs / eachMs));
-  const bad = oneOf([0, 0.2, 0.4], random);
+  const bad = oneOf(random, [0, 0.2, 0.4]);
   const releases: Release[] = [{ version: '1.38.0', from: 0 }];
   for (let index = 0; index < count; index++) {
     const from = Math.round(index === 0 ? random() * BEGINS : (index + random() * 0.5) * (stormMs / count));
     const isLast = index === count - 1;
     const isBad = random() < bad && (!isLast || random() < 0.3);
-    const how = oneOf(['does-not-boot', 'never-ready', 'agent-never-runs', 'unwell-later'] as const, random);
+    const how = oneOf(random, ['does-not-boot', 'never-ready', 'agent-never-runs', 'unwell-later'] as const);
     releases.push({ version: `1.${39 + index}.0`, from, ...(isBad && { bad: how }) });
   }
   return releases;
@@ -63,7 +64,7 @@ function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes'
 function drawStorm(random: Random, stormMs: number): readonly PlannedFault[] {
   const kinds = CATALOGUE.filter(() => random() < 0.5);
   const plots = PLOTS.filter(() => random() < 0.15);
-  const count = Math.round(spread([1, 15], random) * (stormMs / HOUR)) + 1;
+  const count = Math.round(spread([3, 40], random) * (stormMs / HOUR)) + 1;
   const groups = Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs }));
   const faults = groups.flat().toSorted((a, b) => begins(a) - begins(b));
   return faults.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));
@@ -99,7 +100,7 @@ function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readon
 
 /** Two to four faults around one moment of one node. */
 function drawBurst(random: Random, kinds: readonly DrawnKind[], from: Instant): readonly Unnumbered[] {
-  const moment = oneOf(ALL_MOMENTS, random);
+  const moment = oneOf(random, ALL_MOMENTS);
   const fitting = kinds.filter(({ aim }) => !aim || aim.includes(moment));
   const count = 2 + Math.floor(random() * 3);
   return Array.from({ length: count }, () => weighed(fitting, random))
@@ -109,12 +110,12 @@ function drawBurst(random: Random, kinds: readonly DrawnKind[], from: Instant): 
 
 function aimed(kind: DrawnKind, random: Random, from: Instant, moment?: Moment): When {
   const { aim = ALL_MOMENTS, phases = ALL_PHASES } = kind;
-  const phase = phases[Math.floor(random() * phases.length)] ?? 'before';
+  const phase = oneOf(random, phases);
   // What may only begin before a request decides what becomes of it; later there is nothing to decide.
   const isLater = phases.includes('after') && random() < 0.35;
   return {
     kind: 'moment',
-    moment: moment ?? aim[Math.floor(random() * aim.length)] ?? 'spec-start',
+    moment: moment ?? oneOf(random, aim),
     phase,
     from,
     delayMs: isLater ? between([50, 2 * MINUTE], random) : 0,

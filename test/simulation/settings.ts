@@ -1,9 +1,9 @@
 import type { Random } from '../../runtime/lib/random.ts';
-import { oneOf } from './draws.ts';
+import { oneOf } from './environment/chance.ts';
 import type { Settings } from './types.ts';
 
 /** When updates may start. It all begins at midnight, UTC; none of them is closed for longer than two hours. */
-const WINDOWS: readonly [Record<string, string>, ...Record<string, string>[]] = [
+const WINDOWS: readonly Record<string, string>[] = [
   { SCHEDULER_CRON_EXPRESSION: '* 0-39 * * * * *' },
   { SCHEDULER_CRON_EXPRESSION: '* 10-49 * * * * *', WINDOW_FIT: 'strict' },
   { SCHEDULER_CRON_EXPRESSION: '* 20-59 * * * * *', SCHEDULER_TIME_ZONE: 'America/St_Johns' },
@@ -14,17 +14,17 @@ const WINDOWS: readonly [Record<string, string>, ...Record<string, string>[]] = 
 
 /** What an operator's administrator may have set. Few settings are of interest at their defaults alone; most of them stay there. */
 export function drawSettings(random: Random): Settings {
-  const maybe = (share: number, name: string, values: readonly [string, ...string[]]): Record<string, string> =>
-    random() < share ? { [name]: oneOf(values, random) } : {};
+  const maybe = (share: number, name: string, values: readonly string[]): Record<string, string> =>
+    random() < share ? { [name]: oneOf(random, values) } : {};
   const drain = maybe(0.6, 'DRAIN_TIMEOUT_IN_SEC', ['120', '300', '900', '0']);
   const exclusion = maybe(0.2, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', ['15', '60']);
   return {
     controller: {
       ...drain,
       ...exclusion,
-      MAX_CONCURRENT_UPDATE: oneOf(['1', '1', '2', '3', '20%', '50%', 'unlimited'], random),
-      MAX_FAILED_UPDATE: oneOf(['1', '2', '3', '10%', '50%', 'unlimited'], random),
-      ...(random() < 0.3 && oneOf(WINDOWS, random)),
+      MAX_CONCURRENT_UPDATE: oneOf(random, ['1', '1', '1', '2', '2', '3', '20%', '50%', 'unlimited']),
+      MAX_FAILED_UPDATE: oneOf(random, ['1', '2', '3', '10%', '50%', 'unlimited']),
+      ...(random() < 0.3 && oneOf(random, WINDOWS)),
       ...maybe(0.6, 'MONITORING_TIME_IN_SEC', ['30', '120', '600']),
       ...maybe(0.3, 'MONITORING_TIMEOUT_IN_SEC', ['300']),
       ...maybe(0.6, 'AGENT_TIMEOUT_IN_SEC', ['180', '300']),

@@ -1,0 +1,119 @@
+import { randomInt } from 'node:crypto';
+import { failureText, type Job, type Result, scenarioOf } from './job.ts';
+import type { Options } from './options.ts';
+import { Pool } from './pool.ts';
+import { fewest, needed } from './shrink.ts';
+import { timeOf } from './timeline.ts';
+import { Totals } from './totals.ts';
+import type { Instant } from './types.ts';
+
+const PROGRESS_MS = 15_000;
+const MOST_SEED = 0x7fffffff;
+
+type Print = (text: string) => void;
+
+/** Many seeds, one after the other. */
+export class Campaign {
+  readonly #options: Options;
+  readonly #print: Print;
+  readonly #tell: Print;
+  readonly #totals = new Totals();
+  readonly #pool = new Pool((seed, at) => this.#running.set(seed, at));
+  /** How far the runs under way are. */
+  readonly #running = new Map<number, Instant>();
+  #stopped = false;
+
+  /** @param print what was asked for @param tell how it goes */
+  constructor(options: Options, print: Print, tell: Print) {
+    this.#options = options;
+    this.#print = print;
+    this.#tell = tell;
+  }
+
+  /** The exit code. */
+  async play(): Promise<number> {
+    const { jobs, json } = this.#options;
+    const began = performance.now();
+    const first = this.#options.seed ?? randomInt(1, MOST_SEED);
+    if (!json) this.#print(`the first seed is ${first}\n`);
+    const progress = setInterval(() => this.#tell(this.#progress()), PROGRESS_MS);
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (this.#goesOn(next, began)) await this.#playSeed(1 + ((first - 1 + next++) % MOST_SEED));
+    };
+    try {
+      await Promise.all(Array.from({ length: jobs }, worker));
+    } finally {
+      clearInterval(progress);
+      this.end();
+    }
+    this.#print(json ? `${JSON.stringify({ totals: this.#totals })}\n` : this.#totals.text());
+    return this.#totals.failed === 0 ? 0 : 1;
+  }
+
+  /** Ends what is under way. What has been played is summed up by `summary`. */
+  end(): void {
+    this.#stopped = true;
+    this.#pool.end();
+  }
+
+  summary(): string {
+    return this.#totals.text();
+  }
+
+  #goesOn(played: number, began: number): boolean {
+    const { minutes, seeds } = this.#options;
+    if (this.#stopped) return false;
+    return minutes === undefined ? played < seeds : performance.now() - began < minutes * 60_000;
+  }
+
+  async #playSeed(seed: number): Promise<void> {
+    const job = this.#job(seed);
+    const result = await this.#pool.run(job);
+    this.#running.delete(seed);
+    if (this.#stopped) return;
+    this.#totals.add(result);
+    if (this.#options.json) this.#print(`${JSON.stringify(result)}\n`);
+    else this.#print(failureText(result));
+    if (result.violations.length === 0) return;
+    if (this.#options.shrink) await this.#shrink(result);
+    if (this.#options.first) this.end();
+  }
+
+  #job(seed: number): Job {
+    const { hours, nodes, without, only, last } = this.#options;
+    return { seed, hours, without, last, ...(nodes !== undefined && { nodes }), ...(only && { only }) };
+  }
+
+  /** Fewer faults first: each of them makes the timeline longer than a node does. */
+  async #shrink({ job, nodes, violations: [violation] }: Result): Promise<void> {
+    if (!violation) return;
+    const { without: _, ...bare } = job;
+    const fails = async (candidate: Job): Promise<boolean> => {
+      const { violations } = await this.#pool.run(candidate);
+      const same = violations.some(({ invariant }) => invariant === violation.invariant);
+      this.#tell(
+        `${same ? 'still fails' : 'passes'} with ${candidate.only?.length} faults, ${candidate.nodes} nodes\n`,
+      );
+      return same;
+    };
+    const before = scenarioOf(job).faults.filter(
+      ({ when }) => (when.kind === 'at' ? when.at : when.from) <= violation.at,
+    );
+    const ids = before.map(({ id }) => id);
+    const only = await needed(ids, (kept) => fails({ ...bare, nodes, only: kept }));
+    const fewestNodes = await fewest(nodes, (fewer) => fails({ ...bare, nodes: fewer, only }));
+    const shrunk = await this.#pool.run({ ...bare, nodes: fewestNodes, only });
+    this.#print(
+      `shrunk from ${scenarioOf(job).faults.length} faults and ${nodes} nodes to ${only.length} and ${fewestNodes}:\n`,
+    );
+    this.#print(this.#options.json ? `${JSON.stringify({ shrunk })}\n` : failureText(shrunk));
+  }
+
+  #progress(): string {
+    const { seeds, minutes } = this.#options;
+    const { runs, failed } = this.#totals;
+    const under = [...this.#running].map(([seed, at]) => `seed ${seed} is at ${timeOf(at)}`).join(', ');
+    return `${runs} ${minutes === undefined ? `of ${seeds} ` : ''}runs, ${failed} failed; ${under}\n`;
+  }
+}

@@ -1,0 +1,56 @@
+import { Campaign } from './campaign.ts';
+import { CATALOGUE } from './faults/catalogue.ts';
+import { HELP, type Options, parseOptions } from './options.ts';
+import { hunt } from './planted/hunt.ts';
+
+const print = (text: string): void => void process.stdout.write(text);
+const tell = (text: string): void => void process.stderr.write(text);
+
+function help(): string {
+  const width = Math.max(...CATALOGUE.map(({ name }) => name.length));
+  const rows = CATALOGUE.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`);
+  return `${HELP}\nFaults:\n${rows.join('\n')}\n`;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseOptions(args);
+  if (parsed.kind === 'help') {
+    print(help());
+    return 0;
+  }
+  if (parsed.kind === 'faults') {
+    tell(`${parsed.faults.join('\n')}\nnpm run simulate -- --help tells the options\n`);
+    return 2;
+  }
+  return parsed.options.planted ? huntPlanted(parsed.options) : play(parsed.options);
+}
+
+async function play(options: Options): Promise<number> {
+  const campaign = new Campaign(options, print, tell);
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.once(signal, () => {
+      campaign.end();
+      print(options.json ? '' : campaign.summary());
+      tell(`${signal}: ended before its end\n`);
+      process.exit(code);
+    });
+  }
+  return campaign.play();
+}
+
+async function huntPlanted(options: Options): Promise<number> {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stop.abort(new Error(`${signal}: ended before its end`)));
+  return hunt(options, { print, tell, signal: stop.signal });
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  tell(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

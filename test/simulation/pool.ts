@@ -1,0 +1,74 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Job, Result } from './job.ts';
+import type { Instant } from './types.ts';
+import type { Message } from './worker.ts';
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+/** Virtual time that has not gone on for so long will not do so any more: somebody goes round in circles. */
+const STANDS_STILL_MS = 180_000;
+/** A worker plays so many runs, then another takes its place: none may leave memory behind for ever. */
+const RUNS = 40;
+
+interface Worker {
+  readonly child: ChildProcess;
+  runs: number;
+}
+
+/** Plays runs in processes of their own, as many at a time as are asked for. */
+export class Pool {
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Set<Worker>();
+  readonly #onProgress: (seed: number, at: Instant) => void;
+
+  constructor(onProgress: (seed: number, at: Instant) => void = () => undefined) {
+    this.#onProgress = onProgress;
+  }
+
+  /** A run that breaks the simulation, or never ends, has failed. */
+  async run(job: Job): Promise<Result> {
+    const worker = this.#idle.pop() ?? { child: fork(WORKER, { serialization: 'advanced' }), runs: 0 };
+    worker.runs += 1;
+    this.#busy.add(worker);
+    const answer = await this.#answer(worker.child, job);
+    this.#busy.delete(worker);
+    if (answer.kind === 'result' && worker.runs < RUNS) this.#idle.push(worker);
+    else worker.child.kill('SIGKILL');
+    return answer.kind === 'result' ? answer.result : broken(job, answer.why);
+  }
+
+  #answer(child: ChildProcess, job: Job): Promise<Exclude<Message, { kind: 'progress' }>> {
+    return new Promise((resolve) => {
+      let furthest = -1;
+      const still = (): void => done({ kind: 'broke', why: `virtual time stands still at ${furthest} ms` });
+      let timer = setTimeout(still, STANDS_STILL_MS);
+      const onMessage = (message: Message): void => {
+        if (message.kind !== 'progress') return done(message);
+        this.#onProgress(job.seed, message.at);
+        if (message.at <= furthest) return;
+        furthest = message.at;
+        clearTimeout(timer);
+        timer = setTimeout(still, STANDS_STILL_MS);
+      };
+      const onExit = (code: number | null, signal: string | null): void =>
+        done({ kind: 'broke', why: `the process of the run ended by ${signal ?? `itself, with ${code}`}` });
+      const done = (message: Exclude<Message, { kind: 'progress' }>): void => {
+        clearTimeout(timer);
+        child.off('message', onMessage).off('exit', onExit);
+        resolve(message);
+      };
+      child.on('message', onMessage).on('exit', onExit);
+      child.send(job);
+    });
+  }
+
+  /** Ends all of its processes; runs under way have failed then. */
+  end(): void {
+    for (const { child } of [...this.#idle, ...this.#busy]) child.kill('SIGKILL');
+  }
+}
+
+function broken(job: Job, why: string): Result {
+  const violations = [{ at: 0, invariant: 'a run comes to its end', what: why }];
+  return { job, nodes: job.nodes ?? 0, violations, timeline: [], faults: {}, moments: {}, virtualMs: 0, cpuMs: 0 };
+}

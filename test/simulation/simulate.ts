@@ -1,0 +1,38 @@
+import { createEnvironment } from './environment/environment.ts';
+import { CATALOGUE } from './faults/catalogue.ts';
+import { createInvariants } from './invariants/index.ts';
+import { calmMs } from './invariants/liveness.ts';
+import { type Job, type Result, scenarioOf } from './job.ts';
+import { run } from './run.ts';
+import { timeline } from './timeline.ts';
+import type { Entry, Outcomes } from './types.ts';
+
+/** One run in this process. */
+export function play(job: Job, onEntry: (entry: Entry) => void = () => undefined): Promise<Outcomes> {
+  return run(scenarioOf(job), {
+    environment: createEnvironment,
+    faults: CATALOGUE,
+    invariants: createInvariants(),
+    calmMs,
+    onEntry,
+  });
+}
+
+/** The same, as it is told to another process. */
+export async function simulate(job: Job, onProgress: (at: number) => void = () => undefined): Promise<Result> {
+  const before = process.cpuUsage();
+  const outcomes = await play(job, ({ at }) => onProgress(at));
+  const { user, system } = process.cpuUsage(before);
+  const { violations, faults, moments, virtualMs, history } = outcomes;
+  const [first] = violations;
+  return {
+    job,
+    nodes: scenarioOf(job).nodes,
+    violations,
+    faults,
+    moments,
+    virtualMs,
+    cpuMs: (user + system) / 1000,
+    timeline: first ? timeline(history, first, job.last) : [],
+  };
+}
