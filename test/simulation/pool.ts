@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Job, Result } from './job.ts';
 import type { Instant } from './types.ts';
@@ -10,6 +11,8 @@ const STANDS_STILL_MS = 180_000;
 /** A worker plays so many runs, then another takes its place: none may leave memory behind for ever. */
 const RUNS = 40;
 
+type Answer = Extract<Message, { kind: 'result' | 'broke' }>;
+
 interface Worker {
   readonly child: ChildProcess;
   runs: number;
@@ -18,32 +21,44 @@ interface Worker {
 /** Plays runs in processes of their own, as many at a time as are asked for. */
 export class Pool {
   readonly #idle: Worker[] = [];
-  readonly #busy = new Set<Worker>();
+  readonly #workers = new Set<Worker>();
   readonly #onProgress: (seed: number, at: Instant) => void;
 
   constructor(onProgress: (seed: number, at: Instant) => void = () => undefined) {
     this.#onProgress = onProgress;
   }
 
-  /** A run that breaks the simulation, or never ends, has failed. */
+  /** A run that breaks the simulation, or never ends, has failed. @throws where the simulation does not even begin */
   async run(job: Job): Promise<Result> {
-    const worker = this.#idle.pop() ?? { child: fork(WORKER, { serialization: 'advanced' }), runs: 0 };
+    const worker = this.#idle.pop() ?? (await this.#hire());
     worker.runs += 1;
-    this.#busy.add(worker);
     const answer = await this.#answer(worker.child, job);
-    this.#busy.delete(worker);
     if (answer.kind === 'result' && worker.runs < RUNS) this.#idle.push(worker);
-    else worker.child.kill('SIGKILL');
+    else this.#dismiss(worker);
     return answer.kind === 'result' ? answer.result : broken(job, answer.why);
   }
 
-  #answer(child: ChildProcess, job: Job): Promise<Exclude<Message, { kind: 'progress' }>> {
+  async #hire(): Promise<Worker> {
+    const worker: Worker = { child: fork(WORKER, { serialization: 'advanced' }), runs: 0 };
+    this.#workers.add(worker);
+    const [first] = await Promise.race([once(worker.child, 'message'), once(worker.child, 'exit')]);
+    if ((first as Message | null)?.kind !== 'ready') throw new Error('the process of the simulation does not come up');
+    return worker;
+  }
+
+  #dismiss(worker: Worker): void {
+    this.#workers.delete(worker);
+    worker.child.kill('SIGKILL');
+  }
+
+  #answer(child: ChildProcess, job: Job): Promise<Answer> {
     return new Promise((resolve) => {
       let furthest = -1;
       const still = (): void => done({ kind: 'broke', why: `virtual time stands still at ${furthest} ms` });
       let timer = setTimeout(still, STANDS_STILL_MS);
       const onMessage = (message: Message): void => {
-        if (message.kind !== 'progress') return done(message);
+        if (message.kind === 'result' || message.kind === 'broke') return done(message);
+        if (message.kind !== 'progress') return;
         this.#onProgress(job.seed, message.at);
         if (message.at <= furthest) return;
         furthest = message.at;
@@ -52,10 +67,10 @@ export class Pool {
       };
       const onExit = (code: number | null, signal: string | null): void =>
         done({ kind: 'broke', why: `the process of the run ended by ${signal ?? `itself, with ${code}`}` });
-      const done = (message: Exclude<Message, { kind: 'progress' }>): void => {
+      const done = (answer: Answer): void => {
         clearTimeout(timer);
         child.off('message', onMessage).off('exit', onExit);
-        resolve(message);
+        resolve(answer);
       };
       child.on('message', onMessage).on('exit', onExit);
       child.send(job);
@@ -64,7 +79,7 @@ export class Pool {
 
   /** Ends all of its processes; runs under way have failed then. */
   end(): void {
-    for (const { child } of [...this.#idle, ...this.#busy]) child.kill('SIGKILL');
+    for (const worker of this.#workers) this.#dismiss(worker);
   }
 }
 

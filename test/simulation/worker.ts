@@ -2,8 +2,9 @@ import type { Job, Result } from './job.ts';
 import { simulate } from './simulate.ts';
 import type { Instant } from './types.ts';
 
-/** What a worker tells its pool: how far a run is, and what it came to. */
+/** What a worker tells its pool: that it has come up, how far a run is, and what it came to. */
 export type Message =
+  | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly at: Instant }
   | { readonly kind: 'result'; readonly result: Result }
   | { readonly kind: 'broke'; readonly why: string };
@@ -29,3 +30,4 @@ async function play(job: Job): Promise<void> {
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit());
 process.on('message', (job: Job) => void play(job));
+tell({ kind: 'ready' });
