@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { TrueTime } from './clock.ts';
+import type { Program } from './programs.ts';
 import type { Entry, Environment, FaultKind, HostEntry, Invariant, Process, Scenario } from './types.ts';
 
 /** How the parts of a simulation are put together: what each gets, and what it has to be. */
@@ -61,6 +62,8 @@ export interface Container {
   readonly pod: string;
   /** What an agent has of its node; nothing else reaches the host. */
   readonly host?: HostAccess;
+  /** What runs in place of the program of its kind. */
+  readonly program?: Program;
   /** The process has ended, whoever ended it. Called once, within the step that ends it. */
   readonly onEnd: (how: ContainerEnd) => void;
 }

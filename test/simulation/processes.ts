@@ -89,7 +89,8 @@ class SimulatedProcess implements Process {
     const write = (line: string): void => {
       if (!run.life.isOver) onLog?.(this.name, line);
     };
-    const ended = PROGRAMS[this.kind]({
+    const program = this.#container.program ?? PROGRAMS[this.kind];
+    const ended = program({
       container: this.#container,
       member: { process: this, life: run.life, user: userOf(this.kind) },
       network,

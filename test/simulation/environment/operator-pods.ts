@@ -10,10 +10,12 @@ import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
 import type { SimPod } from '../../../sim/kubernetes/types.ts';
 import type { Container, Containers, HostAccess } from '../parts.ts';
 import type { Process } from '../types.ts';
+import { programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
 import type { Machine } from './machine.ts';
 import type { Program } from './pod-run.ts';
 import type { Timers } from './timers.ts';
+import { upstreamAgent } from './upstream-agent.ts';
 
 /** A token lives for an hour, and a kubelet makes a new one after four fifths of that. */
 const TOKEN_SECONDS = 3600;
@@ -58,7 +60,7 @@ export class OperatorPods {
   }
 
   agent(node: string): Process | undefined {
-    return this.#running.get(`agent-${node}`);
+    return this.#running.get(`agent-${node}`) ?? this.#running.get(`upstream-agent-${node}`);
   }
 
   #replica(kind: 'apiserver' | 'controller', { name: node, machine }: Place): Program {
@@ -91,14 +93,10 @@ export class OperatorPods {
         await token.renew();
         // The host may have gone down meanwhile.
         if (boot === undefined || machine.host.boot?.id !== boot) return 'ContainerCreating';
-        const process = `agent-${node}`;
-        const container = {
-          process,
-          kind: 'agent',
-          node,
-          pod: pod.metadata.name,
-          host: this.#host(place, token),
-        } as const;
+        const isUpstream = programOf(pod) === 'upstream-agent';
+        const process = `${isUpstream ? 'upstream-agent' : 'agent'}-${node}`;
+        const [host, program] = [this.#host(place, token), isUpstream && { program: upstreamAgent }];
+        const container = { process, kind: 'agent', node, pod: pod.metadata.name, host, ...program } as const;
         const mine = this.#run(container, machine, ended);
         running = mine;
         this.#keep(token, () => this.#running.get(process) === mine);

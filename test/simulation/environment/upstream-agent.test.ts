@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import type { ShadowObject } from '../../../runtime/kube/objects.ts';
+import type { Status } from '../../../runtime/shadow/model.ts';
+import type { Entry } from '../entries.ts';
+import { run } from '../run.ts';
+import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
+import type { Scenario } from '../types.ts';
+import { createEnvironment } from './environment.ts';
+import { MINUTE } from './rig.ts';
+
+const SCENARIO: Scenario = {
+  seed: 5,
+  nodes: 3,
+  stormMs: 40 * MINUTE,
+  settings: { controller: {}, apiserver: {}, agent: {} },
+  releases: [
+    { version: '1.38.0', from: 0 },
+    { version: '1.39.0', from: 3 * MINUTE },
+  ],
+  faults: [],
+};
+
+function statusOf(entry: Entry): Status | undefined {
+  const isIt = entry.kind === 'write' && entry.name === 'brs-node-1' && entry.subresource === 'status';
+  return isIt ? ((entry.after as ShadowObject | undefined)?.status ?? undefined) : undefined;
+}
+
+test('an agent of the older operator is brought to the release by ours, without a record of a reboot', async () => {
+  const history: Entry[] = [];
+  const environment = (terms: EnvironmentTerms): SimulatedEnvironment => {
+    const made = createEnvironment(terms);
+    terms.time.after(10, () => made.machines.runUpstreamAgent('node-1'));
+    return made;
+  };
+  const parts = {
+    environment,
+    faults: [],
+    invariants: [],
+    calmMs: () => MINUTE,
+    onEntry: (entry: Entry) => void history.push(entry),
+  };
+  await run(SCENARIO, parts);
+  const statuses = history.flatMap((entry) => statusOf(entry) ?? []);
+  const states = statuses.map(({ current_state }) => current_state);
+  expect(states.filter((state, index) => state !== states[index - 1])).toEqual([
+    'Idle',
+    'StagedAndPerformedUpdate',
+    'RebootedIntoUpdate',
+    'MonitoringUpdate',
+    'Idle',
+  ]);
+  expect(statuses.at(-1)?.current_version).toBe('1.39.0');
+  expect(statuses.filter(({ reboot }) => reboot != null)).toEqual([]);
+});
