@@ -14,7 +14,7 @@ import { Lists } from './list.ts';
 import { metaPath } from './meta-paths.ts';
 import { Operations } from './operations.ts';
 import type { ResourcePath } from './path.ts';
-import { allowed, denial } from './rbac.ts';
+import { denial, Rights } from './rbac.ts';
 import { Registry } from './registry.ts';
 import type { ResourceType } from './resources.ts';
 import { attributes, type Call, understand } from './request.ts';
@@ -62,6 +62,7 @@ export class EmbeddedCluster {
   readonly #operations: Operations;
   readonly #audit: Audit;
   readonly #disturbances = new Disturbances();
+  readonly #rights = new Rights();
 
   constructor(options: ClusterOptions) {
     const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit, onChange } = options;
@@ -72,6 +73,7 @@ export class EmbeddedCluster {
       converter: new Converter(random, webhooks),
       bookmarks: new Bookmarks(clock),
       store: new Store(historyLimit, (type, change) => {
+        this.#rights.changed(type);
         onChange?.(type, change);
         follow(core, type, change);
       }),
@@ -136,7 +138,7 @@ export class EmbeddedCluster {
 
   #authorize(call: Call, user: UserInfo): void {
     const asked = attributes(call);
-    if (allowed(this.#core.store, user, asked)) return;
+    if (this.#rights.allow(this.#core.store, user, asked)) return;
     const { group = '', version = '', plural = '', name = '' } = call.resource ?? {};
     const why = denial(user, asked);
     if (!call.resource)

@@ -1,6 +1,7 @@
 import { builtIn } from './core.ts';
 import type { UserInfo } from './api.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from './object.ts';
+import type { ResourceType } from './resources.ts';
 import type { Store } from './store.ts';
 
 /** What is asked for: a resource, or a path that names none. */
@@ -20,6 +21,8 @@ const ROLE_BINDINGS = builtIn('rolebindings');
 const CLUSTER_ROLES = builtIn('clusterroles');
 const CLUSTER_ROLE_BINDINGS = builtIn('clusterrolebindings');
 
+const MOST_KNOWN = 10_000;
+
 /** Whether the roles that are applied at this moment allow it. */
 export function allowed(store: Store, user: UserInfo, asked: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true;
@@ -29,6 +32,25 @@ export function allowed(store: Store, user: UserInfo, asked: Attributes): boolea
   return [...clusterWide, ...local].some(
     (binding) => binds(binding, user) && rules(store, binding).some((rule) => covers(rule, asked)),
   );
+}
+
+/** Remembers what was allowed, because clients ask for the same again and again, until a role or a binding changes. */
+export class Rights {
+  readonly #known = new Map<string, boolean>();
+
+  changed({ group }: Pick<ResourceType, 'group'>): void {
+    if (group === ROLES.group) this.#known.clear();
+  }
+
+  allow(store: Store, user: UserInfo, asked: Attributes): boolean {
+    const key = JSON.stringify([user.username, user.groups, asked]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const is = allowed(store, user, asked);
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(key, is);
+    return is;
+  }
 }
 
 function binds(binding: KubeJson, user: UserInfo): boolean {

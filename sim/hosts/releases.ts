@@ -43,6 +43,7 @@ export interface Chooser {
 /** The update repository of one variant and architecture. Shared by hosts, and changed while they run. */
 export class Releases {
   readonly #releases = new Map<string, Release>();
+  #sorted: readonly string[] | undefined;
   /** Newer releases are not offered to anybody; unset = no limit. */
   maxVersion: string | undefined;
 
@@ -52,10 +53,12 @@ export class Releases {
 
   publish(release: Release): void {
     this.#releases.set(release.version, release);
+    this.#sorted = undefined;
   }
 
   withdraw(version: string): void {
     this.#releases.delete(version);
+    this.#sorted = undefined;
   }
 
   /** Publishes a release that is newer than all others. */
@@ -65,8 +68,9 @@ export class Releases {
   }
 
   /** Newest first, the running and older ones included. */
-  get versions(): string[] {
-    return [...this.#releases.keys()].toSorted((a, b) => compareVersions(b, a));
+  get versions(): readonly string[] {
+    this.#sorted ??= [...this.#releases.keys()].toSorted((a, b) => compareVersions(b, a));
+    return this.#sorted;
   }
 
   has(version: string): boolean {
@@ -94,6 +98,4 @@ export class Releases {
 }
 
 /** Order of plain `X.Y.Z` versions, which is all that Bottlerocket releases have. */
-function compareVersions(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true });
-}
+const { compare: compareVersions } = new Intl.Collator('en', { numeric: true });

@@ -1,7 +1,7 @@
 /** The body of `GET /updates/status`, as the host writes it. */
 export interface WireStatus {
   update_state: 'Idle' | 'Available' | 'Staged' | 'Ready';
-  available_updates: string[];
+  available_updates: readonly string[];
   chosen_update: WireImage | null;
   active_partition: WirePartition | null;
   staging_partition: WirePartition | null;

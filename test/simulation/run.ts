@@ -26,8 +26,15 @@ import type {
 const STAYS_MS = 120_000;
 
 /** Plays the scenario: storm, then calm, until all is as it should be or time is over. It ends at the first violation unless told otherwise. */
-export function run(scenario: Scenario, parts: Parts): Promise<Outcomes> {
-  return new Simulation(scenario, parts).play();
+export async function run(scenario: Scenario, parts: Parts): Promise<Outcomes> {
+  const { stackTraceLimit } = Error;
+  // Errors are ordinary here, and their stacks would cost more than all else. Who reads logs may want to read stacks.
+  if (!parts.onLog) Error.stackTraceLimit = 0;
+  try {
+    return await new Simulation(scenario, parts).play();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 interface Named {
