@@ -1,0 +1,171 @@
+import { expect, test } from '@jest/globals';
+import { type Clock } from '../../runtime/lib/clock.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { seeded } from '../random.ts';
+import { Life, ProcessClock, TrueTime } from './clock.ts';
+import { History } from './history.ts';
+import { Moments } from './moments.ts';
+import { SimulatedNetwork } from './network.ts';
+import type { Entry, Phase, Process, Struck } from './types.ts';
+
+const NODE = '/api/v1/nodes/n1';
+const CORDON = { spec: { unschedulable: true } };
+
+/** One apiserver that speaks with a Kubernetes API in which there is one Node. */
+async function line() {
+  const time = new TrueTime(seeded(1));
+  const cluster = new EmbeddedCluster({ clock: time, random: seeded(2) });
+  const moments = new Moments(time);
+  const entries: Entry[] = [];
+  const history = new History(
+    () => time.monotonic(),
+    (entry) => entries.push(entry),
+  );
+  const agentRuns = (): boolean => true;
+  const network = new SimulatedNetwork({ time, cluster, history, moments, agentRuns, random: seeded(3) });
+  const admin = cluster.transport(ADMIN);
+  await admin.request({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: 'n1' } } });
+  const life = new Life();
+  const process = { name: 'apiserver-0', kind: 'apiserver', kill: () => life.end() } as Process;
+  const clock: Clock = new ProcessClock(time, life, () => 0);
+  const kube: KubeTransport = network.kube({ process, life, user: ADMIN });
+  const heard: string[] = [];
+  const hear = (work: Promise<unknown>, name = 'answer'): void => {
+    work.then(
+      () => heard.push(name),
+      (error: Error) => heard.push(`${error.name}: ${error.message}`),
+    );
+  };
+  return {
+    time,
+    network,
+    moments,
+    life,
+    kube,
+    clock,
+    heard,
+    hear,
+    cordon: (): void => hear(patch(kube, CORDON)),
+    change: (value: string): Promise<unknown> => patch(admin, { metadata: { labels: { value } } }),
+    isCordoned: async (): Promise<boolean> => {
+      const { spec } = (await admin.request({ method: 'GET', path: NODE })) as { spec?: { unschedulable?: boolean } };
+      return spec?.unschedulable === true;
+    },
+    /** Lets something happen to the process around its cordon. */
+    strike: (phase: Phase, happen: (struck: Struck) => void): void =>
+      moments.aim({ kind: 'moment', moment: 'cordon', phase, from: 0, delayMs: 0 }, happen),
+    advance: (ms: number): Promise<void> => time.run(time.monotonic() + ms),
+  };
+}
+
+function patch(transport: KubeTransport, body: object): Promise<unknown> {
+  return transport.request({ method: 'PATCH', path: NODE, body, contentType: 'application/merge-patch+json' });
+}
+
+test.each([
+  { phase: 'before', when: 'before its write', cordoned: false, heard: [] },
+  { phase: 'between', when: 'when its write has landed', cordoned: true, heard: [] },
+  { phase: 'after', when: 'when its write was answered', cordoned: true, heard: ['answer'] },
+] as const)('a process that is killed $when has neither sent nor heard more', async (at) => {
+  const world = await line();
+  world.strike(at.phase, ({ process }) => process.kill());
+  world.cordon();
+  await world.advance(60_000);
+  expect({ cordoned: await world.isCordoned(), heard: world.heard }).toEqual({
+    cordoned: at.cordoned,
+    heard: at.heard,
+  });
+});
+
+test('a write that is lost on its way back has landed, and its sender hears nothing but that the connection broke', async () => {
+  const world = await line();
+  world.strike('before', (struck) => {
+    struck.outcome = { kind: 'lost', lands: { afterMs: 5000 } };
+  });
+  world.cordon();
+  await world.advance(4000);
+  expect(world.heard).toEqual([expect.stringMatching(/^UnreachableError/)]);
+  expect(await world.isCordoned()).toBe(false);
+  await world.advance(5000);
+  expect(await world.isCordoned()).toBe(true);
+});
+
+test('what is sent over a line that is cut arrives when it heals; its sender may have given up by then', async () => {
+  const world = await line();
+  const heal = world.network.partition('api', 'apiserver-0');
+  world.cordon();
+  await world.advance(20_000);
+  expect(await world.isCordoned()).toBe(false);
+  heal();
+  await world.advance(1000);
+  expect({ cordoned: await world.isCordoned(), heard: world.heard }).toEqual({ cordoned: true, heard: ['answer'] });
+});
+
+test('one that waits gives up in its time, whatever hangs', async () => {
+  const world = await line();
+  world.network.disturb('apiserver-0', { kind: 'hangs', lands: false }, { count: 1 });
+  world.cordon();
+  await world.advance(31_000);
+  expect(world.heard).toEqual([expect.stringMatching(/^UnreachableError.*timed out/)]);
+  world.cordon();
+  await world.advance(1000);
+  expect(world.heard.at(-1)).toBe('answer');
+});
+
+test('a frozen process hears nothing, and then all of it; its timeouts have gone on', async () => {
+  const world = await line();
+  const thaw = world.life.freeze();
+  world.cordon();
+  world.hear(world.clock.sleep(1000), 'slept');
+  await world.advance(60_000);
+  expect({ cordoned: await world.isCordoned(), heard: world.heard }).toEqual({ cordoned: true, heard: [] });
+  thaw();
+  await world.advance(0);
+  expect(world.heard.toSorted()).toEqual(['answer', 'slept']);
+});
+
+/** What a watch of the Node has shown. */
+async function watched() {
+  const world = await line();
+  const seen: string[] = [];
+  const read = async (): Promise<void> => {
+    for await (const { type, object } of world.kube.watch({ path: '/api/v1/nodes', query: { resourceVersion: '0' } })) {
+      const { labels } = (object as { metadata: { labels?: Record<string, string> } }).metadata;
+      seen.push(`${type} ${labels?.['value'] ?? ''}`.trim());
+    }
+  };
+  world.hear(read(), 'end');
+  await world.advance(1000);
+  return { ...world, seen };
+}
+
+test('a watch that lags shows everything in order, each as much later', async () => {
+  const world = await watched();
+  const end = world.network.lagWatches('apiserver-0', 30_000);
+  for (const value of ['a', 'b', 'c']) await world.change(value);
+  await world.advance(29_000);
+  expect(world.seen).toEqual(['ADDED']);
+  end();
+  await world.change('d');
+  await world.advance(3000);
+  expect(world.seen).toEqual(['ADDED', 'MODIFIED a', 'MODIFIED b', 'MODIFIED c', 'MODIFIED d']);
+});
+
+test('a mute watch says nothing of its end either, until its client has waited for too long', async () => {
+  const world = await watched();
+  world.network.muteWatches('apiserver-0');
+  await world.change('a');
+  await world.advance(170_000);
+  expect([...world.seen, ...world.heard]).toEqual(['ADDED']);
+  await world.advance(20_000);
+  expect(world.heard).toEqual([expect.stringMatching(/^UnreachableError.*silent/)]);
+});
+
+test('the watches of a process that was killed end at the server', async () => {
+  const world = await watched();
+  world.life.end();
+  await world.change('a');
+  await world.advance(400_000);
+  expect([...world.seen, ...world.heard]).toEqual(['ADDED']);
+});
