@@ -45,7 +45,7 @@ test('a drain that several requests wait for is logged under the one that began 
   expect(saying('drain blocked')).toMatchObject([
     { drain, request: 'first', blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'] },
   ]);
-  expect(saying('pods of a drain are out of sight')).toMatchObject([{ request: 'first' }]);
+  expect(saying('watch interrupted')).toMatchObject([{ node: 'n1', request: 'first' }]);
   expect(saying('node drained')).toMatchObject([
     { drain, request: 'first' },
     { drain, request: 'second' },

@@ -1,9 +1,10 @@
 import type { Node, Pod } from '../../kube/objects.ts';
 import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
-import { type Change, listAndWatch } from '../../kube/reflector.ts';
+import { Informer } from '../../kube/informer.ts';
 import { aborted } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { Wakeup } from '../../lib/wakeup.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { CordonedNode } from './cordon.ts';
@@ -125,9 +126,17 @@ export class DrainRun {
     return 'closed';
   }
 
-  async #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
+  #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
+    const logger = this.#ports.logger.with({ node: this.#nodeName });
+    const query = { fieldSelector: onNode(this.#nodeName) };
+    const pods = new Informer({ ...this.#ports, logger, path: podsPath(), query, project: filterFields });
+    return Promise.race([pods.run(signal).then((): RunEnd => 'closed'), this.#evict(pods, signal)]);
+  }
+
+  /** Until none of `pods` is left to evict, or the signal aborts. */
+  async #evict(pods: Informer<Pod, Pod>, signal: AbortSignal): Promise<RunEnd> {
     const { cordoned, queue } = this.#options;
-    const { namespace } = this.#ports;
+    const { clock, namespace } = this.#ports;
     const status = new StatusWriter(this.#ports, cordoned, signal);
     const report = (): void => status.report(podsLeft(list), evictor.blocked());
     const evictor = new Evictor({ ...this.#ports, queue, drain: this.id, signal, onBlocked: report });
@@ -135,8 +144,11 @@ export class DrainRun {
     const reschedule = new Reschedule({ ...this.#ports, nodeName: this.#nodeName, signal });
     let list = filterPods([], terms);
     this.#evictor = evictor;
-    for await (const pods of watchPods(this.#ports, this.#nodeName, signal)) {
-      const all = filterPods(pods, terms);
+    const changed = new Wakeup();
+    pods.onChange(() => changed.ring());
+    await pods.synced;
+    for (; !signal.aborted; await changed.wait(clock, Infinity, signal)) {
+      const all = filterPods([...pods.items().values()], terms);
       if (all.pods.length > 0) evictor.setTargets(all.pods);
       list = await keepOwnUnlessReschedulable(all, () =>
         all.pods.length > 0 ? reschedule.isPresumed() : reschedule.isPossible(),
@@ -155,41 +167,5 @@ async function untilInstant(clock: Clock, instant: number | undefined, signal: A
     return 'deadline';
   } catch {
     return 'closed';
-  }
-}
-
-/** All pods on a node, anew after each change. During an outage of the API nothing comes; afterwards it goes on. */
-async function* watchPods(
-  { transport, clock, random, logger }: Pick<Ports, 'transport' | 'clock' | 'random' | 'logger'>,
-  nodeName: string,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Pod[]> {
-  const query = { fieldSelector: onNode(nodeName) };
-  const pods = new Map<string, Pod>();
-  const options = { transport, path: podsPath(), query, project: filterFields, clock, random };
-  for await (const change of listAndWatch(options, signal)) {
-    if (change.kind === 'interrupted')
-      logger.warn('pods of a drain are out of sight', { node: nodeName, error: change.error });
-    if (apply(change, pods)) yield [...pods.values()];
-  }
-}
-
-/** Applies the change. @returns whether `pods` is complete and has changed */
-function apply(change: Change<Pod>, pods: Map<string, Pod>): boolean {
-  switch (change.kind) {
-    case 'replaced':
-      pods.clear();
-      for (const { key, value } of change.items) pods.set(key, value);
-      return true;
-    case 'changed':
-      pods.set(change.item.key, change.item.value);
-      return true;
-    case 'deleted':
-      return pods.delete(change.key);
-    case 'bookmark':
-    case 'interrupted':
-      return false;
-    default:
-      return change satisfies never;
   }
 }
