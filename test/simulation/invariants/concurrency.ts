@@ -52,7 +52,7 @@ function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, 
   for (const [name, { facts, readyAt, managedAt }] of nodes) {
     if (facts.marks) found.add(name);
     if (facts.ready || !facts.managed || name === starting) continue;
-    const since = Math.min(readyAt, facts.readyStatedAt - BEGINS_AT);
+    const since = Math.min(readyAt, (facts.readyStatedAt || Infinity) - BEGINS_AT);
     const isKnown = sight.known(Math.max(readyAt, managedAt), sentAt) && at - readyAt > COUNTED_WITHIN;
     if (isKnown && at - since < terms.notReadyHoldMs - HEARSAY) found.add(name);
   }

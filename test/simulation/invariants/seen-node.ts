@@ -59,7 +59,7 @@ function noteCordon(node: SeenNode, old: NodeFacts | undefined, { at, by }: Writ
   const { cordoned, marks } = node.facts;
   if (cordoned === (old?.cordoned ?? false)) return;
   if (cordoned) {
-    const isLeftOver = !old && marks?.owns.includes('cordon');
+    const isLeftOver = !old?.marks && marks?.owns.includes('cordon');
     node.cordon = { at, by: isLeftOver ? LEFT_OVER : by, liftedAt: node.liftedAt };
     return;
   }

@@ -63,31 +63,38 @@ function dailyWindow(start: string, stop: string): Window {
 const UNITS = ['second', 'minute', 'hour', 'day', 'month', 'weekday', 'year'] as const;
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Open in each second whose time fits all fields; a week counts from Sunday = 1. */
+/** Open in each second whose time fits all fields. */
 function cronWindow(expression: string, timeZone: string): Window {
+  if (!/^\s*\*\s/.test(expression)) throw new RangeError(`a schedule that no judge understands: ${expression}`);
+  return (instant) => isWindowOpen(expression, timeZone, BEGINS_AT + instant);
+}
+
+/**
+ * Whether a time fits all seven fields; a week counts from Sunday = 1.
+ * @param time milliseconds since the Unix epoch
+ */
+export function isWindowOpen(expression: string, timeZone: string, time: number): boolean {
   const fields = expression.trim().split(/\s+/).map(field);
-  if (fields.length !== UNITS.length || expression.trim().split(/\s+/)[0] !== '*') {
-    throw new RangeError(`a schedule that no judge understands: ${expression}`);
-  }
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-    weekday: 'short',
+  const parts = new Map(
+    formatIn(timeZone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value] as const),
+  );
+  return UNITS.every((unit, index) => {
+    const value = parts.get(unit) ?? '';
+    return fields[index]?.(unit === 'weekday' ? WEEKDAYS.indexOf(value) + 1 : Number(value)) ?? false;
   });
-  return (instant) => {
-    const parts = new Map(format.formatToParts(BEGINS_AT + instant).map(({ type, value }) => [type, value] as const));
-    const numbers = UNITS.map((unit) => {
-      const value = parts.get(unit) ?? '';
-      return unit === 'weekday' ? WEEKDAYS.indexOf(value) + 1 : Number(value);
-    });
-    return fields.every((fits, index) => fits(numbers[index] ?? NaN));
-  };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const numeric = 'numeric';
+  const time = { hourCycle: 'h23', hour: numeric, minute: numeric, second: numeric } as const;
+  const date = { year: numeric, month: numeric, day: numeric, weekday: 'short' } as const;
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-US', { timeZone, ...date, ...time });
+  formats.set(timeZone, format);
+  return format;
 }
 
 /** `*`, `5`, `1-3`, `* /2` and lists of them. */

@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import { blame } from './blame.ts';
+import { halted, proof, reach } from './releases.ts';
+import { Story } from './story.ts';
+
+const AGENT = { by: 'apiserver-0' };
+const FAILED = { failed_versions: ['1.1.0'], crash_count: 1 };
+const ONE = { MAX_FAILED_UPDATE: '1', MAX_CONCURRENT_UPDATE: '3' };
+
+describe('halted', () => {
+  const failed = (): Story =>
+    new Story(halted, { controller: ONE }).fleet('n1', 'n2', 'n3').shadow('n1', { status: FAILED }, AGENT);
+
+  test('a node starts on a version on which too many have failed', () => {
+    expect(failed().after(2).start('n2').breaches).toEqual(['controller-0 started n2 on 1.1.0, which is halted']);
+    expect(failed().start('n2').breaches).toEqual([]);
+  });
+
+  test('who has failed on it may always try again, and another version is another matter', () => {
+    expect(failed().after(2).start('n1').breaches).toEqual([]);
+    expect(failed().after(2).start('n2', { version: '1.2.0' }).breaches).toEqual([]);
+  });
+
+  test('a failure that the node has made good counts no more', () => {
+    expect(failed().finish('n1').after(2).start('n2').breaches).toEqual([]);
+  });
+
+  test('a node that did not come back, or is unwell since, counts as well', () => {
+    const lost = new Story(halted, { controller: ONE })
+      .fleet('n1', 'n2')
+      .start('n1')
+      .shadow('n1', { verdict: 'NotReturned' });
+    expect(lost.after(2).start('n2').breaches).toHaveLength(1);
+    const unwell = new Story(halted, { controller: ONE }).fleet('n1', 'n2').start('n1').finish('n1');
+    expect(unwell.shadow('n1', { verdict: 'SoakFailed' }).after(2).start('n2').breaches).toHaveLength(1);
+  });
+});
+
+describe('proof', () => {
+  const fleet = (): Story => new Story(proof, { controller: ONE }).fleet('n1', 'n2', 'n3').start('n1');
+
+  test('two nodes on their way to a version that none has completed, where one may fail on it', () => {
+    expect(fleet().start('n2').breaches).toEqual(['1.1.0 is not proven, 1 may fail on it, and there are 2: n1, n2']);
+  });
+
+  test('once one has completed it, others follow', () => {
+    expect(fleet().finish('n1').start('n2').start('n3').breaches).toEqual([]);
+  });
+
+  test('who has failed on it and tries again takes no place in flight, and stands for his failure', () => {
+    const again = fleet().shadow('n1', { status: FAILED }, AGENT);
+    expect(again.shadow('n1', { state: 'Idle' }).start('n1').breaches).toEqual([]);
+    expect(again.start('n2').breaches).toHaveLength(1);
+  });
+});
+
+describe('reach', () => {
+  const releases = [
+    { version: '1.0.0', from: 0 },
+    { version: '1.1.0', from: 0, bad: 'does-not-boot' },
+  ] as const;
+  const fleet = (): Story => new Story(reach, { controller: ONE, releases }).fleet('n1', 'n2').start('n1').start('n2');
+  const down = { kind: 'down', asked: true } as const;
+
+  test('a second node goes down for a release that does not boot', () => {
+    expect(fleet().host('n1', down).host('n1', down).breaches).toEqual([]);
+    expect(fleet().host('n1', down).host('n2', down).breaches).toEqual([
+      '2 nodes went down for 1.1.0, which is bad, and 1 may',
+    ]);
+  });
+
+  test('where the failure of the first was forgotten with its shadow, another may try', () => {
+    expect(fleet().host('n1', down).shadowGone('n1', 'person').host('n2', down).breaches).toEqual([]);
+  });
+
+  test('machines that die are none of it', () => {
+    expect(fleet().host('n1', down).host('n2', { kind: 'down', asked: false }).breaches).toEqual([]);
+  });
+});
+
+describe('blame', () => {
+  const started = (): Story => new Story(blame).fleet('n1').start('n1');
+  const fails = (story: Story, reason: string, versions = ['1.1.0']): readonly string[] =>
+    story.shadow('n1', { status: { failed_versions: versions, last_failure: { reason } } }, AGENT).breaches;
+  const rebooted = (version: string, asked: boolean): Story =>
+    started().host('n1', { kind: 'down', asked }).host('n1', { kind: 'up', bootId: 'b2', version });
+
+  test('a boot that failed was asked for, and led elsewhere', () => {
+    expect(fails(rebooted('1.0.0', true), 'BootFailed')).toEqual([]);
+    expect(fails(rebooted('1.0.0', false), 'BootFailed')).toEqual([
+      'n1 blames 1.1.0 for BootFailed, and that never happened',
+    ]);
+    expect(fails(rebooted('1.1.0', true), 'BootFailed')).toHaveLength(1);
+  });
+
+  test('a download that failed had begun', () => {
+    expect(fails(started().call('n1', 'prepare-update', 500), 'PrepareFailed')).toHaveLength(1);
+    expect(fails(started().call('n1', 'prepare-update', 'none'), 'PrepareFailed')).toEqual([]);
+    expect(
+      fails(started().call('n1', 'prepare-update').start('n1', { version: '1.1.1' }), 'PrepareFailed', ['1.1.1']),
+    ).toHaveLength(1);
+  });
+
+  test('what no release is to blame for blames none, and none but the one that was to be installed', () => {
+    expect(fails(started(), 'DrainFailed')).toEqual(['n1 blames 1.1.0 for DrainFailed']);
+    expect(fails(started().call('n1', 'prepare-update'), 'PrepareFailed', ['1.2.0'])).toHaveLength(1);
+    expect(fails(started(), 'DrainFailed', [])).toEqual([]);
+  });
+
+  test('a node that nobody asked to reboot cannot fail to return', () => {
+    const record = (requested: string | null) => ({ boot_id: 'b', version: '1.1.0', requested_at: requested });
+    const lost = (requested: string | null): readonly string[] =>
+      started()
+        .shadow('n1', { status: { reboot: record(requested) } }, AGENT)
+        .shadow('n1', { verdict: 'NotReturned' }).breaches;
+    expect(lost(null)).toEqual(['n1 is said not to have returned, and nobody asked it to reboot']);
+    expect(lost('2026-03-02T00:00:00Z')).toEqual([]);
+  });
+});

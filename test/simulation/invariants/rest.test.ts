@@ -1,0 +1,151 @@
+import { describe, expect, test } from '@jest/globals';
+import { noFailures, ownStatus } from './authority.ts';
+import { calmMs, liveness } from './liveness.ts';
+import { AGENT, load } from './load.ts';
+import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
+import { MARKED, Story, timeAt } from './story.ts';
+
+const APISERVER = { by: 'apiserver-0' };
+
+test('marks-at-rest: marks of a node at rest are gone soon after the storm', () => {
+  const marked = (): Story => new Story(marksAtRest).fleet('n1').node('n1', { marks: MARKED }, APISERVER).calm();
+  expect(marked().after(16).end().breaches).toEqual(['n1 is at rest and bears marks']);
+  expect(marked().after(14).end().breaches).toEqual([]);
+  expect(marked().isMet).toBe(false);
+  expect(marked().node('n1', { marks: null }, APISERVER).after(16).end().breaches).toEqual([]);
+  expect(
+    new Story(marksAtRest).fleet('n1').start('n1').node('n1', { marks: MARKED }).calm().after(16).end().breaches,
+  ).toEqual([]);
+});
+
+test('slots-at-rest: slots of nodes at rest, or gone, are given back', () => {
+  const slot = (): Story => new Story(slotsAtRest).fleet('n1').slots('n1').calm();
+  expect(slot().after(16).end().breaches).toEqual(['n1 is at rest and has a slot']);
+  expect(slot().nodeGone('n1').after(16).end().breaches).toHaveLength(1);
+  expect(slot().slots().after(16).end().breaches).toEqual([]);
+  expect(new Story(slotsAtRest).fleet('n1').start('n1').calm().after(16).end().breaches).toEqual([]);
+});
+
+test('shadows-of-nodes: a node that is gone, or not managed, has no shadow', () => {
+  const calm = (): Story => new Story(shadowsOfNodes).fleet('n1').calm();
+  expect(calm().nodeGone('n1').after(16).end().breaches).toHaveLength(1);
+  expect(calm().node('n1', { managed: false }).after(16).end().breaches).toHaveLength(1);
+  expect(calm().node('n1', { managed: false }).shadowGone('n1', 'controller-0').after(16).end().breaches).toEqual([]);
+});
+
+describe('own-status', () => {
+  const fleet = (): Story => new Story(ownStatus).fleet('n1', 'n2');
+
+  test('a status with the boot or the version of another host', () => {
+    const record = (boot_id: string) => ({ status: { reboot: { boot_id, version: '1.1.0' } } });
+    expect(fleet().shadow('n1', record('boot of n2'), APISERVER).breaches).toHaveLength(1);
+    expect(fleet().shadow('n1', record('boot of n1'), APISERVER).breaches).toEqual([]);
+    expect(fleet().shadow('n1', { status: { current_version: '1.1.0' } }, APISERVER).breaches).toHaveLength(1);
+  });
+
+  test('a status of a node whose agent has long been gone', () => {
+    const gone = (minutes: number): Story => fleet().process('agent-n1', 'killed').after(minutes);
+    const status = { current_state: 'ErrorReset' };
+    expect(gone(6).shadow('n1', { status }, APISERVER).breaches).toEqual([
+      'the status of n1 changed without its agent',
+    ]);
+    expect(gone(4).shadow('n1', { status }, APISERVER).breaches).toEqual([]);
+    expect(gone(6).shadow('n1', { verdict: 'AgentSilent' }).breaches).toEqual([]);
+  });
+
+  test('an agent writes nothing itself', () => {
+    expect(fleet().shadow('n1', { status: { crash_count: 1 } }, { by: 'agent-n2' }).breaches).toHaveLength(1);
+  });
+});
+
+test('no-failures: a process that fails', () => {
+  expect(new Story(noFailures).process('agent-n1', 'failed').breaches).toHaveLength(1);
+  expect(new Story(noFailures).process('agent-n1', 'killed').breaches).toEqual([]);
+});
+
+test('load: more requests in ten minutes than a process ever needs', () => {
+  const request = { kind: 'request', by: 'agent-n1', verb: 'get', resource: 'nodes', code: 200 } as const;
+  const asks = (story: Story, count: number): Story => {
+    for (let index = 0; index < count; index++)
+      story.tell({ ...request, name: 'n1', namespace: undefined, subresource: undefined });
+    return story;
+  };
+  const most = AGENT.own / 6;
+  expect(asks(new Story(load), most).breaches).toEqual([]);
+  expect(asks(new Story(load), most + 5).breaches).toEqual([`agent-n1: more than ${most} requests in ten minutes`]);
+  expect(asks(asks(new Story(load), most).after(10), most).breaches).toEqual([]);
+});
+
+describe('liveness', () => {
+  const calm = (controller = {}): Story => new Story(liveness, { controller }).fleet('n1', 'n2').calm();
+  const updated = (story: Story, name: string): Story =>
+    story.start(name).finish(name).shadow(name, { verdict: 'UpToDate' });
+
+  test('a fleet that is updated, and says so', () => {
+    const story = updated(updated(calm(), 'n1'), 'n2');
+    expect(story.isMet).toBe(true);
+    expect(story.after(20).end().breaches).toEqual([]);
+    expect(story.shadow('n1', { verdict: 'Paused' }).end().breaches).toEqual([
+      'n1: it runs 1.1.0, and is said to be Paused',
+    ]);
+  });
+
+  test('a node that waits for nothing', () => {
+    const idle = updated(calm(), 'n1').shadow('n2', { verdict: 'Paused' });
+    expect(idle.isMet).toBe(false);
+    expect(idle.after(20).end().breaches).toEqual(['n2: it runs 1.0.0, is offered 1.1.0, and is said to be Paused']);
+  });
+
+  test('a node whose agent does not know of the newest release', () => {
+    const status = { target_version: '1.0.0' };
+    const story = updated(calm(), 'n1').shadow('n2', { status, verdict: 'UpToDate' }, APISERVER);
+    expect(story.after(20).end().breaches).toEqual(['n2: it is offered 1.1.0, and its agent says 1.0.0']);
+  });
+
+  test('a fleet that waits for a node which is gone for good, and says so', () => {
+    const lost = calm().start('n1').node('n1', { ready: false }).shadow('n2', { verdict: 'WaitingForSlot' }).after(60);
+    expect(lost.end().breaches).toEqual(['n2: it waits for nodes of which nobody is told']);
+    const told = calm().start('n1').node('n1', { ready: false }).shadow('n2', { verdict: 'WaitingForSlot' }).after(60);
+    expect(told.shadow('n1', { verdict: 'NotReturned' }).end().breaches).toEqual([]);
+    expect(told.isMet).toBe(true);
+  });
+
+  test('a backoff that is over, and one that is not', () => {
+    const failed = (crashes: number, at: number): Story => {
+      const status = { crash_count: crashes, state_transition_failure_timestamp: timeAt(at) };
+      return updated(calm(), 'n1').shadow('n2', { status, verdict: 'BackingOff' }).after(60);
+    };
+    expect(failed(9, 0).end().breaches).toEqual([]);
+    expect(failed(3, 0).end().breaches).toHaveLength(1);
+  });
+
+  test('a release that is said to be halted, and is not', () => {
+    const said = (failed: object): Story =>
+      updated(calm({ MAX_FAILED_UPDATE: '1' }), 'n1')
+        .shadow('n2', { status: failed, verdict: 'RolloutHalted' })
+        .after(20);
+    expect(said({ failed_versions: [] }).end().breaches).toHaveLength(1);
+    expect(said({ failed_versions: ['1.1.0'] }).end().breaches).toEqual([]);
+  });
+
+  test('a fleet that goes on, and is slower than its updates take', () => {
+    const slow = calm().shadow('n1', { verdict: 'WaitingForSlot' }).shadow('n2', { verdict: 'WaitingForSlot' });
+    expect(slow.after(120).end().breaches).toEqual([]);
+    expect(slow.after(300).end().breaches).toEqual(['2 nodes still wait, and the fleet is slower than it may be']);
+  });
+
+  test('the bound grows with the fleet and shrinks with the places, up to six hours', () => {
+    const bound = (nodes: number, atOnce: string): number =>
+      calmMs({
+        seed: 1,
+        nodes,
+        stormMs: 0,
+        releases: [],
+        faults: [],
+        settings: { controller: { MAX_CONCURRENT_UPDATE: atOnce }, apiserver: {}, agent: {} },
+      });
+    expect(bound(3, '1')).toBeLessThan(bound(6, '1'));
+    expect(bound(6, '3')).toBeLessThan(bound(6, '1'));
+    expect(bound(200, '1')).toBe(6 * 3_600_000);
+  });
+});

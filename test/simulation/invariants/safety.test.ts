@@ -1,0 +1,183 @@
+import { describe, expect, test } from '@jest/globals';
+import { concurrency, outOfService } from './concurrency.ts';
+import { administratorsCordons, nothingLeft } from './cordons.ts';
+import { budgets, drainedBeforeReboot } from './drains.ts';
+import { MARKED, PROVEN, Story } from './story.ts';
+
+const APISERVER = { by: 'apiserver-0' };
+const PERSON = { by: 'person' };
+
+describe('concurrency', () => {
+  const two = (): Story => new Story(concurrency).fleet('n1', 'n2').start('n1');
+
+  test('a second node that starts before the first is at rest', () => {
+    expect(two().start('n2').breaches).toEqual(['2 nodes in update or unavailable where 1 may be: n1, n2']);
+    expect(two().finish('n1').start('n2').breaches).toEqual([]);
+  });
+
+  test('a slot that is given back is no end, but of a node without an agent', () => {
+    expect(two().slots().start('n2').breaches).toHaveLength(1);
+    expect(two().process('agent-n1', 'killed').slots().start('n2').breaches).toEqual([]);
+  });
+
+  test('marks take a place, and a node that is gone takes none', () => {
+    const marked = two().finish('n1').node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+    expect(marked.start('n2').breaches).toHaveLength(1);
+    expect(two().nodeGone('n1').start('n2').breaches).toEqual([]);
+  });
+
+  test('a node that is not Ready takes one, once that is known, and not for ever', () => {
+    const down = (): Story => new Story(concurrency).fleet('n1', 'n2').node('n1', { ready: false });
+    expect(down().start('n2').breaches).toEqual([]);
+    expect(down().after(12).start('n2').breaches).toHaveLength(1);
+    expect(down().after(61).start('n2').breaches).toEqual([]);
+  });
+
+  test('a share is that of the nodes that are managed, or were lately', () => {
+    const half = new Story(concurrency, { controller: { MAX_CONCURRENT_UPDATE: '50%' } }).fleet('n1', 'n2', 'n3', 'n4');
+    half.start('n1').node('n4', { managed: false }).start('n2');
+    expect(half.breaches).toEqual([]);
+    expect(half.after(30).shadow('n1', { version: '1.2.0' }).breaches).toHaveLength(1);
+  });
+});
+
+describe('out-of-service', () => {
+  test('a node that is cordoned while another is down for us', () => {
+    const story = new Story(outOfService).fleet('n1', 'n2').host('n1', { kind: 'down', asked: true });
+    expect(story.breaches).toEqual([]);
+    expect(story.node('n2', { cordoned: true, marks: MARKED }, APISERVER).breaches).toHaveLength(1);
+  });
+
+  test('what an administrator cordons, or what dies, is none of it', () => {
+    const story = new Story(outOfService).fleet('n1', 'n2').host('n1', { kind: 'down', asked: false });
+    story.node('n2', { cordoned: true }, PERSON).host('n2', { kind: 'down', asked: true });
+    expect(story.breaches).toEqual([]);
+  });
+});
+
+describe('drained-before-reboot', () => {
+  const drained = (): Story =>
+    new Story(drainedBeforeReboot)
+      .fleet('n1')
+      .after(10)
+      .node('n1', { cordoned: true, marks: MARKED }, APISERVER)
+      .after(5)
+      .node('n1', { marks: PROVEN }, APISERVER);
+
+  test('a reboot without a proof, or after the marks are gone', () => {
+    expect(new Story(drainedBeforeReboot).fleet('n1').call('n1', 'reboot').breaches).toHaveLength(1);
+    expect(drained().call('n1', 'reboot').breaches).toEqual([]);
+    const released = drained().node('n1', { marks: null, cordoned: false }, { by: 'controller-0' });
+    expect(released.call('n1', 'reboot').breaches).toHaveLength(1);
+  });
+
+  test('a reboot that the host refuses is none', () => {
+    expect(new Story(drainedBeforeReboot).fleet('n1').call('n1', 'reboot', 500).breaches).toEqual([]);
+  });
+
+  test('the proof of a node that was replaced since', () => {
+    const story = drained().nodeGone('n1').node('n1', { marks: null });
+    expect(story.call('n1', 'reboot').breaches).toHaveLength(1);
+  });
+
+  const withPod = (pod: object, afterCordon: boolean): readonly string[] => {
+    const story = new Story(drainedBeforeReboot).fleet('n1');
+    if (!afterCordon) story.pod('web', { node: 'n1', ...pod });
+    story.after(10).node('n1', { cordoned: true, marks: MARKED }, APISERVER).after(5);
+    if (afterCordon) story.pod('web', { node: 'n1', ...pod });
+    return story.after(5).node('n1', { marks: PROVEN }, APISERVER).call('n1', 'reboot').breaches;
+  };
+
+  test('a pod that was there before the proof', () => {
+    expect(withPod({}, false)).toEqual(['n1 was asked to reboot under /web, there since 00:00:00.005']);
+    expect(withPod({}, true)).toHaveLength(1);
+    expect(withPod({ tolerates: true }, false)).toHaveLength(1);
+  });
+
+  test('a pod that stays: of a DaemonSet, finished, or come after the cordon that it tolerates', () => {
+    expect(withPod({ owner: 'DaemonSet' }, false)).toEqual([]);
+    expect(withPod({ phase: 'Succeeded' }, false)).toEqual([]);
+    expect(withPod({ tolerates: true }, true)).toEqual([]);
+  });
+
+  test('a pod that came while the proof was being written, or because somebody uncordoned the node', () => {
+    expect(drained().pod('web', { node: 'n1' }).call('n1', 'reboot').breaches).toEqual([]);
+    const lifted = drained()
+      .node('n1', { cordoned: false }, PERSON)
+      .node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+    expect(lifted.call('n1', 'reboot').breaches).toEqual([]);
+  });
+});
+
+describe('budgets', () => {
+  const WEB = { node: 'n1', labels: { app: 'web' } };
+  const guarded = (): Story => new Story(budgets).budget('web', 1).pod('web', WEB);
+  const EVICTION = { by: 'apiserver-0', subresource: 'eviction' };
+
+  test('a pod that is deleted, and not evicted', () => {
+    expect(guarded().podGone('web', APISERVER).breaches).toHaveLength(1);
+    expect(guarded().podGone('web', PERSON).breaches).toEqual([]);
+  });
+
+  test('an eviction that no budget was charged with', () => {
+    expect(guarded().podGone('web', EVICTION).breaches).toHaveLength(1);
+    expect(new Story(budgets).pod('web', WEB).podGone('web', EVICTION).breaches).toEqual([]);
+    expect(
+      new Story(budgets)
+        .budget('web', 0)
+        .pod('web', { ...WEB, ready: false })
+        .podGone('web', EVICTION).breaches,
+    ).toEqual([]);
+  });
+});
+
+describe('administrators-cordons', () => {
+  const cordoned = (): Story => new Story(administratorsCordons).fleet('n1').node('n1', { cordoned: true }, PERSON);
+  const ours = (): Story =>
+    new Story(administratorsCordons).fleet('n1').node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+
+  test('a cordon of an administrator that the operator takes away', () => {
+    expect(cordoned().node('n1', { cordoned: false }, APISERVER).breaches).toEqual([
+      'apiserver-0 took the cordon of person from n1',
+    ]);
+    expect(cordoned().node('n1', { cordoned: false }, PERSON).breaches).toEqual([]);
+    expect(ours().node('n1', { cordoned: false, marks: null }, APISERVER).breaches).toEqual([]);
+  });
+
+  test('U2: one who uncordons and cordons again at once cannot be told from the operator', () => {
+    const again = ours().node('n1', { cordoned: false }, PERSON).after(1).node('n1', { cordoned: true }, PERSON);
+    expect(again.node('n1', { cordoned: false, marks: null }, APISERVER).breaches).toEqual([]);
+    const later = ours().node('n1', { cordoned: false }, PERSON).after(60).node('n1', { cordoned: true }, PERSON);
+    expect(later.node('n1', { cordoned: false, marks: null }, APISERVER).breaches).toHaveLength(1);
+  });
+
+  test('U3: the cordon of a node that no apiserver of ours has marked, once it runs the version', () => {
+    const older = cordoned()
+      .shadow('n1', { state: 'RebootedIntoUpdate', version: '1.1.0' })
+      .node('n1', { version: '1.1.0' });
+    expect(older.node('n1', { cordoned: false }, APISERVER).breaches).toEqual([]);
+  });
+
+  test('a node that bears the hold annotation stays cordoned', () => {
+    const held = ours().node('n1', { held: true }, PERSON);
+    expect(held.node('n1', { cordoned: false, marks: null }, APISERVER).breaches).toHaveLength(1);
+  });
+});
+
+describe('nothing-left', () => {
+  const ours = (): Story => new Story(nothingLeft).fleet('n1').node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+
+  test('a release that leaves the cordon', () => {
+    expect(ours().node('n1', { marks: null }, APISERVER).breaches).toEqual([
+      'apiserver-0 took the marks from n1 and left the cordon',
+    ]);
+    expect(ours().node('n1', { marks: null, cordoned: false }, APISERVER).breaches).toEqual([]);
+  });
+
+  test('a cordon of an administrator stays, as does that of a node which is held', () => {
+    const his = new Story(nothingLeft).fleet('n1').node('n1', { cordoned: true }, PERSON);
+    his.node('n1', { marks: { ...MARKED, owns: [] } }, APISERVER).node('n1', { marks: null }, APISERVER);
+    expect(his.breaches).toEqual([]);
+    expect(ours().node('n1', { held: true }, PERSON).node('n1', { marks: null }, APISERVER).breaches).toEqual([]);
+  });
+});
