@@ -1,16 +1,7 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { World, type WorldOptions } from './world.ts';
-
-let world: World;
-const build = (options?: WorldOptions): World => (world = new World(options));
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
-
-const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
-const staged = { state: 'StagedAndPerformedUpdate', version: '1.39.0' } as const;
-const rebooted = { state: 'RebootedIntoUpdate', version: '1.39.0' } as const;
+import { describe, expect, test } from '@jest/globals';
+import { rebooted, reports, staged } from './hand.ts';
+import { build, offered, world } from './stage.ts';
+import type { WorldOptions } from './world.ts';
 
 /** Drains hang, so that the host can be disturbed while one runs. */
 async function whileDraining(options?: WorldOptions): Promise<void> {
@@ -61,7 +52,7 @@ describe('a watch that lags', () => {
     world.operator.drainMs = 1000;
     heard();
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('after the record holds the reboot back until the record is seen', async () => {
@@ -72,7 +63,7 @@ describe('a watch that lags', () => {
     expect(world.asked('reboot')).toBe(0);
     heard();
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('and shows a newer shadow without the probe says at once that it was dropped', async () => {
@@ -88,7 +79,7 @@ describe('a watch that lags', () => {
     });
     await world.until(() => world.host.boot !== undefined);
     await world.clock.advanceUntil(dropped, 600_000);
-    await world.until(() => errors().length === 1, 8000);
+    await world.until(() => reports(world).length === 1, 8000);
     expect(world.operator.status.last_failure?.reason).toBe('BootFailed');
   });
 });
@@ -99,7 +90,7 @@ describe('an unplanned reboot while a drain runs', () => {
     world.host.crash();
     world.operator.drainMs = 1000;
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.asked('prepare-update')).toBe(2);
     expect(world.operator.log).toContain('StagedAndPerformedUpdate ->1.39.0 probe');
   });
@@ -114,7 +105,7 @@ describe('an unplanned reboot while a drain runs', () => {
     }
     world.operator.drainMs = 1000;
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.asked('prepare-update')).toBe(3);
   });
 
@@ -128,14 +119,13 @@ describe('an unplanned reboot while a drain runs', () => {
 
 describe('a host that is activated', () => {
   test('by an older agent is used in the reboot step as it is', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-    world.operator.want(staged);
+    await offered();
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
     await world.host.handle({ method: 'POST', path: '/actions/activate-update', body: undefined });
     await world.advance(5000);
     world.operator.holding = false;
-    world.operator.want(rebooted);
+    world.operator.want(rebooted('1.39.0'));
     await world.until(() => world.updated);
     expect(world.asked('activate-update')).toBe(1);
     expect(world.asked('prepare-update')).toBe(1);
@@ -163,7 +153,7 @@ describe('an update that is called off', () => {
     world.operator.overwrite({ current_state: 'StagedAndPerformedUpdate' });
     world.operator.want({ state: 'Idle', version: '1.39.0' });
     await world.until(() => world.idle);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.operator.log).toContain('uncordon');
   });
 });

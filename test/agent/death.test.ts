@@ -1,13 +1,6 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { death, recorded, reports, rescue, unplannedReboot } from './hand.ts';
-import { World } from './world.ts';
-
-let world: World;
-const build = (): World => (world = new World());
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
+import { build, world } from './stage.ts';
 
 describe('trace 18: an agent that dies for good, is rescued, and comes back after all', () => {
   interface Death {

@@ -1,16 +1,9 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { FaultName } from '../../sim/hosts/faults.ts';
-import { World, type WorldOptions } from './world.ts';
-
-let world: World;
-const build = (options?: WorldOptions): World => (world = new World(options));
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
+import { reports, staged } from './hand.ts';
+import { build, offered, world } from './stage.ts';
 
 const MINUTE_MS = 60_000;
-const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
 
 describe('a failed attempt is reported once, blamed on its cause, and the node goes back into service', () => {
   test.each<[FaultName, string, boolean]>([
@@ -24,7 +17,7 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     world.host.inject(fault, { uses: Infinity });
     await world.until(() => world.restored);
     const { status } = world.operator;
-    expect(errors()).toHaveLength(1);
+    expect(reports(world)).toHaveLength(1);
     expect(status).toMatchObject({ crash_count: 1, last_failure: { reason, version: '1.39.0' } });
     expect(status.failed_versions ?? []).toEqual(blamed ? ['1.39.0'] : []);
     expect(status.reboot).toBeUndefined();
@@ -59,7 +52,7 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
       await world.until(() => world.host.boot === undefined);
       world.host.inject(fault, { uses: Infinity, forMs: Infinity });
       await world.until(() => world.host.boot !== undefined);
-      await world.until(() => errors().length === 1, 3 * MINUTE_MS);
+      await world.until(() => reports(world).length === 1, 3 * MINUTE_MS);
       expect(world.operator.status.last_failure?.reason).toBe('BootFailed');
     },
   );
@@ -72,17 +65,17 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     await world.until(() => world.asked('refresh-updates') > looks);
     await world.advance(10_000);
     world.operator.obeying = true;
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.updated || world.restored);
     expect(world.updated).toBe(true);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('a version whose activation failed is downloaded again by the next attempt, which makes up for the failure', async () => {
     build().host.inject('activate');
     await world.until(() => world.restored);
     world.host.clear('activate');
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.updated);
     expect(world.asked('prepare-update')).toBe(2);
     expect(world.operator.status).toMatchObject({ crash_count: 0 });
@@ -103,7 +96,7 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
     build().operator.answer = (ask) => (ask === 'cordonAndDrain' ? { kind: 'failed', message: '500: no' } : undefined);
     await world.until(() => world.operator.shadow.value?.spec.state === 'RebootedIntoUpdate');
     await world.advance(119_000);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     await world.until(() => world.restored);
     expect(world.operator.status.last_failure).toMatchObject({ reason: 'DrainFailed', message: '500: no' });
   });
@@ -118,7 +111,7 @@ test('one bad answer in a drain that lasts long fails nothing', async () => {
   };
   await world.until(() => world.updated);
   expect(asked).toBeGreaterThan(20);
-  expect(errors()).toEqual([]);
+  expect(reports(world)).toEqual([]);
 });
 
 describe('what is nobody’s failure', () => {
@@ -147,18 +140,17 @@ describe('what is nobody’s failure', () => {
     await world.until(() => world.operator.log.length === 2);
     world.host.inject(fault);
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
   });
 
   test('a host that is busy for an hour delays the update and fails nothing', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    await offered();
     world.host.inject('busy', { forMs: 3600_000 });
     world.operator.holding = false;
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.updated, 2 * 3600_000);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('a drain that is superseded, or not yet over, is asked for again', async () => {
@@ -167,7 +159,7 @@ describe('what is nobody’s failure', () => {
     world.operator.answer = (ask) =>
       ask === 'cordonAndDrain' && asked++ < 20 ? { kind: 'again', message: '503: superseded' } : undefined;
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 });
 
@@ -177,8 +169,8 @@ describe('an offer that changes in mid-update', () => {
     await world.until(() => world.asked('prepare-update') === 1);
     world.operator.obeying = false;
     await world.advance(115_000);
-    expect(errors()).toEqual([]);
-    await world.until(() => errors().length > 0, 15_000);
+    expect(reports(world)).toEqual([]);
+    await world.until(() => reports(world).length > 0, 15_000);
     expect(world.asked('prepare-update')).toBe(2);
     world.host.clear('offer-gone');
     expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
@@ -189,16 +181,15 @@ describe('an offer that changes in mid-update', () => {
   });
 
   test('is followed when the controller follows', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    await offered();
     world.releases.publish({ version: '1.40.0' });
     world.releases.withdraw('1.39.0');
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.operator.status.target_version === '1.40.0');
     world.operator.holding = false;
     world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.40.0' });
     await world.until(() => world.idle && world.operator.status.current_version === '1.40.0');
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 });
 
@@ -217,7 +208,7 @@ describe('what somebody else does to the host', () => {
     build().host.inject('downgrade');
     await world.until(() => world.idle && world.operator.status.current_version === '1.37.0');
     expect(world.host.version).toBe('1.37.0');
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('another release chosen just before the download is noticed after it, and the wanted one is downloaded', async () => {
@@ -249,7 +240,7 @@ describe('an image without a tool for updates', () => {
   test('fails an update that is wanted all the same as Unsupported, which is not the fault of the release', async () => {
     build().host.inject('dispatcher-missing');
     await world.until(() => world.operator.shadow.value?.status !== undefined);
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.restored);
     expect(world.operator.status).toMatchObject({ last_failure: { reason: 'Unsupported' } });
     expect(world.operator.status.failed_versions).toBeUndefined();

@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { World, type WorldOptions } from './world.ts';
-
-let world: World;
-const build = (options?: WorldOptions): World => (world = new World(options));
-afterEach(() => world.end());
+import { describe, expect, test } from '@jest/globals';
+import { staged } from './hand.ts';
+import { build, world } from './stage.ts';
+import type { WorldOptions } from './world.ts';
 
 const calls = (): number => [...world.host.requests.values()].reduce((sum, count) => sum + count, 0);
 
@@ -63,7 +61,7 @@ describe('an agent at rest', () => {
     await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
     await world.advance(10_000);
     const before = calls();
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.clock.advance(0);
     expect(calls()).toBeGreaterThan(before);
     let last = 0;

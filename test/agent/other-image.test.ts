@@ -1,20 +1,9 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { FaultName } from '../../sim/hosts/faults.ts';
-import { reports, staged } from './hand.ts';
 import { everyMoment } from './moments.ts';
-import { World, type WorldOptions } from './world.ts';
-
-let world: World;
-/** At rest, with 1.39.0 on offer and not yet wanted. */
-async function offered(options?: WorldOptions): Promise<void> {
-  world = new World(options);
-  world.operator.holding = true;
-  await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-}
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
+import { reports, staged } from './hand.ts';
+import { offered, world } from './stage.ts';
+import { World } from './world.ts';
 
 /** The controller goes on, and wants `version` first. */
 function want(version: string): void {

@@ -1,16 +1,9 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { FaultName, FaultTerms } from '../../sim/hosts/faults.ts';
-import { staged } from './hand.ts';
-import { World, type WorldOptions } from './world.ts';
+import { reports, staged } from './hand.ts';
+import { build, offered, world } from './stage.ts';
+import type { WorldOptions } from './world.ts';
 
-let world: World;
-const build = (options?: WorldOptions): World => (world = new World(options));
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
-
-const errors = (): string[] => world.operator.log.filter((line) => line.startsWith('ErrorReset'));
 const MINUTE_MS = 60_000;
 const starts = (action: string): number[] =>
   world.host.intervals.filter((interval) => interval.action === action).map(({ startMs }) => startMs);
@@ -37,14 +30,14 @@ describe('work that fails on the host is tried again until the deadline of its s
   ])('%s in %s, %d times: the update is completed', async (fault, action, uses) => {
     failing(action, fault, { uses });
     await world.until(() => world.updated || world.restored);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.operator.status.crash_count).toBe(0);
   });
 
   test('downloads that fail end after 20 minutes with one report, and come ever less often, up to a minute apart', async () => {
     build().host.inject('prepare');
     await world.until(() => world.restored);
-    expect(errors()).toHaveLength(1);
+    expect(reports(world)).toHaveLength(1);
     const times = starts('prepare');
     const gaps = times.slice(1).map((start, index) => start - times[index]! - 30_000);
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(17 * MINUTE_MS);
@@ -60,7 +53,7 @@ describe('work that fails on the host is tried again until the deadline of its s
     const times = starts('activate');
     expect(times.length).toBeGreaterThan(2);
     expect(times.at(-1)! - times[0]!).toBeLessThan(MINUTE_MS);
-    expect(errors()).toHaveLength(1);
+    expect(reports(world)).toHaveLength(1);
   });
 
   test('a download whose end nobody could see is not made twice', async () => {
@@ -69,7 +62,7 @@ describe('work that fails on the host is tried again until the deadline of its s
     world.host.inject('silent', { forMs: 5 * MINUTE_MS });
     await world.until(() => world.updated);
     expect(world.asked('prepare-update')).toBe(1);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test.each<[string, WorldOptions]>([
@@ -82,12 +75,12 @@ describe('work that fails on the host is tried again until the deadline of its s
       await world.until(() => world.restored);
       world.host.clear('activate');
       world.host.inject('prepare');
-      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      world.operator.want(staged('1.39.0'));
       await world.until(() => world.restored && world.operator.status.crash_count === 2);
       world.host.clear('prepare');
-      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      world.operator.want(staged('1.39.0'));
       await world.until(() => world.updated || world.operator.status.crash_count === 3);
-      expect(errors()).toHaveLength(2);
+      expect(reports(world)).toHaveLength(2);
       expect(world.updated).toBe(true);
     },
   );
@@ -102,14 +95,14 @@ describe('work that fails on the host is tried again until the deadline of its s
     }
     world.releases.withdraw('1.40.0');
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.host.version).toBe('1.39.0');
   });
 
   test('another version that somebody stages between the look and the activation is never booted', async () => {
     failing('activate', 'restaged-by-hand', {});
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     expect(world.asked('deactivate-update')).toBe(1);
     expect(starts('reboot')).toHaveLength(1);
   });
@@ -119,8 +112,7 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
   test.each<FaultName>(['silent', 'garbage', 'truncated', 'denied', 'dispatcher-failed', 'deactivate'])(
     '%s before the download: HostFailed',
     async (fault) => {
-      build().operator.holding = true;
-      await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+      await offered();
       world.host.inject(fault, { uses: Infinity, forMs: Infinity });
       if (fault === 'deactivate') {
         for (const path of ['/actions/prepare-update', '/actions/activate-update']) {
@@ -129,10 +121,10 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
         }
       }
       world.operator.holding = false;
-      world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+      world.operator.want(staged('1.39.0'));
       await world.advance(18 * MINUTE_MS);
-      expect(errors()).toEqual([]);
-      await world.until(() => errors().length > 0, 10 * MINUTE_MS);
+      expect(reports(world)).toEqual([]);
+      await world.until(() => reports(world).length > 0, 10 * MINUTE_MS);
       await world.until(() => world.restored);
       expect(world.operator.status).toMatchObject({ crash_count: 1, last_failure: { reason: 'HostFailed' } });
       expect(world.operator.status.failed_versions).toBeUndefined();
@@ -146,7 +138,7 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
     const looks = world.asked('refresh-updates');
     await world.until(() => world.asked('refresh-updates') > looks);
     world.operator.obeying = true;
-    world.operator.want({ state: 'StagedAndPerformedUpdate', version: '1.39.0' });
+    world.operator.want(staged('1.39.0'));
     await world.until(() => world.restored);
     expect(world.operator.status.last_failure?.reason).toBe('HostFailed');
     expect(world.operator.status.failed_versions).toBeUndefined();
@@ -165,20 +157,19 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
   test('for ten minutes only delays the update', async () => {
     failing('prepare', 'silent', { forMs: 10 * MINUTE_MS });
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 
   test('because its tool hangs gives its place back after two hours: others are not kept waiting until it boots', async () => {
-    build().operator.holding = true;
-    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    await offered();
     world.host.inject('hang');
     await world.host.handle({ method: 'POST', path: '/actions/prepare-update', body: undefined });
     world.operator.holding = false;
     world.operator.want(staged('1.39.0'));
     await world.advance(118 * MINUTE_MS);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
     await world.until(() => world.restored, 10 * MINUTE_MS);
-    expect(errors()).toHaveLength(1);
+    expect(reports(world)).toHaveLength(1);
     expect(world.operator.status.last_failure).toMatchObject({
       reason: 'HostFailed',
       message: expect.stringMatching(/^busy for 2 hours: /),
@@ -202,6 +193,6 @@ describe('a host that cannot be spoken to fails the attempt after the deadline o
     await world.advance(178 * MINUTE_MS);
     expect(operator.node).toMatchObject({ cordoned: true, drained: false });
     await world.until(() => world.updated);
-    expect(errors()).toEqual([]);
+    expect(reports(world)).toEqual([]);
   });
 });

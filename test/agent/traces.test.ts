@@ -1,22 +1,10 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { death, rebooted, reports, rescue, staged, unplannedReboot } from './hand.ts';
-import { World, type WorldOptions } from './world.ts';
+import { build, offered, world } from './stage.ts';
 
 /** Orders of events that broke earlier versions of the protocol, each placed by hand: what the agent owes to it. */
 
-let world: World;
-const build = (options?: WorldOptions): World => (world = new World(options));
-afterEach(() => {
-  expect(world.undrainedReboots).toEqual([]);
-  world.end();
-});
-
 const RECORD = { boot_id: 'an-earlier-boot', version: '1.39.0', requested_at: '2025-01-01T00:00:00Z' };
-/** The update is offered, and nobody has begun it. */
-async function offered(options?: WorldOptions): Promise<void> {
-  build(options).operator.holding = true;
-  await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
-}
 
 async function by(...actions: readonly string[]): Promise<void> {
   for (const action of actions) {
