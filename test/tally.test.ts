@@ -1,15 +1,9 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './documents.ts';
-
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tally-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+import { folder } from './folder.ts';
 
 const PASSED = { numPassedTests: 3, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
 import { runAgent } from '../../runtime/agent/run.ts';
@@ -10,6 +9,7 @@ import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster, type ServedCluster } from '../../sim/cluster/https.ts';
 import { inTime } from '../in-time.ts';
 import { seeded } from '../random.ts';
+import { shared } from '../folder.ts';
 
 /** A minute without a socket lasts two seconds. */
 const HURRY = 30;
@@ -19,10 +19,8 @@ const hurried: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / HURRY, signal),
 };
 
-let dir: string;
 let served: ServedCluster;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'agent-'));
   const cluster = new EmbeddedCluster({ clock: systemClock, random: seeded(1) });
   served = await serveCluster(cluster);
   const { users } = JSON.parse(served.kubeconfig(ADMIN)) as { users: [{ user: { token: string } }] };
@@ -32,17 +30,16 @@ beforeAll(async () => {
     'ca.crt': served.caPem,
     boot_id: 'boot-1',
   };
-  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(shared, name), text);
 });
 afterAll(async () => {
   await served.close();
-  await rm(dir, { recursive: true });
 });
 
 test('an agent whose mounted socket file was unlinked says so in its termination log and exits with 0', async () => {
   // An open file stands for the mount: one sees it also when it has no name any more.
-  const socket = await open(join(dir, 'api.sock'), 'w');
-  await rm(join(dir, 'api.sock'));
+  const socket = await open(join(shared, 'api.sock'), 'w');
+  await rm(join(shared, 'api.sock'));
   const written = new Map<string, string>();
   const exited = Promise.withResolvers<number>();
   let end = (_signal: string): void => undefined;
@@ -50,9 +47,9 @@ test('an agent whose mounted socket file was unlinked says so in its termination
     MY_NODE_NAME: 'n1',
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
     KUBERNETES_SERVICE_PORT: new URL(served.url).port,
-    SERVICE_ACCOUNT_DIR: dir,
+    SERVICE_ACCOUNT_DIR: shared,
     BOTTLEROCKET_API_SOCKET: `/proc/self/fd/${socket.fd}`,
-    BOOT_ID_PATH: join(dir, 'boot_id'),
+    BOOT_ID_PATH: join(shared, 'boot_id'),
     TERMINATION_LOG: '/dev/termination-log',
     HTTP_PORT: '0',
   };

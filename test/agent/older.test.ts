@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
@@ -18,12 +17,12 @@ import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import { seeded } from '../random.ts';
 import { OLDER_CRD, OlderOperator } from './older.ts';
+import { folder } from '../folder.ts';
 
 const SERVICE = 'brupop-apiserver.brupop-bottlerocket-aws.svc';
 /** What older certificates vouch for. */
 const OLDER_NAMES = ['*.brupop-bottlerocket-aws.svc.cluster.local', '*.brupop-bottlerocket-aws.svc'];
 
-let folder: string;
 let clock: VirtualClock;
 let operator: OlderOperator;
 let host: SimulatedHost;
@@ -33,7 +32,6 @@ let life: AbortController;
 let underWay: Set<Promise<ApiAnswer>>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agent-older-'));
   clock = new VirtualClock();
   life = new AbortController();
   underWay = new Set();
@@ -62,7 +60,6 @@ beforeEach(async () => {
 afterEach(async () => {
   life.abort(new Error('over'));
   operator.server.close();
-  await rm(folder, { recursive: true });
 });
 
 function startAgent(transport: KubeTransport, signal: AbortSignal): void {

@@ -3,7 +3,7 @@ import type { FaultName } from '../../sim/hosts/faults.ts';
 import { everyMoment } from './moments.ts';
 import { reports, staged } from './hand.ts';
 import { offered, world } from './stage.ts';
-import { World } from './world.ts';
+import type { World } from './world.ts';
 
 /** The controller goes on, and wants `version` first. */
 function want(version: string): void {

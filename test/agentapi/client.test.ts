@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { classify, type AgentApi, agentApiClient } from '../../runtime/agentapi/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -10,6 +9,7 @@ import type { AgentStatus } from '../../runtime/shadow/model.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { json, ScriptedServer } from '../kube/tls-server.ts';
+import { folder } from '../folder.ts';
 import { inTime } from '../in-time.ts';
 
 const CALLER = { nodeName: 'n1', nodeUid: 'uid-1', bootId: 'boot-1' };
@@ -21,7 +21,6 @@ const STATUS: AgentStatus = {
   crash_count: 0,
 };
 
-let folder: string;
 let caPem: string;
 let server: ScriptedServer;
 let answer: (response: ServerResponse) => void;
@@ -43,7 +42,6 @@ function client(clock = systemClock): AgentApi {
 const provide = (file: 'ca.crt' | 'token', text: string): Promise<void> => writeFile(join(folder, file), text);
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agent-client-'));
   answer = (response) => json(response, 200, {});
   await serve();
   await provide('ca.crt', caPem);
@@ -51,7 +49,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   server.close();
-  await rm(folder, { recursive: true });
 });
 
 describe('a request to the apiserver', () => {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { type ServingCertificate, servingCertificates } from '../../runtime/apiserver/tls.ts';
@@ -9,17 +8,16 @@ import { silentLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
 import { until } from './until.ts';
+import { folder } from '../folder.ts';
 
 const ca = await createCa(systemClock);
 const issue = (): Promise<KeyPair> => ca.issue({ commonName: 'apiserver', dnsNames: ['a.svc'] });
 
-let dir: string;
 let clock: VirtualClock;
 let metrics: Metrics;
 let stop: AbortController;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tls-'));
   clock = new VirtualClock();
   metrics = new Metrics();
   stop = new AbortController();
@@ -27,24 +25,23 @@ beforeEach(async () => {
 
 afterEach(async () => {
   stop.abort();
-  await rm(dir, { recursive: true });
 });
 
 /** As a mounted secret: the files are links through one link, which is swapped as a whole. */
 async function mount(version: string, { certPem, keyPem }: KeyPair, caPem = ca.certPem): Promise<void> {
-  await mkdir(join(dir, version));
-  await writeFile(join(dir, version, 'ca.crt'), caPem);
-  await writeFile(join(dir, version, 'tls.crt'), certPem);
-  await writeFile(join(dir, version, 'tls.key'), keyPem);
-  await symlink(version, join(dir, 'new'));
-  await rename(join(dir, 'new'), join(dir, '..data'));
+  await mkdir(join(folder, version));
+  await writeFile(join(folder, version, 'ca.crt'), caPem);
+  await writeFile(join(folder, version, 'tls.crt'), certPem);
+  await writeFile(join(folder, version, 'tls.key'), keyPem);
+  await symlink(version, join(folder, 'new'));
+  await rename(join(folder, 'new'), join(folder, '..data'));
   for (const name of ['tls.crt', 'tls.key', 'ca.crt']) {
-    await symlink(join('..data', name), join(dir, name)).catch(() => undefined);
+    await symlink(join('..data', name), join(folder, name)).catch(() => undefined);
   }
 }
 
 const follow = (clientCertificates = false): AsyncGenerator<ServingCertificate> =>
-  servingCertificates({ dir, clientCertificates, clock, logger: silentLogger, metrics, signal: stop.signal });
+  servingCertificates({ dir: folder, clientCertificates, clock, logger: silentLogger, metrics, signal: stop.signal });
 
 /** The next certificate; file reads take real time, so the clock is moved until it has come. */
 async function nextOf(certificates: AsyncGenerator<ServingCertificate>): Promise<ServingCertificate> {

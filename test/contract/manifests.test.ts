@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Yaml } from 'cdk8s';
@@ -17,6 +16,7 @@ import { anyProps } from '../infra/any-props.ts';
 import { chartOf } from '../infra/manifests.ts';
 import { noKubectl, shell } from '../shell.ts';
 import { runs } from '../random.ts';
+import { shared } from '../folder.ts';
 
 /**
  * The manifests before an API server that checks every field: the embedded one or, where `CONTRACT_KUBECONFIG` names one, a real one,
@@ -27,16 +27,14 @@ const MINUTE = 60_000;
 const when = noKubectl ? describe.skip : describe;
 
 when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API server', () => {
-  let folder = '';
   let kubeconfig = process.env['CONTRACT_KUBECONFIG'] ?? '';
   let embedded: ServedCluster | undefined;
-  const run = (command: string) => shell(command, { kubeconfig, home: folder });
+  const run = (command: string) => shell(command, { kubeconfig, home: shared });
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'brupop-manifests-'));
     if (kubeconfig === '') {
       embedded = await serveCluster(new EmbeddedCluster({ clock: systemClock, random: Math.random }));
-      kubeconfig = join(folder, 'kubeconfig');
+      kubeconfig = join(shared, 'kubeconfig');
       await writeFile(kubeconfig, embedded.kubeconfig(ADMIN));
     }
     // Definitions of cert-manager's own that are there already stay.
@@ -47,7 +45,6 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
 
   afterAll(async () => {
     await embedded?.close();
-    await rm(folder, { recursive: true });
   });
 
   /** What the API server has to say against the manifests of these props, warnings included. */
@@ -61,8 +58,8 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
       new Dashboard(chart, 'Dashboard', { brupop }),
     ];
     expect(monitoring).toHaveLength(4);
-    await writeFile(join(folder, 'manifests.yaml'), Yaml.stringify(...(chart.toJson() as object[])));
-    const command = `kubectl apply --dry-run=server --validate=strict -f ${join(folder, 'manifests.yaml')}`;
+    await writeFile(join(shared, 'manifests.yaml'), Yaml.stringify(...(chart.toJson() as object[])));
+    const command = `kubectl apply --dry-run=server --validate=strict -f ${join(shared, 'manifests.yaml')}`;
     const { stdout, stderr } = await run(command);
     const lines = (stdout + stderr).split('\n').filter(Boolean);
     expect(lines.length).toBeGreaterThan(20);

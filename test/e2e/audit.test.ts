@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditEvent, readAudit, written } from './audit.ts';
-
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'brupop-audit-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+import { shared } from '../folder.ts';
 
 const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'n1', resourceVersion: '10' } };
 
@@ -56,7 +50,7 @@ test.each([
 });
 
 test('a line that is still being written, or that a killed server left half written, is passed over', async () => {
-  const file = join(dir, 'audit.log');
+  const file = join(shared, 'audit.log');
   const line = JSON.stringify(event());
   await writeFile(file, `${line.slice(0, 40)}${line}\n${line}\n${line.slice(0, 20)}`);
   expect(await readAudit(file)).toHaveLength(1);

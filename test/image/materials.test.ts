@@ -1,24 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { debianContents } from '../../image/contents.ts';
 import { Downloads, WrongDigestError } from '../../image/downloads.ts';
 import { type DebianPin, readLock } from '../../image/lock.ts';
 import { fetchDebian, PinGoneError, type Wanted } from '../../image/materials.ts';
 import { PLATFORMS } from '../../image/platforms.ts';
+import { folder } from '../folder.ts';
 
-let home: string;
 let warnings: string[];
 /** What was downloaded, as `name version`. */
 let downloaded: string[];
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'brupop-materials-'));
   warnings = [];
   downloaded = [];
 });
-afterEach(() => rm(home, { recursive: true }));
 
 const pin = (version: string): DebianPin => ({ version, sha256: createHash('sha256').update(version).digest('hex') });
 
@@ -35,7 +32,7 @@ function mirror(version: string, content = version): Wanted['archive'] {
 }
 
 async function fetch(archive: Wanted['archive'], whenGone: 'newest' | 'refuse' = 'newest') {
-  const downloads = new Downloads({ XDG_CACHE_HOME: home });
+  const downloads = new Downloads({ XDG_CACHE_HOME: folder });
   const wanted = { name: 'libc6', pinned: pin('1'), archive };
   const found = await fetchDebian(wanted, {
     lock: await readLock(),
@@ -66,7 +63,7 @@ describe('a pinned package', () => {
 
   test('is refused, and not kept, where another file goes by its version', async () => {
     await expect(fetch(mirror('1', 'evil'))).rejects.toThrow(WrongDigestError);
-    expect(await readdir(home)).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test('is fetched anew where what was kept of it is damaged', async () => {

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { Alerts } from '../../infra/monitoring/alerts.ts';
 import { Dashboard } from '../../infra/monitoring/dashboard.ts';
@@ -12,6 +11,7 @@ import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
 import { REASONS } from '../../runtime/controller/plan/verdict.ts';
 import { chartOf, find, type Manifest, workload } from './manifests.ts';
+import { shared } from '../folder.ts';
 
 const chart = chartOf({ namespace: 'updates' });
 const { brupop } = chart;
@@ -23,15 +23,10 @@ const objects = chart.toJson() as Manifest[];
 const configText: string = find(objects, 'ConfigMap', 'brupop-prometheus')['data']['prometheus.yml'];
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'brupop-prometheus-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What `promtool` says of a file with this text; empty when it is content. */
 function promtool(check: readonly string[], text: string): string {
-  const file = join(folder, 'checked.yml');
+  const file = join(shared, 'checked.yml');
   writeFileSync(file, text);
   const { status, stdout, stderr } = spawnSync('promtool', ['check', ...check, file], { encoding: 'utf8' });
   return status === 0 ? '' : stdout + stderr;

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { connect } from '../../runtime/kube/kubeconfig.ts';
@@ -11,12 +10,7 @@ import { inClusterAccess } from '../../runtime/kube/in-cluster.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { json, ScriptedServer, selfSigned } from './tls-server.ts';
-
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'access-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+import { folder } from '../folder.ts';
 
 function write(name: string, text: string): string {
   writeFileSync(join(folder, name), text);

@@ -1,28 +1,24 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ROOT } from '../documents.ts';
 import { differences, objectsIn } from './differences.ts';
 import { installPacked, type PackageJson, type Packed } from './installed.ts';
+import { shared } from '../folder.ts';
 
 /** The package as npm would publish it, in the hands of apps outside of this repository. */
 
 const EXAMPLES = readdirSync(join(ROOT, 'examples'));
 
-let folder = '';
 let installed = '';
 let packed: Packed;
 
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'brupop-packed-')));
-  installed = join(folder, 'node_modules', 'cdk8s-brupop');
-  packed = installPacked(folder);
+  installed = join(shared, 'node_modules', 'cdk8s-brupop');
+  packed = installPacked(shared);
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the package', () => {
   test('holds the constructs, the programs, the manifests and what people read, and nothing else', () => {
@@ -44,7 +40,7 @@ describe('the package', () => {
   });
 
   test.each(['agent', 'apiserver', 'controller'])('%s: its one file runs where Node is and nothing else', (process) => {
-    const alone = mkdtempSync(join(folder, 'alone-'));
+    const alone = mkdtempSync(join(shared, 'alone-'));
     cpSync(join(installed, 'build', `${process}.mjs`), join(alone, 'program.mjs'));
     const { status, stderr, stdout } = spawnSync('node', ['program.mjs'], {
       cwd: alone,
@@ -60,7 +56,7 @@ describe('the package', () => {
       import { Brupop } from 'cdk8s-brupop';
       console.log(createRequire(import.meta.url)('cdk8s-brupop').Brupop === Brupop)`;
     const args = ['--input-type=module', '--eval', program];
-    expect(execFileSync('node', args, { cwd: folder, encoding: 'utf8' }).trim()).toBe('true');
+    expect(execFileSync('node', args, { cwd: shared, encoding: 'utf8' }).trim()).toBe('true');
   });
 });
 
@@ -90,7 +86,7 @@ describe('an app that has installed it', () => {
   test.each(EXAMPLES)(
     'examples/%s compiles, and its manifests differ from those in dist/ by what its props say',
     async (example) => {
-      const app = join(folder, example);
+      const app = join(shared, example);
       cpSync(join(ROOT, 'examples', example), app, { recursive: true });
       await promisify(execFile)('npm', ['run', '--silent', 'synth'], { cwd: app, env: appEnvironment() });
       const objects = readdirSync(join(app, 'dist')).flatMap((file) => objectsIn(join(app, 'dist', file)));
@@ -102,7 +98,7 @@ describe('an app that has installed it', () => {
 
   test('finds the manifests by their name in the package', () => {
     const program = "console.log(require.resolve('cdk8s-brupop/dist/brupop.k8s.yaml'))";
-    const found = execFileSync('node', ['--eval', program], { cwd: folder, encoding: 'utf8' });
+    const found = execFileSync('node', ['--eval', program], { cwd: shared, encoding: 'utf8' });
     expect(found.trim()).toBe(join(installed, 'dist/brupop.k8s.yaml'));
   });
 });

@@ -1,22 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { folder } from '../folder.ts';
 import { until } from '../in-time.ts';
 
 /** `npm start` as a user runs it, from its arguments to its exit code and what it leaves behind. */
 
 const PROGRAM = fileURLToPath(new URL('../../build/sim.mjs', import.meta.url));
 const QUICK = ['--nodes', '1', '--speed', '50'];
-
-let temporary: string;
-beforeEach(() => {
-  temporary = mkdtempSync(join(tmpdir(), 'cli-'));
-});
-afterEach(() => rmSync(temporary, { recursive: true }));
 
 class Run {
   readonly child: ChildProcess;
@@ -25,7 +18,7 @@ class Run {
 
   constructor(args: readonly string[]) {
     this.child = spawn(process.execPath, [PROGRAM, ...args], {
-      env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: '' },
+      env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (data) => {
@@ -56,7 +49,7 @@ class Run {
 function leftovers(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
-    .filter((pid) => environment(pid).includes(temporary));
+    .filter((pid) => environment(pid).includes(folder));
 }
 
 function environment(pid: string): string {
@@ -72,7 +65,7 @@ test('two at once do not disturb each other, and leave nothing; a fault that is 
   expect(await Promise.all(runs.map((run) => run.exitCode()))).toEqual([0, 1]);
   expect(runs[0]!.output).toContain('1 of 1 nodes run 1.39.0');
   expect(runs[1]!.output).toMatch(/FAULT: node-1 runs 1\.38\.0, not 1\.39\.0: BootFailed/);
-  expect(readdirSync(temporary)).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
   expect(leftovers()).toEqual([]);
 });
 
@@ -83,7 +76,7 @@ test('Ctrl-C in mid-rollout ends every process and removes every file', async ()
   run.child.kill('SIGINT');
   expect(await run.exitCode()).toBe(1);
   expect(run.output).toContain('interrupted before the end');
-  expect(readdirSync(temporary)).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
   expect(leftovers()).toEqual([]);
 });
 

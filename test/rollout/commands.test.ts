@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { serveCluster } from '../../sim/cluster/https.ts';
@@ -10,6 +9,7 @@ import type { Rollout } from '../../sim/rollout.ts';
 import { examples } from '../documents.ts';
 import { noKubectl, shell } from '../shell.ts';
 import { until, withRollout } from './support.ts';
+import { shared } from '../folder.ts';
 
 /** The commands that the documents show, given to the real kubectl. */
 
@@ -40,17 +40,11 @@ function commands(document: string, heading: string): string[] {
 }
 
 when(noKubectl ? 'documented commands (skipped: no kubectl on the PATH)' : 'documented commands', () => {
-  let folder = '';
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'brupop-commands-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
   /** What a command writes. */
   async function run(command: string, kubeconfig: string): Promise<string> {
-    const file = join(folder, 'kubeconfig');
+    const file = join(shared, 'kubeconfig');
     await writeFile(file, kubeconfig);
-    const { code, stdout, stderr } = await shell(command, { kubeconfig: file, home: folder });
+    const { code, stdout, stderr } = await shell(command, { kubeconfig: file, home: shared });
     expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
     return stdout;
   }

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { beforeAll, expect, test } from '@jest/globals';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { debianFolder } from '../../tools/debian.ts';
+import { shared } from '../folder.ts';
 
-let dir: string;
 let env: NodeJS.ProcessEnv;
 
 /** A machine whose package lists are too old for the first download, and whose packages hold a file each. */
@@ -19,22 +18,19 @@ esac
 const DPKG = '#!/bin/sh\nmkdir -p "$3/usr/sbin" && cp "$2" "$3/usr/sbin/$(cat "$2")"\n';
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'brupop-debian-'));
-  await mkdir(join(dir, 'bin'));
+  await mkdir(join(shared, 'bin'));
   for (const [name, script] of [
     ['apt-get', APT],
     ['dpkg-deb', DPKG],
   ] as const) {
-    await writeFile(join(dir, 'bin', name), script);
-    await chmod(join(dir, 'bin', name), 0o755);
+    await writeFile(join(shared, 'bin', name), script);
+    await chmod(join(shared, 'bin', name), 0o755);
   }
-  const PATH = [join(dir, 'bin'), process.env['PATH']].join(delimiter);
-  env = { ...process.env, PATH, MACHINE: dir, XDG_CACHE_HOME: join(dir, 'cache') };
+  const PATH = [join(shared, 'bin'), process.env['PATH']].join(delimiter);
+  env = { ...process.env, PATH, MACHINE: shared, XDG_CACHE_HOME: join(shared, 'cache') };
 });
 
-afterAll(() => rm(dir, { recursive: true }));
-
-const calls = async (): Promise<number> => (await readFile(join(dir, 'calls'), 'utf8')).trim().split('\n').length;
+const calls = async (): Promise<number> => (await readFile(join(shared, 'calls'), 'utf8')).trim().split('\n').length;
 
 test('packages are downloaded once, after a look at the newest lists where those here are too old', async () => {
   const told: string[] = [];

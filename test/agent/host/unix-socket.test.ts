@@ -1,6 +1,5 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readBootId } from '../../../runtime/agent/run.ts';
@@ -11,23 +10,21 @@ import { SimulatedHost } from '../../../sim/hosts/host.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
 import { HostSocket } from '../../../sim/hosts/socket.ts';
 import { seeded } from '../../random.ts';
+import { folder } from '../../folder.ts';
 
 const TIMES = { refreshMs: 30, prepareMs: 60, activateMs: 10, deactivateMs: 10, rebootMs: 50, shutdownMs: 10 };
 
 describe('over a real unix socket', () => {
-  let folder: string;
   let socketPath: string;
   let bootIdPath: string;
   const life = new AbortController();
   const sockets: HostSocket[] = [];
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'host-'));
     socketPath = path.join(folder, 'api.sock');
     bootIdPath = path.join(folder, 'boot_id');
   });
   afterEach(async () => {
     await Promise.all(sockets.splice(0).map((socket) => socket.stop()));
-    await rm(folder, { recursive: true });
   });
   afterAll(() => life.abort());
 

@@ -1,32 +1,29 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { eventually } from '../../contract/eventually.ts';
 import { Daemon } from './daemon.ts';
+import { folder } from '../../folder.ts';
 
-let dir: string;
 let daemon: Daemon;
 const clock = new VirtualClock();
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'brupop-daemon-'));
   daemon = new Daemon({
     file: process.execPath,
     args: ['--eval', 'setInterval(() => undefined, 1000)'],
-    logFile: join(dir, 'log'),
-    pidFile: join(dir, 'pid'),
+    logFile: join(folder, 'log'),
+    pidFile: join(folder, 'pid'),
   });
   daemon.start();
 });
 
 afterEach(async () => {
   await daemon.stop('SIGKILL');
-  await rm(dir, { recursive: true, force: true });
 });
 
-const pid = async (): Promise<number> => Number(await readFile(join(dir, 'pid'), 'utf8'));
+const pid = async (): Promise<number> => Number(await readFile(join(folder, 'pid'), 'utf8'));
 
 test('a program that is killed is started again a second later, under another process id, and its end is told', async () => {
   const ends: number[] = [];

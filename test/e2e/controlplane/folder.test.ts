@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ownFolder } from './folder.ts';
+import { folder as root } from '../../folder.ts';
 
 const MODULE = fileURLToPath(new URL('folder.ts', import.meta.url));
-
-let root: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'folders-'));
-});
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 test('a folder whose owner was killed is gone with the next one that is made, of whatever kind', async () => {
   const program = `import { ownFolder } from '${MODULE}';

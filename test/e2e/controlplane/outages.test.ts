@@ -1,37 +1,32 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from '@jest/globals';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Outages, outagesIn } from './outages.ts';
-
-let dir: string;
+import { folder } from '../../folder.ts';
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'brupop-outages-'));
-  await mkdir(join(dir, 'logs'));
+  await mkdir(join(folder, 'logs'));
 });
 
-afterEach(() => rm(dir, { recursive: true, force: true }));
-
 test('outages are told in order, each when it is over', async () => {
-  const outages = new Outages(dir);
-  expect(await outagesIn(dir)).toEqual([]);
+  const outages = new Outages(folder);
+  expect(await outagesIn(folder)).toEqual([]);
   outages.began(100);
-  expect(await outagesIn(dir)).toEqual([]);
+  expect(await outagesIn(folder)).toEqual([]);
   outages.over(200);
   outages.began(300);
   outages.over(400);
-  expect(await outagesIn(dir)).toEqual([
+  expect(await outagesIn(folder)).toEqual([
     { fromMs: 100, toMs: 200 },
     { fromMs: 300, toMs: 400 },
   ]);
 });
 
 test('an outage goes on when the server ends again before it is ready, and is over once', async () => {
-  const outages = new Outages(dir);
+  const outages = new Outages(folder);
   outages.began(100);
   outages.began(150);
   outages.over(200);
   outages.over(201);
-  expect(await outagesIn(dir)).toEqual([{ fromMs: 100, toMs: 200 }]);
+  expect(await outagesIn(folder)).toEqual([{ fromMs: 100, toMs: 200 }]);
 });

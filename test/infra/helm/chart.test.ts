@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'cdk8s';
 import * as fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
@@ -19,19 +18,17 @@ import { CA } from '../pem.ts';
 import { EVERYTHING, type Given, type Values } from './everything.ts';
 import { meaning } from './meaning.ts';
 import { runs } from '../../random.ts';
+import { shared } from '../../folder.ts';
 
 const files = helmChart('infra');
 const MINUTE = 60_000;
 
-let folder = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'brupop-helm-'));
   for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
+    mkdirSync(dirname(join(shared, name)), { recursive: true });
+    writeFileSync(join(shared, name), text);
   }
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false };
 
@@ -40,12 +37,12 @@ function helm(...args: readonly string[]): {
   readonly stderr: string;
   readonly status: number;
 } {
-  const { status, stdout, stderr } = spawnSync('helm', args, { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('helm', args, { cwd: shared, encoding: 'utf8' });
   return { status: status ?? -1, stdout, stderr };
 }
 
 function template(values: Values, namespace = RELEASE.namespace) {
-  writeFileSync(join(folder, 'given.json'), JSON.stringify(values));
+  writeFileSync(join(shared, 'given.json'), JSON.stringify(values));
   const version = ['--kube-version', '1.33.0'];
   return helm('template', RELEASE.instance, '.', '--namespace', namespace, '--values', 'given.json', ...version);
 }

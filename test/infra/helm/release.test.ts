@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { helmChart } from '../../../infra/helm/chart.ts';
@@ -9,6 +8,7 @@ import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
 import { noHelm, noKubectl, type Outcome, shell } from '../../shell.ts';
 import { literalEnv, type Manifest, manifests } from '../manifests.ts';
+import { folder } from '../../folder.ts';
 
 /**
  * Releases of the chart on the embedded cluster or, where `CONTRACT_KUBECONFIG` names one, on a real one that nobody else uses. The embedded
@@ -21,7 +21,6 @@ const missing = noKubectl || noHelm;
 const when = missing ? describe.skip : describe;
 
 when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a release', () => {
-  let folder: string;
   let chart: string;
   let kubeconfig: string;
   let embedded: ServedCluster | undefined;
@@ -38,7 +37,6 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
     JSON.parse(await done(`kubectl get ${what} --namespace updates -o json`)).items;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'brupop-release-'));
     chart = join(folder, 'chart');
     for (const [name, text] of Object.entries(helmChart('infra'))) {
       await mkdir(dirname(join(chart, name)), { recursive: true });
@@ -60,7 +58,6 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
       `helm uninstall updater --namespace updates; kubectl delete namespace updates; kubectl delete crd ${CRD_NAME}`,
     );
     await embedded?.close();
-    await rm(folder, { recursive: true });
   });
 
   const helm = (verb: string, rest = ''): string =>

@@ -1,12 +1,12 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
 import { type Kubernetes, startKubernetes } from '../../../sim/kubernetes/main.ts';
+import { shared } from '../../folder.ts';
 import { until } from '../../in-time.ts';
 
 const missing = spawnSync('kubectl', ['version', '--client']).error !== undefined;
@@ -86,22 +86,20 @@ interface Answer {
 }
 
 when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubectl', () => {
-  let folder: string;
   let served: ServedCluster;
   let kubernetes: Kubernetes;
   let cluster: EmbeddedCluster;
   const end = new AbortController();
   const env = (): NodeJS.ProcessEnv => ({
     PATH: process.env['PATH'],
-    HOME: folder,
-    KUBECONFIG: join(folder, 'kubeconfig'),
+    HOME: shared,
+    KUBECONFIG: join(shared, 'kubeconfig'),
   });
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'kubectl-test-'));
     cluster = new EmbeddedCluster({ clock: systemClock, random: Math.random });
     served = await serveCluster(cluster);
-    await writeFile(join(folder, 'kubeconfig'), served.kubeconfig(ADMIN));
+    await writeFile(join(shared, 'kubeconfig'), served.kubeconfig(ADMIN));
     const transport = cluster.transport(ADMIN);
     const quick = { startDelayMs: 10, terminationSeconds: 0.1 };
     kubernetes = startKubernetes({ transport, clock: systemClock, random: Math.random, signal: end.signal, ...quick });
@@ -114,7 +112,6 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
     end.abort(new Error('the tests are over'));
     await kubernetes.stopped;
     await served.close();
-    await rm(folder, { recursive: true });
   });
 
   function run(args: string, stdin = ''): Promise<Answer> {
@@ -251,8 +248,8 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
     await kubectl('create serviceaccount clerk -n shop');
     const token = (await kubectl('create token clerk -n shop --duration 20m')).trim();
     expect(await kubectl(`auth whoami -o jsonpath={.status.userInfo.username}`)).toBe('kubernetes-admin');
-    await writeFile(join(folder, 'clerk'), served.kubeconfig({ token }));
-    const clerk = `--kubeconfig ${join(folder, 'clerk')}`;
+    await writeFile(join(shared, 'clerk'), served.kubeconfig({ token }));
+    const clerk = `--kubeconfig ${join(shared, 'clerk')}`;
     expect(await kubectl(`auth whoami -o jsonpath={.status.userInfo.username} ${clerk}`)).toBe(
       'system:serviceaccount:shop:clerk',
     );

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from '@jest/globals';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
@@ -9,6 +8,7 @@ import type { Clock } from '../../../runtime/lib/clock.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { mountPodFiles, type PodFiles, type PodFilesOptions, writePodFiles } from '../../../sim/world/pod-files.ts';
 import type { PodTemplate, ProjectedSource, Volume } from '../../../sim/world/pod-template.ts';
+import { folder } from '../../folder.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const ACCOUNT_SOURCES: readonly ProjectedSource[] = [
@@ -32,15 +32,10 @@ function podWith(mounts: Readonly<Record<string, string>>): Pod {
 
 const POD = podWith({ '/etc/brupop-tls-keys': 'tls', [ACCOUNT]: 'account' });
 
-let root: string;
 let clock: VirtualClock;
 let secret: string;
 let options: PodFilesOptions;
 let asked: KubeRequest[];
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'brupop-pod-files-'));
-});
-afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   clock = new VirtualClock();
   secret = 'one';
@@ -51,8 +46,7 @@ beforeEach(async () => {
       return ANSWERS[request.path.split('/').at(-2) ?? '']?.();
     },
   };
-  const dir = await mkdtemp(join(root, 'p'));
-  options = { transport: transport as unknown as KubeTransport, clock, dir, hostFiles: {} };
+  options = { transport: transport as unknown as KubeTransport, clock, dir: folder, hostFiles: {} };
 });
 
 /** What is read, and the token of the account, by the kind of thing. */
@@ -70,12 +64,12 @@ function base64(text: string): string {
 }
 
 /** What a container reads of its files now. */
-function fileOf({ mounts }: PodFiles, folder: string, name: string): Promise<string> {
-  return readFile(join(mounts[folder] ?? '/nowhere', name), 'utf8');
+function fileOf({ mounts }: PodFiles, volume: string, name: string): Promise<string> {
+  return readFile(join(mounts[volume] ?? '/nowhere', name), 'utf8');
 }
 
-async function namesIn({ mounts }: PodFiles, folder: string): Promise<readonly string[]> {
-  const names = await readdir(mounts[folder] ?? '/nowhere');
+async function namesIn({ mounts }: PodFiles, volume: string): Promise<readonly string[]> {
+  const names = await readdir(mounts[volume] ?? '/nowhere');
   return names.filter((name) => !name.startsWith('..')).toSorted();
 }
 

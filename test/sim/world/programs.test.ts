@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { childProcess, podProgram, type RunningProgram, stopProgram } from '../../../sim/world/programs.ts';
-
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'brupop-programs-'));
-});
-afterEach(() => rmSync(dir, { recursive: true }));
+import { folder } from '../../folder.ts';
 
 /** A program that ends when the test says so. */
 class Fake implements RunningProgram {
@@ -54,13 +48,13 @@ test('a program that ends when asked is left in peace', async () => {
 });
 
 test('a real program gets its environment, is logged, and ends when asked', async () => {
-  const file = join(dir, 'program.mjs');
-  const log = join(dir, 'log');
+  const file = join(folder, 'program.mjs');
+  const log = join(folder, 'log');
   writeFileSync(
     file,
     `console.log('hello', process.env.NAME); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000);`,
   );
-  const changes = watch(dir);
+  const changes = watch(folder);
   const program = childProcess(process.execPath, file)({ NAME: 'n1' }, log);
   for await (const _ of changes) if (logged(log)) break;
   program.terminate();
@@ -74,16 +68,16 @@ function podOf(...command: readonly string[]): Pod {
 }
 
 test("a pod's program runs under the flags of Node that its command states", async () => {
-  writeFileSync(join(dir, 'program.mjs'), `console.log(process.execArgv.at(-1), ...process.argv.slice(2));`);
-  const log = join(dir, 'log');
+  writeFileSync(join(folder, 'program.mjs'), `console.log(process.execArgv.at(-1), ...process.argv.slice(2));`);
+  const log = join(folder, 'log');
   const pod = podOf('node', '--max-semi-space-size=1', '/opt/brupop/program.mjs', 'now');
-  await podProgram(pod, dir)?.({}, log).ended;
+  await podProgram(pod, folder)?.({}, log).ended;
   expect(logged(log)).toBe('--max-semi-space-size=1 now\n');
 });
 
 test('no program stands behind a pod of another image', () => {
-  expect(podProgram(podOf('node', '/srv/program.mjs'), dir)).toBeUndefined();
-  expect(podProgram(podOf(), dir)).toBeUndefined();
+  expect(podProgram(podOf('node', '/srv/program.mjs'), folder)).toBeUndefined();
+  expect(podProgram(podOf(), folder)).toBeUndefined();
 });
 
 function logged(file: string): string {

@@ -1,23 +1,20 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from '@jest/globals';
+import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { binaries, type GoProgram, sourceFolder } from '../../../tools/go/build.ts';
+import { folder as home } from '../../folder.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const KWOK: GoProgram = { name: 'kwok', module: 'kwok', package: 'example.com/kwok' };
 
-let home: string;
 let built: string[];
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'build-'));
   built = [];
   // It writes its arguments into the file that it should build.
   await writeFile(join(home, 'go'), '#!/bin/sh\necho "$@" > "$3"\n');
   await chmod(join(home, 'go'), 0o755);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 async function build(program: GoProgram, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const env = { PATH: home, XDG_CACHE_HOME: home, ...more };
