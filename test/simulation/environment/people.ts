@@ -62,7 +62,7 @@ export function createPeople(parts: {
     editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
     editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
-    stealLease: () => timers.do(() => writeLease(hand, { holderIdentity: 'somebody-else' })),
+    stealLease: () => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
     annotateLease: () => annotate(LEASE, 'example.com/seen', String((notes += 1))),
   };
 }
@@ -92,9 +92,4 @@ async function editAsV1(hand: Hand, node: string, random: Random): Promise<void>
   const kept = data !== undefined && random() < 0.75 ? { [CONVERSION_DATA_ANNOTATION]: data } : {};
   const annotations = { ...others, ...kept, 'example.com/seen-as': 'v1' };
   await hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations } });
-}
-
-async function writeLease(hand: Hand, spec: object): Promise<void> {
-  const lease = await hand.get<{ spec?: object }>(LEASE);
-  if (lease) await hand.replace(LEASE, { ...lease, spec: { ...lease.spec, ...spec } });
 }
