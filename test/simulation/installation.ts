@@ -14,12 +14,11 @@ const KINDS: ReadonlySet<string> = new Set([
   'RoleBinding',
 ]);
 
-let manifests: readonly Manifest[] | undefined;
+const MANIFESTS = parseAllDocuments(readFileSync('dist/brupop.k8s.yaml', 'utf8'))
+  .map((document) => document.toJS() as Manifest)
+  .filter(({ kind }) => KINDS.has(kind));
 
 /** Installs the operator as its manifests have it, so that each process has the rights that it has in a cluster, and no others. */
-export async function install(cluster: EmbeddedCluster): Promise<void> {
-  manifests ??= parseAllDocuments(readFileSync('dist/brupop.k8s.yaml', 'utf8'))
-    .map((document) => document.toJS() as Manifest)
-    .filter(({ kind }) => KINDS.has(kind));
-  await applyAll(cluster.transport({ ...ADMIN, username: 'installer' }), manifests);
+export function install(cluster: EmbeddedCluster): Promise<void> {
+  return applyAll(cluster.transport({ ...ADMIN, username: 'installer' }), MANIFESTS);
 }
