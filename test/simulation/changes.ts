@@ -4,9 +4,9 @@ import { GROUP } from '../../runtime/shadow/names.ts';
 /** Book-keeping of the API server, which says nothing. */
 const BOOKS = /^metadata\.(resourceVersion|managedFields|generation|uid|creationTimestamp)\b/;
 /** What is written again and again to say that somebody is alive. */
-const HEARTBEAT = /(renewTime|lastHeartbeatTime)$/;
+const HEARTBEAT = /(renewTime|lastHeartbeatTime|lastTransitionTime)$/;
 const MOST_SHOWN = 8;
-const LONGEST = 160;
+const LONGEST = 400;
 
 /** What differs between two versions of an object, one short text for each field; empty where nothing of interest does. */
 export function changesBetween(before: KubeObject | undefined, after: KubeObject | undefined): readonly string[] {

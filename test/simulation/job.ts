@@ -10,6 +10,8 @@ export interface Job {
   /** Faults that are left out, or the only ones, by number. */
   readonly without?: readonly number[];
   readonly only?: readonly number[];
+  /** The run is over by then, milliseconds, whatever is left of the storm; no calm follows. */
+  readonly until?: number;
   /** Lines of the timeline of a run that fails. */
   readonly last: number;
 }
@@ -24,10 +26,10 @@ export interface Result extends Pick<Outcomes, 'violations' | 'faults' | 'moment
   readonly timeline: readonly string[];
 }
 
-export function scenarioOf({ seed, hours, nodes, without = [], only }: Job): Scenario {
+export function scenarioOf({ seed, hours, nodes, without = [], only, until = Infinity }: Job): Scenario {
   const scenario = draw(seed, { hours, ...(nodes !== undefined && { nodes }) });
   const faults = scenario.faults.filter(({ id }) => !without.includes(id) && (only?.includes(id) ?? true));
-  return { ...scenario, faults };
+  return { ...scenario, faults, stormMs: Math.min(scenario.stormMs, until) };
 }
 
 /** What repeats the run. */

@@ -64,7 +64,7 @@ function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes'
 function drawStorm(random: Random, stormMs: number): readonly PlannedFault[] {
   const kinds = CATALOGUE.filter(() => random() < 0.5);
   const plots = PLOTS.filter(() => random() < 0.15);
-  const count = Math.round(spread([3, 40], random) * (stormMs / HOUR)) + 1;
+  const count = Math.round(spread([5, 50], random) * (stormMs / HOUR)) + 1;
   const groups = Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs }));
   const faults = groups.flat().toSorted((a, b) => begins(a) - begins(b));
   return faults.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));

@@ -13,7 +13,7 @@ export function play(job: Job, onEntry: (entry: Entry) => void = () => undefined
     environment: createEnvironment,
     faults: CATALOGUE,
     invariants: createInvariants(),
-    calmMs,
+    calmMs: job.until === undefined ? calmMs : () => 0,
     onEntry,
   });
 }

@@ -50,11 +50,28 @@ test('a timeline tells what led to a violation: of its node and of all, and no s
   ]);
 });
 
-test('it has as many lines as are asked for, the last ones', () => {
-  const violation = { at: 70_000, invariant: 'liveness', what: 'nobody was updated' };
-  expect(timeline(HISTORY, violation, 2).map((line) => line.trim())).toEqual([
+test('it has as many lines as are asked for, the last ones, after the faults that last by then', () => {
+  const violation = { at: 71_000, invariant: 'liveness', what: 'nobody was updated' };
+  const lasting: Entry = { at: 900, kind: 'fault', id: 3, name: 'freeze', about: 'apiserver-0', phase: 'begins' };
+  expect(timeline([lasting, ...HISTORY], violation, 2).map((line) => line.trim())).toEqual([
+    '+0:00:00.900  FAULT 3 begins: freeze: apiserver-0',
     '+0:01:05.000  node-1: down, unasked',
     '+0:01:10.000  CALM: no fault is left',
-    '+0:01:10.000  VIOLATION of "liveness": nobody was updated',
+    '+0:01:11.000  VIOLATION of "liveness": nobody was updated',
+  ]);
+});
+
+test('what happens again and again is told once, and what ends with the run is not told', () => {
+  const call: Entry = {
+    at: 1000,
+    kind: 'host',
+    node: 'node-1',
+    event: { kind: 'call', method: 'GET', path: '/os', status: 423 },
+  };
+  const violation = { at: 5000, invariant: 'load', what: 'the host of node-1 has much to do' };
+  const history: readonly Entry[] = [call, { ...call, at: 2000 }, { ...call, at: 3000 }, { at: 5000, kind: 'calm' }];
+  expect(timeline(history, violation, 10).map((line) => line.trim())).toEqual([
+    '+0:00:01.000  node-1: host API: GET /os: 423 (3 times)',
+    '+0:00:05.000  VIOLATION of "load": the host of node-1 has much to do',
   ]);
 });

@@ -1,4 +1,5 @@
 import { changesBetween } from './changes.ts';
+import { isLasting } from './faults/catalogue.ts';
 import type { Entry, HostEntry, Instant, RequestEntry, Violation, WriteEntry } from './types.ts';
 
 /** `+5:03:07.250`. */
@@ -13,20 +14,64 @@ export function timeOf(at: Instant): string {
   return `+${hours}:${pad(minutes)}:${pad(seconds)}.${pad(whole % 1000, 3)}`;
 }
 
-/** The last events before a violation: one line each, those about its node and about everybody, as far as they say anything. */
+/**
+ * The last events before a violation: one line each, those about its node and about everybody, as far as they say anything. Before them stand
+ * the faults that have begun earlier and last; what happens again and again is told once.
+ */
 export function timeline(history: readonly Entry[], violation: Violation, most: number): readonly string[] {
   const node = /\bnode-\d+\b/.exec(violation.what)?.[0];
-  const lines: string[] = [];
-  for (let index = history.length - 1; index >= 0 && lines.length < most; index--) {
-    const entry = history[index];
-    if (!entry || entry.at > violation.at || (node !== undefined && !byKind(CONCERNS, entry, node))) continue;
-    const text = told(entry);
-    if (text !== undefined) lines.push(`${timeOf(entry.at).padStart(13)}  ${text}`);
+  const concerned = history.filter(
+    (entry) => !isOver(entry, violation) && (node === undefined || byKind(CONCERNS, entry, node)),
+  );
+  const { lines, before } = lastLines(concerned, most);
+  const last = { at: violation.at, text: `VIOLATION of "${violation.invariant}": ${violation.what}`, times: 1 };
+  return [...lasting(before), ...lines, last].map(lineOf);
+}
+
+/** The last entries that say anything, and those before them. */
+function lastLines(
+  history: readonly Entry[],
+  most: number,
+): { readonly lines: readonly Line[]; readonly before: readonly Entry[] } {
+  const lines: Line[] = [];
+  let left = history.length;
+  while (left > 0 && lines.length < most) {
+    left -= 1;
+    const { at } = history[left]!;
+    const text = told(history[left]!);
+    const next = lines.at(-1);
+    if (text !== undefined && next?.text === text) lines[lines.length - 1] = { at, text, times: next.times + 1 };
+    else if (text !== undefined) lines.push({ at, text, times: 1 });
   }
-  return [
-    ...lines.toReversed(),
-    `${timeOf(violation.at).padStart(13)}  VIOLATION of "${violation.invariant}": ${violation.what}`,
-  ];
+  return { lines: lines.toReversed(), before: history.slice(0, left) };
+}
+
+interface Line {
+  readonly at: Instant;
+  readonly text: string;
+  readonly times: number;
+}
+
+const lineOf = ({ at, text, times }: Line): string =>
+  `${timeOf(at).padStart(13)}  ${text}${times === 1 ? '' : ` (${times} times)`}`;
+
+/** A violation in the storm ends it: what ends with it says nothing. */
+function isOver(entry: Entry, { at }: Violation): boolean {
+  if (entry.at !== at) return entry.at > at;
+  return entry.kind === 'calm' || (entry.kind === 'fault' && entry.phase === 'ends');
+}
+
+/** The faults that have begun and not ended. */
+function lasting(history: readonly Entry[]): readonly Line[] {
+  const begun = new Map<number, Of<'fault'>>();
+  for (const entry of history) {
+    if (entry.kind !== 'fault') continue;
+    if (entry.phase === 'begins') begun.set(entry.id, entry);
+    else begun.delete(entry.id);
+  }
+  return [...begun.values()]
+    .filter(({ name }) => isLasting(name))
+    .map((entry) => ({ at: entry.at, text: told(entry) ?? '', times: 1 }));
 }
 
 type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;

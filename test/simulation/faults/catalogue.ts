@@ -1,5 +1,5 @@
 import { credentialFaults } from './credentials.ts';
-import type { DrawnKind } from './kind.ts';
+import { type DrawnKind, SECOND } from './kind.ts';
 import { kubeletFaults } from './kubelets.ts';
 import { leaseFaults } from './lease.ts';
 import { machineFaults } from './machines.ts';
@@ -31,4 +31,9 @@ export function drawnKind(name: string): DrawnKind {
   const kind = BY_NAME.get(name);
   if (!kind) throw new Error(`fault: expected one of the catalogue's kinds, got ${JSON.stringify(name)}`);
   return kind;
+}
+
+/** Whether it may last longer than the moment at which it begins; what does not has no end to be told. */
+export function isLasting(name: string): boolean {
+  return (BY_NAME.get(name)?.lasts[1] ?? 0) > SECOND;
 }
