@@ -23,6 +23,18 @@ export function some<T>(cases: readonly T[], usual: number, seed: number): reado
   return cases.filter((_, index) => chosen.has(index));
 }
 
+/** Which of a row of cases: every `step`th, from the one at `first`. */
+export interface Stride {
+  readonly first: number;
+  readonly step: number;
+}
+
+/** So that each stretch of the row is tried, others for another seed, and at night all. */
+export function stride(usual: number, seed: number): Stride {
+  const step = Math.max(1, Math.floor(usual / DEPTH));
+  return { first: seed % step, step };
+}
+
 /** The same numbers for the same seed, in every run (mulberry32). */
 export function seeded(seed = 1): Random {
   let state = seed;

@@ -1,3 +1,4 @@
+import type { Stride } from '../random.ts';
 import { World, type WorldOptions } from './world.ts';
 
 /** A host whose work takes so little that every moment of an update can be tried. */
@@ -10,6 +11,8 @@ export interface Disturbance {
   /** Before the first moment. */
   readonly prepare?: (world: World) => void;
   readonly options?: WorldOptions;
+  /** Which moments. @default every one */
+  readonly stride?: Stride;
 }
 
 export function quickWorld(options?: WorldOptions): World {
@@ -19,12 +22,13 @@ export function quickWorld(options?: WorldOptions): World {
 }
 
 /**
- * One update for every moment of it, disturbed at that moment. A moment is whatever an agent waits for, before it asks and before it
+ * One update for every moment of it, or each that is chosen, disturbed at that moment. A moment is whatever an agent waits for, before it asks and before it
  * hears the answer: requests, the watch, the boot id, and time itself.
  */
 export async function everyMoment(disturbance: Disturbance): Promise<World[]> {
   const worlds: World[] = [];
-  for (let at = 0; ; at++) {
+  const { first, step } = disturbance.stride ?? { first: 0, step: 1 };
+  for (let at = first; ; at += step) {
     const world = await disturbed(at, disturbance);
     if (!world) return worlds;
     worlds.push(world);
