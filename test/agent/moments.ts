@@ -27,8 +27,8 @@ export function quickWorld(options?: WorldOptions): World {
  */
 export async function everyMoment(disturbance: Disturbance): Promise<World[]> {
   const worlds: World[] = [];
-  const { first, step } = disturbance.stride ?? { first: 0, step: 1 };
-  for (let at = first; ; at += step) {
+  const { stride = { first: 0, step: 1 } } = disturbance;
+  for (let at = stride.first; ; at += stride.step) {
     const world = await disturbed(at, disturbance);
     if (!world) return worlds;
     worlds.push(world);

@@ -11,6 +11,8 @@ export interface Suite {
   readonly ending: string;
   /** Files that run at a time. */
   readonly jobs: number;
+  /** Parts of the names of files that begin before the others, in this order: those that take longest. @default none */
+  readonly longest?: readonly string[];
   /** What each file has for itself, e.g. `a control plane`. */
   readonly own: string;
   /** For the control planes. @default none */
@@ -66,14 +68,22 @@ export interface ScenarioFile {
 }
 
 /**
- * Names of the files that a pattern is part of; of all, where there is no pattern. The large ones come first: they tend to take longer, and
- * what begins last decides when all is over.
+ * Names of the files that a pattern is part of; of all, where there is no pattern. Those that are known to take longest come first, then
+ * the large ones, which tend to: what begins last decides when all is over.
  */
-export function selected(files: readonly ScenarioFile[], patterns: readonly string[]): string[] {
+export function selected(
+  files: readonly ScenarioFile[],
+  patterns: readonly string[],
+  longest: readonly string[] = [],
+): string[] {
   const isWanted = (name: string): boolean => patterns.length === 0 || patterns.some((part) => name.includes(part));
+  const rank = (name: string): number => {
+    const place = longest.findIndex((part) => name.includes(part));
+    return place === -1 ? longest.length : place;
+  };
   return files
     .filter(({ name }) => isWanted(name))
-    .toSorted((a, b) => b.bytes - a.bytes)
+    .toSorted((a, b) => rank(a.name) - rank(b.name) || b.bytes - a.bytes)
     .map(({ name }) => name);
 }
 

@@ -33,7 +33,7 @@ export async function runSuite(suite: Suite, { args, prepare }: SuiteOptions): P
     process[isHelp ? 'stdout' : 'stderr'].write(isHelp ? helpText(suite) : `${asked.fault}\n`);
     return isHelp ? 0 : 2;
   }
-  const waiting = selected(scenarioFiles(suite), asked.patterns);
+  const waiting = selected(scenarioFiles(suite), asked.patterns, suite.longest);
   await prepare((line) => void process.stderr.write(`${line}\n`), waiting);
   const stop = stopRequested(process.env);
   const results = new Map<string, Result | undefined>();
