@@ -46,7 +46,7 @@ Usage: npm run simulate -- [options]
   --only ID,...     leaves all other faults out
   --last N          lines of the timeline before a violation (default 80)
   --json            prints one JSON object for each run, and one for the whole
-  --planted [TEXT]  breaks the protocol in a copy of the code, in one way of test/mutants at a time (those whose description contains TEXT), and
+  --planted [TEXT]  breaks the protocol in a copy of the code, in one way at a time (of those whose description contains TEXT), and
                     plays seeds, the first being 1 unless told, until one fails that does not fail without it
   --list            with --planted: shows the ways and plays nothing
   --help            this text

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
-import { MUTANTS } from '../../mutants/register.ts';
+import { PLANTED } from './further.ts';
 import { copyOfTree, planted } from '../../mutants/tree.ts';
 import type { Result } from '../job.ts';
 import type { Options } from '../options.ts';
@@ -31,7 +31,7 @@ interface Find {
 /** Whether the simulation finds what is planted, and how many seeds each takes. The exit code. */
 export async function hunt(options: Options, terms: Terms): Promise<number> {
   const texts = options.planted ?? [];
-  const chosen = MUTANTS.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
+  const chosen = PLANTED.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
   if (chosen.length === 0)
     throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
   if (options.list) {
