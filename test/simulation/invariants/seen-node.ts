@@ -31,6 +31,8 @@ export interface SeenNode {
 /** What there is of an update before the history begins is the operator's. */
 const LEFT_OVER = 'controller-0';
 
+const HOLDER = 'whoever holds it';
+
 const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   facts,
   cordon: undefined,
@@ -77,9 +79,18 @@ function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
   if (old.ready !== ready) node.readyAt = at;
   if (old.held !== held) node.heldAt = at;
   if (old.managed !== managed) node.managedAt = at;
-  if (old.marks?.text === marks?.text) return;
+  if (old.marks?.text !== marks?.text) noteMarks(node, old, { at, by });
+}
+
+function noteMarks(node: SeenNode, old: NodeFacts, { at, by }: Pick<Write, 'at' | 'by'>): void {
   if (old.marks && !isOperator(by)) node.robbedAt = at;
+  if (old.marks && !node.facts.marks) noteHolder(node);
   if (drainOf(old) !== drainOf(node.facts)) node.drainBegan = at;
+}
+
+/** M6: the cordon that a release leaves on a node which is held is that of whoever holds it. */
+function noteHolder(node: SeenNode): void {
+  if (node.cordon && node.facts.held) node.cordon = { ...node.cordon, by: HOLDER };
 }
 
 const drainOf = ({ marks }: NodeFacts): string => (marks ? `${marks.id} ${marks.newestPod}` : '');
