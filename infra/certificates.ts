@@ -44,7 +44,7 @@ const KEY = {
 
 const LEAF_USAGES = [CertificateSpecUsages.KEY_ENCIPHERMENT, CertificateSpecUsages.DIGITAL_SIGNATURE];
 
-/** What cert-manager has to make: the certificates of the apiserver and, unless there is an issuer already, their CA. */
+/** What cert-manager has to make: the certificates of the apiserver and, where no issuer exists already, their CA. */
 export class Certificates extends Construct {
   /** The operator's own CA; undefined where an issuer of the user's signs. */
   readonly authority: Authority | undefined;

@@ -1,6 +1,6 @@
 /**
- * What the package offers to cdk8s apps. What is declared in these files, or in others that their types lead to, is exported here or marked
- * as internal. The parts of an operator are types alone, since none of them is of any use without the others.
+ * What the package offers to cdk8s apps. Every declaration in these files, and in files that their types lead to, is exported here or
+ * marked as internal. The parts of an operator are exported as types only, because none of them is of use without the others.
  */
 export type { Access } from './access.ts';
 export type { Agent } from './agent.ts';

@@ -6,8 +6,9 @@ import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
 /**
- * Which connections each process needs, and no others. Probes come from the pod's own node, which every policy lets in. The Kubernetes API
- * dials the apiserver from outside of the pods, and metrics are read by whoever watches: both ports are open unless the props name them.
+ * The connections that each process needs, and no others. Probes come from the pod's own node, which every policy lets in. The Kubernetes
+ * API dials the apiserver from outside of the pods, and whoever monitors reads metrics. Both ports are open unless the props name who may
+ * connect.
  */
 export class NetworkPolicies extends Construct {
   readonly agent: ApiObject;

@@ -70,7 +70,9 @@ function scrapeAnnotations({ scrapePods, ...settings }: Settings, component: Com
   };
 }
 
-/** With `RESTRICTED_CONTAINER`, what the Pod Security profile "restricted" asks for, and a root file system that cannot be written. */
+/**
+ * With `RESTRICTED_CONTAINER`, this is what the Pod Security profile "restricted" asks for, and a root file system that cannot be written.
+ */
 export const RESTRICTED_POD: k8s.PodSecurityContext = {
   runAsNonRoot: true,
   runAsUser: NOBODY,

@@ -7,7 +7,7 @@ import type { Settings } from './props/brupop.ts';
 
 const VALUE = 1_000_000;
 
-/** The operator must also run in a full cluster, or nodes stay on old releases. It is not as critical as the system's own pods. */
+/** The operator must also run in a full cluster, or nodes stay on old releases. It is less critical than the system's own pods. */
 export class PriorityClasses extends Construct {
   /** Controller and apiserver are scheduled first, but preempt no running pod. */
   readonly high: ApiObject;

@@ -47,7 +47,7 @@ const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   },
 });
 
-/** `helm uninstall` keeps the definition: deleting it would delete every shadow, and with them what is known of failures and slots. */
+/** `helm uninstall` keeps the definition: deleting it would delete every shadow, and with it what is known of failures and slots. */
 const crd: Transform = (object) => {
   const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Mapping), ...KEPT }));
   const caBundle = 'spec/conversion/webhook/clientConfig/caBundle';

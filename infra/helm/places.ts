@@ -2,7 +2,7 @@ import { type Component, selectorLabels } from '../labels.ts';
 import { optional, value } from './settings.ts';
 import { call, type Mapping, Operand, type Tree } from './template.ts';
 
-/** What is done to an object before it becomes a template, where a value is more than a scalar. */
+/** A change of an object before it becomes a template, for values that are more than a scalar. */
 export type Transform = (object: Mapping) => Mapping;
 
 /** An object with another tree at a place. @param place keys, separated by slashes */

@@ -53,7 +53,10 @@ const CONFIG_DIR = '/etc/prometheus';
 const DATA_DIR = '/prometheus';
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** A small Prometheus that scrapes controller and apiservers and evaluates the alerts: to look at them, not to keep them or to call anybody. */
+/**
+ * A small Prometheus that scrapes controller and apiservers and evaluates the alerts. It is for looking at them: it keeps little and
+ * notifies nobody.
+ */
 export class PrometheusSample extends Construct {
   readonly serviceAccount: ServiceAccount;
   readonly role: ApiObject;

@@ -18,7 +18,7 @@ export interface AgentOptions {
   readonly nodeName: string;
   /** The UID of the Node of this name, live; undefined where there is none. */
   readonly nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether the Node, live, bears the proof of a drain that has not been undone. */
+  /** Whether the Node, read live, has the proof of a drain that has not been undone. */
   readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
   /** Yields the node's shadow each time it changes, and undefined while there is none. It continues after outages of the API. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;

@@ -37,7 +37,7 @@ type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'Monit
 
 const WAIT: Step = { kind: 'wait' };
 
-/** What is to be done now. The view alone decides, so that an agent that was killed at any moment goes on from there. */
+/** Decides what to do now. Only the view decides, so that an agent that was killed at any moment continues from there. */
 export function decide(view: View): Step {
   const { shadow } = view;
   if (!shadow) return { kind: 'create' };

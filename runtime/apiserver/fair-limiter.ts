@@ -16,7 +16,7 @@ interface Party {
   readonly waiting: (() => void)[];
 }
 
-/** Bounds how many tasks run at once, and lets parties that want more take turns: one that asks for a lot delays itself alone. */
+/** Limits how many tasks run at once, and lets the parties take turns: a party that asks for a lot delays only itself. */
 export class FairLimiter {
   readonly #options: FairLimiterOptions;
   #running = 0;

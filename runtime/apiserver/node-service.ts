@@ -19,7 +19,7 @@ export function excludeFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<v
   });
 }
 
-/** Gives the node back to load balancers, if it was excluded by us. @throws RefusedError 409 */
+/** Lets load balancers use the node again, if it was excluded by us. @throws RefusedError 409 */
 export function removeExclusionFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
   return change(ports, agent, (snapshot) => {
     allow(whyNotRelease(snapshot), 'the exclusion from load balancers stays');
@@ -40,7 +40,7 @@ export function uncordon(ports: NodePorts, agent: VerifiedAgent): Promise<void> 
   });
 }
 
-/** Writes what `decide` makes of the node and its shadow, decided anew whenever somebody else was first. */
+/** Writes the patch that `decide` makes from the node and its shadow. If somebody else wrote first, it decides again. */
 function change(
   ports: NodePorts,
   agent: VerifiedAgent,

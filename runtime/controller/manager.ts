@@ -38,7 +38,7 @@ export function newIdentity({
 }: Pick<ControllerConfig, 'MY_POD_NAME' | 'MY_NODE_NAME'>): Required<Identity> {
   return {
     identity: `${pod || node}_${randomUUID()}`,
-    // A kubelet starts a pod's container anew only after the one before is gone, and no other pod bears this name.
+    // A kubelet restarts a pod's container only after the one before is gone, and no other pod has this name.
     isPredecessor: (holder) => pod !== '' && holder.startsWith(`${pod}_`),
   };
 }

@@ -62,7 +62,7 @@ function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'rea
   };
 }
 
-/** The variant stands in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. */
+/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. */
 function familyOf({ metadata, status }: Node): string {
   const variant = /\(([^)]*)\)/.exec(status?.nodeInfo?.osImage ?? '')?.[1] ?? '';
   return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;

@@ -27,7 +27,7 @@ interface LeaderElectionOptions {
   readonly logger: Logger;
 }
 
-/** For this long others wait for a leader that does not renew. */
+/** For this long others wait for a leader that does not renew its lease. */
 const LEASE_SECONDS = 15;
 /** A leader that could not renew for this long stops, well before anybody else may take over. */
 const RENEW_DEADLINE_MS = 10_000;

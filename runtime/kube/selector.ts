@@ -1,4 +1,4 @@
-/** A `LabelSelector` object, as a disruption budget bears one. */
+/** A `LabelSelector` object, as disruption budgets have one. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelRequirement[];

@@ -105,7 +105,9 @@ const OWN: ReadonlySet<string> = new Set(['timestamp', 'level', 'message']);
 /** Most bytes of one field. Container runtimes split lines at 16 KiB, and a split line can be neither searched nor parsed. */
 const LONGEST_FIELD = 12 * 1024;
 
-/** Of an error, its name, its message and those of its causes. Never a stack, a request or a response, which can hold tokens. */
+/**
+ * What is logged of an error: its name, its message and those of its causes. Never a stack, a request or a response, which can hold tokens.
+ */
 function readable(value: unknown): unknown {
   if (typeof value === 'string') return shortened(value, LONGEST_FIELD);
   if (!(value instanceof Error)) return value;

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 /** The wall clock may jump, so a wait for an instant checks it again after this time at the latest. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Lets a loop sleep until there is work. All rings that came while the loop was busy together end one wait. */
+/** Lets a loop sleep until there is work. Any number of rings while the loop was busy ends just one wait. */
 export class Wakeup {
   #rung = false;
   #wake: (() => void) | undefined;

@@ -57,7 +57,7 @@ export interface MarkedNode {
   readonly spec?: { readonly unschedulable?: boolean };
 }
 
-/** Stands for marks that cannot be parsed, e.g. after somebody edited them: the node counts as busy, and a release removes only the marks. */
+/** Used for marks that cannot be parsed, e.g. after somebody edited them: the node counts as busy, and a release removes only the marks. */
 const UNREADABLE: Marks = { id: '', since: null, boot: null, owns: [] };
 
 /** The marks on `node`; undefined where there are none. */

@@ -83,8 +83,8 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
 type Drain = Pick<Marks, 'id' | 'boot' | 'newestPod'> & { readonly since: string };
 
 /**
- * The drain that `attempt` belongs to: the one on the node if it joins that, else a new one under its own id. Pods that came while the node was
- * not cordoned do not count as late, so `newestPod` is then taken anew.
+ * The drain that `attempt` belongs to: the one on the node if it joins that, else a new one under its own id. Pods that came while the node
+ * was not cordoned do not count as late, so `newestPod` is then read again.
  */
 export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const { id, now, boot, newestPod } = attempt;

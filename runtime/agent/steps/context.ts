@@ -22,7 +22,7 @@ export interface StepContext {
   readonly apiserver: Conversation;
   /** All that is known of node and shadow. It changes while a step runs. */
   readonly view: Latest<View>;
-  /** Whether the Node, live, bears the proof of a drain that has not been undone. */
+  /** Whether the Node, read live, has the proof of a drain that has not been undone. */
   readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly random: Random;

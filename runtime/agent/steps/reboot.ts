@@ -100,7 +100,7 @@ async function leaveLoadBalancers(context: RebootContext, signal: AbortSignal): 
   if (!(await hasWaited(context, signal))) await clock.sleep(times.lbWaitMs, signal);
 }
 
-/** A step that begins anew on a drained node has waited before. Load balancers have no pod left to send to. */
+/** A step that starts again on a drained node has waited before. Load balancers have no pod left to send to. */
 async function hasWaited(context: RebootContext, signal: AbortSignal): Promise<boolean> {
   const { view, isDrained, logger } = context;
   if (view.value.shadow?.status?.drain == null) return false;

@@ -52,8 +52,8 @@ interface AuthenticatorPorts {
 }
 
 /**
- * Finds out which agent a request comes from. It asks the API server about a token at most once in some ten seconds, and about few at a
- * time: a caller that sends many made-up tokens delays itself alone.
+ * Finds out which agent a request comes from. It asks the API server about a token at most once in about ten seconds, and about few tokens
+ * at a time: a caller that sends many made-up tokens delays only itself.
  */
 export class Authenticator {
   readonly #ports: AuthenticatorPorts;

@@ -16,8 +16,8 @@ export interface Claims {
 const agentUser = (namespace: string): string => `system:serviceaccount:${namespace}:${AGENT_SERVICE_ACCOUNT}`;
 
 /**
- * The claims of an agent's token, or why it is none. Any pod may project a token with any audience, and pod names repeat across
- * namespaces: so the service account, which names the namespace, is checked, and the pod by its UID.
+ * The claims of an agent's token, or why it is not an agent's. Any pod may project a token with any audience, and pod names repeat across
+ * namespaces. So the service account is checked, which names the namespace, and the pod by its UID.
  */
 export function agentClaims(review: TokenReviewStatus, namespace: string): Claims | string {
   if (review.authenticated !== true) return 'the token is not valid';
@@ -31,7 +31,7 @@ export function agentClaims(review: TokenReviewStatus, namespace: string): Claim
   return { podName, podUid, nodeName, nodeUid };
 }
 
-/** The node on which the pod of these claims runs as an agent, or why it is no agent. */
+/** The node on which the pod of these claims runs as an agent, or why it is no agent's pod. */
 export function agentNode(pod: Pod | undefined, claims: Claims): { readonly nodeName: string } | string {
   if (pod?.metadata.uid !== claims.podUid) return 'the pod of the token is gone';
   if (pod.metadata.labels?.[COMPONENT_LABEL] !== COMPONENTS.agent) return 'the pod of the token is no agent';
@@ -50,7 +50,8 @@ const said = z.object({
 
 /**
  * Why a review of `token` could not find an agent; undefined where a review is needed. Nothing that a token says of itself is believed:
- * this only spares the API server what it would refuse. Whether a token has expired is for the API server to say, by its own clock.
+ * this only spares the API server requests that it would refuse. Whether a token has expired is decided by the API server, by its own
+ * clock.
  * @param namespace the operator's own
  */
 export function precheckToken(token: string, namespace: string): string | undefined {

@@ -97,7 +97,7 @@ interface Considered {
   readonly refusal: RefusedError | undefined;
 }
 
-/** Looks at everything and writes nothing. */
+/** Reads everything and writes nothing. */
 async function consider(ports: Ports, asked: CordonRequest): Promise<Considered> {
   const { agent } = asked;
   const snapshot = await takeSnapshot(ports, agent);
@@ -117,7 +117,7 @@ async function consider(ports: Ports, asked: CordonRequest): Promise<Considered>
   return { ...looked, progress, refusal: undrainable(request.preflight, reasonsOf(left, blocked)) };
 }
 
-/** RFC 3339. A node is older than its pods, and stands for them where it has none. */
+/** RFC 3339. A node is older than its pods, so its own time is used where it has no pods. */
 function newestCreation(objects: readonly KubeObject[]): string | undefined {
   const times = objects.flatMap(({ metadata }) => metadata.creationTimestamp ?? []);
   return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
@@ -158,7 +158,7 @@ async function refuse(ports: Ports, considered: Considered, refusal: RefusedErro
   throw refusal;
 }
 
-/** Says of a drain that begins, or is refused, what will not let it end. */
+/** Tells what will keep a drain from ending, when it begins or is refused. */
 function tellBlocked(ports: Ports, { request: { preflight }, snapshot: { node }, drain, progress }: Considered): void {
   if (progress.blocked_by.length === 0) return;
   void ports.events.record(node, drainBlocked(preflight, progress));
@@ -166,7 +166,7 @@ function tellBlocked(ports: Ports, { request: { preflight }, snapshot: { node },
   if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
 }
 
-/** Says of a drain that begins which of its pods may take longer than it may. */
+/** Tells, when a drain begins, which of its pods may take longer than the drain may. */
 function tellMayTimeOut(ports: Ports, { request: { timeoutMs }, snapshot: { node }, drain, pods }: Considered): void {
   const slow = outlasting(podsLeft(pods), timeoutMs);
   if (slow.length === 0) return;

@@ -101,8 +101,8 @@ export class DrainEngine {
   }
 
   /**
-   * The proof is a write with the version of the node that was seen cordoned before the pods were listed: had somebody uncordoned it in
-   * between, even for a moment, the write would fail.
+   * The proof is a write with the version of the node that was seen cordoned before the pods were listed. If somebody had uncordoned the
+   * node in between, even for a moment, the write would fail.
    */
   async #proveEmpty(pods: PodDeleteList, look: Look): Promise<boolean> {
     const inUse = await this.#volumesInUse(pods, look);
@@ -124,7 +124,7 @@ export class DrainEngine {
     return true;
   }
 
-  /** The volumes that the drain no longer waits for; undefined where the node has to be looked at again. */
+  /** The volumes that the drain no longer waits for; undefined where the node has to be read again. */
   #volumesInUse({ staying }: PodDeleteList, { ports, cordoned, gone }: Look): Promise<readonly string[] | undefined> {
     const signal = AbortSignal.any([this.#closing.signal, ...(gone ? [gone] : [])]);
     return awaitVolumes(ports, { cordoned, staying, timeoutMs: this.#settings.volumesMs, signal });

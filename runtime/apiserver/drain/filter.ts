@@ -6,7 +6,7 @@ import { type Clock, instantOf } from '../../lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import type { Ports } from '../ports.ts';
 
-/** What decides over a node's pods in one drain. Every replica computes the same from it. */
+/** What decides what a drain does with a node's pods. Every replica comes to the same result. */
 interface FilterTerms {
   /** Pods that were created after this (RFC 3339) came after the cordon. */
   readonly lateAfter: string;
@@ -22,8 +22,8 @@ const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSched
 const OWN_COMPONENTS: ReadonlySet<string> = new Set([COMPONENTS.apiserver, COMPONENTS.controller]);
 
 /**
- * Pods with local data (`emptyDir`) and pods that nothing will create anew are evicted like any other, because the reboot ends them anyway.
- * A pod that is ending already is among those to evict: the drain waits for it.
+ * Pods with local data (`emptyDir`), and pods that nothing will create again, are evicted like any other, because the reboot ends them
+ * anyway. A pod that is already ending is among those to evict: the drain waits for it.
  */
 export function podDeleteStatus(pod: Pod, terms: FilterTerms): PodDeleteStatus {
   if (isPodTerminal(pod)) return 'finished';
@@ -51,8 +51,8 @@ function isOfDaemonSet({ metadata }: Pod): boolean {
 }
 
 /**
- * A pod that was created after the cordon and tolerates it comes back as often as it is evicted. Times of creation decide, and not what this
- * replica has seen, so that another replica agrees.
+ * A pod that was created after the cordon and tolerates it comes back as often as it is evicted. Creation times decide, and not what this
+ * replica has seen, so that every replica decides alike.
  */
 function isLate(pod: Pod, { lateAfter }: FilterTerms): boolean {
   const created = instantOf(pod.metadata.creationTimestamp);

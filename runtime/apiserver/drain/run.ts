@@ -37,7 +37,7 @@ export interface RunOptions {
 /** How long a run continues when nobody waits for it. An agent that asks this replica again has done so by then. */
 const LONGEST_ABSENCE_MS = 10_000;
 
-/** Evicts the pods of a cordoned node for as long as it bears the marks of this drain. One per node and replica. */
+/** Evicts the pods of a cordoned node for as long as the node has the marks of this drain. There is one run for each node and replica. */
 export class DrainRun {
   readonly #ports: Ports;
   readonly #options: RunOptions;

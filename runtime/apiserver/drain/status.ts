@@ -143,7 +143,7 @@ export function drainStarted(pods: number): NodeEvent {
   return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
 }
 
-/** What stands in the way of a drain before it begins, in the words of its progress. */
+/** Why pods cannot be evicted, told before the drain begins, in the words of its progress. */
 export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainProgress, 'blocked_by'>): NodeEvent {
   const [reason, what] =
     preflight === 'refuse' ? ['DrainRefused', 'Not drained'] : ['DrainBlocked', 'The drain will not end by itself'];

@@ -21,7 +21,7 @@ interface VolumeWait {
 }
 
 type VolumeStep =
-  /** Nothing is to be waited for, or the time is up and these are still in use. */
+  /** Go on: there is nothing to wait for, or the time is up and these volumes are still in use. */
   | { readonly kind: 'go'; readonly inUse: readonly string[] }
   /** This patch starts the time for which the drain may wait. */
   | { readonly kind: 'begin'; readonly patch: NodePatch }
@@ -48,8 +48,8 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
 }
 
 /**
- * Every replica comes to the same step, because it counts from what is written on the node. A time in the future comes from a clock that is
- * ahead, and is written anew.
+ * Every replica comes to the same step, because the time counts from what is written on the node. A time in the future comes from a clock
+ * that is ahead, and is written again.
  */
 function nextVolumeStep(
   inUse: readonly string[],

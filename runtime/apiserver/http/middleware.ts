@@ -12,7 +12,7 @@ const REQUEST_ID = 'X-Request-Id';
 /** Bytes: a node's name has 253 at most. */
 const LONGEST = 256;
 
-/** Gives each request an identity, which its answer and its log lines bear. */
+/** Gives each request an identity, which its answer and its log lines carry. */
 export function assignRequestId({ random }: { readonly random: Random }): Middleware {
   return async (context, next) => {
     context.set(REQUEST_ID, randomId(random));
@@ -55,7 +55,7 @@ export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): M
   };
 }
 
-/** Who asked for what, shortened for the log, because the sender alone decides how long these are. */
+/** Who asked for what. It is shortened for the log, because the sender alone decides how long these texts are. */
 function asked(context: Context): Fields {
   const { method, path } = context;
   const node = context.get(HEADERS.nodeName);

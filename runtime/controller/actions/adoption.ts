@@ -4,8 +4,8 @@ import { ADOPTED_ANNOTATION, MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../sh
 import type { ActionPorts, Outcome } from './ports.ts';
 
 /**
- * Labels the node for updates, unless it bears the label, whatever its value: somebody decided that. Either way the decision is remembered
- * on the node, so that a label which is taken away later stays away.
+ * Labels the node for updates, unless it has the label already with any value, because then somebody has decided. Either way the decision
+ * is remembered on the node, so that a label that is taken away later stays away.
  */
 export async function adopt({ nodes }: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await nodes.get(nodeName, signal);

@@ -44,7 +44,7 @@ export function conditionCommands(
 }
 
 /**
- * The write that brings the condition to the verdict; undefined where it stands already, or there is no status for it to stand in.
+ * The write that makes the condition say what the verdict says; undefined where it says so already, or where there is no status yet.
  * @param timestamp now, RFC 3339
  */
 function conditionFor(

@@ -103,7 +103,7 @@ function trialOf({ node, shadow }: NodeInfo, policy: Policy): Trial {
   return isIdle(shadow) ? relapseOf(node, shadow, policy) : soakOf(node, shadow, policy);
 }
 
-/** A reboot can be too short for the node to have been seen not Ready, so both times count from the entry into MonitoringUpdate. */
+/** A reboot can be too short for the node to be seen not Ready, so both times count from the entry into MonitoringUpdate. */
 function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Policy): Trial {
   const { spec, status, stale, stateSeenAt } = shadow;
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
@@ -145,7 +145,7 @@ export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
 }
 
 const MINUTE_MS = 60_000;
-/** An agent waits two hours for a host that is busy, and begins anew where the host is rebooted meanwhile. */
+/** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
 const STAGING_MS = 180 * MINUTE_MS;
 /** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
 const REBOOTING_MS = 60 * MINUTE_MS;

@@ -10,7 +10,7 @@ export interface Snapshot {
   readonly slots: readonly SlotView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
-  /** The namespace bears the annotation `paused`. */
+  /** The namespace has the annotation `paused`. */
   readonly paused: boolean;
   readonly window: WindowState;
   /**
@@ -101,7 +101,7 @@ export interface SlotView extends SlotKey {
   /** When its update began; undefined for a slot that an earlier version took. */
   readonly since: number | undefined;
   /**
-   * Whether a write of somebody's may still be under way to the shadow: `settled` = none can land any more, `unknown` = the shadow has to be
+   * Whether an earlier write to the shadow may still be under way: `settled` = none can land any more, `unknown` = the shadow has to be
    * bumped first, `gone` = the bump found no shadow.
    */
   readonly writes: 'settled' | 'unknown' | 'gone';
@@ -116,7 +116,10 @@ export interface WindowState {
   readonly changesAt: number | undefined;
 }
 
-/** A node with what belongs to it (rule B4). A shadow of a former node of the same name does not, nor one that names no owner. */
+/**
+ * A node with what belongs to it (rule B4). A shadow of a former node of the same name does not belong to it, nor does one that names no
+ * owner.
+ */
 export interface NodeInfo {
   readonly node: NodeView;
   readonly shadow: ShadowView | undefined;

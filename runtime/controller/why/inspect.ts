@@ -78,7 +78,7 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     window: scheduleOf(config).at(now),
     refusals: knownRefusals(facts),
-    // Only the controller knows them. What it has made of them stands in the conditions.
+    // Only the controller knows them. What follows from them is in the conditions.
     drainRefusals: new Map(),
   };
   return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
