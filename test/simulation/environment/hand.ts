@@ -2,8 +2,8 @@ import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { ApiRequest, EmbeddedCluster, UserInfo } from '../../../sim/cluster/cluster.ts';
 import { overTheWire } from '../../../sim/cluster/object.ts';
 
-/** Somebody else was first, or the API server could not just now: whoever asks has to look again. */
-const ORDINARY: ReadonlySet<number> = new Set([404, 409, 410, 429, 500, 503, 504]);
+/** Somebody else was first, a policy of the storm forbids it, or the API server could not just now: whoever asks has to look again. */
+const ORDINARY: ReadonlySet<number> = new Set([403, 404, 409, 410, 429, 500, 503, 504]);
 
 const PATCHES = {
   merge: 'application/merge-patch+json',

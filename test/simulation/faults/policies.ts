@@ -1,10 +1,15 @@
 import type { Disturbed } from '../../../sim/cluster/cluster.ts';
-import { GROUP, PLURAL, shadowName } from '../../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
+import { PLURAL, shadowName } from '../../../runtime/shadow/names.ts';
 import { type DrawnKind, HOUR, onNode, SECOND } from './kind.ts';
 import { IN_UPDATE } from './machines.ts';
 
-/** A write of the operator to a Node: annotations of its own are in it. People and kubelets are let through. */
-const isOurs = (body: unknown): boolean => JSON.stringify(body ?? null).includes(`"${GROUP}/`);
+/** A write of the operator to a Node, by its annotations. People and kubelets are let through. */
+const isOurs = (body: unknown): boolean => {
+  const { metadata } = (body ?? {}) as { readonly metadata?: { readonly annotations?: object | null } };
+  const annotations = metadata?.annotations ?? {};
+  return MARKS_ANNOTATION in annotations || RELEASED_ANNOTATION in annotations;
+};
 
 const shadow = (node: string, subresource?: string): Disturbed => ({
   verbs: ['update', 'patch'],
