@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAsNewAs, type KubeList, type KubeObject, type Pod } from '../../runtime/kube/objects.ts';
-import { crdsOf, namespacesOf, nodesOf, onNode, podsOf, shadowsOf } from '../../runtime/kube/resources.ts';
-import { apiStatusError, ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { crdsOf, onNode, podsOf, shadowsOf } from '../../runtime/kube/resources.ts';
+import { ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { type EvictionResult, evictionPort } from '../../runtime/kube/evictions.ts';
 import { eventRecorder } from '../../runtime/kube/event-recorder.ts';
-import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import { tokenReviewPort } from '../../runtime/kube/reviews.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { createNode, deleteNode, world } from './world.ts';
+import { world } from './world.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
 async function post<T>(admin: KubeTransport, path: string, body: object): Promise<T> {
@@ -24,86 +24,15 @@ function createPod(admin: KubeTransport, name: string, nodeName = 'n1'): Promise
   });
 }
 
-const identity = ({ metadata: { name, uid } }: Pod) => ({ namespace: 'default', name, uid });
-
-describe('nodes', () => {
-  test('one that is not there is undefined, and a patch of it fails', async () => {
-    const nodes = nodesOf(world().admin);
-    await expect(nodes.get('none')).resolves.toBeUndefined();
-    const patch = nodes.patch('none', { metadata: { resourceVersion: '1' } });
-    await expect(patch).rejects.toThrow(NotFoundError);
-  });
-
-  test('a patch on an older view is a conflict, and changes nothing', async () => {
-    const { admin } = world();
-    const nodes = nodesOf(admin);
-    const { metadata } = await createNode(admin, 'n1');
-    const cordon = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { unschedulable: true } };
-    await expect(nodes.patch('n1', cordon)).resolves.toMatchObject({ spec: { unschedulable: true } });
-    const release = { metadata: cordon.metadata, spec: { unschedulable: null } };
-    await expect(nodes.patch('n1', release)).rejects.toThrow(ConflictError);
-    await expect(nodes.get('n1')).resolves.toMatchObject({ spec: { unschedulable: true } });
-  });
-});
-
-describe('evictions', () => {
-  test('an accepted one ends the pod', async () => {
-    const { admin } = world();
-    const pod = await createPod(admin, 'p1');
-    await expect(evictionPort(admin).evict(identity(pod))).resolves.toEqual({ kind: 'accepted' });
-    const left = await podsOf(admin, 'default').get('p1');
-    expect(left === undefined || left.metadata.deletionTimestamp !== undefined).toBe(true);
-  });
-
-  test('of a pod that is not there, or whose name another has taken, it is gone', async () => {
-    const { admin } = world();
-    const other = await createPod(admin, 'p1');
-    const evictions = evictionPort(admin);
-    await expect(evictions.evict({ ...identity(other), uid: 'older' })).resolves.toEqual({ kind: 'gone' });
-    await expect(evictions.evict({ ...identity(other), name: 'p2' })).resolves.toEqual({ kind: 'gone' });
-    const left = await podsOf(admin, 'default').get('p1');
-    expect(left?.metadata.deletionTimestamp).toBeUndefined();
-  });
-
-  test('a budget that forbids it is named', async () => {
-    const { admin } = world();
-    const pod = await createPod(admin, 'web');
-    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-    const path = '/api/v1/namespaces/default/pods/web/status';
-    const contentType = 'application/merge-patch+json';
-    await admin.request({ method: 'PATCH', path, body: { status }, contentType });
-    await post(admin, '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { name: 'web-budget' },
-      spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
-    });
-    const blocked = await evictionPort(admin).evict(identity(pod));
-    expect(blocked).toMatchObject({ kind: 'blocked', budgets: ['default/web-budget'] });
-  });
-
-  const answers = (refusal: Error): KubeTransport => ({
-    request: () => Promise.reject(refusal),
-    async *watch() {},
-  });
-  const status = (code: number, rest: object = {}) =>
-    apiStatusError('POST', { code, reason: 'R', message: 'm', ...rest });
-  const pod = { namespace: 'default', name: 'p', uid: 'u' };
-
-  test('a busy API server blocks without a budget, for as long as it says', async () => {
-    const busy = answers(status(429, { details: { retryAfterSeconds: 3 } }));
-    await expect(evictionPort(busy).evict(pod)).resolves.toEqual({ kind: 'blocked', budgets: [], retryAfterMs: 3000 });
-  });
-
-  test('any other refusal is none of these', async () => {
-    const refused = { kind: 'refused', status: 500, message: 'm' };
-    await expect(evictionPort(answers(status(500))).evict(pod)).resolves.toEqual(refused);
-  });
-
-  test('no answer is no result', async () => {
-    const evicted = evictionPort(answers(new UnreachableError('reset'))).evict(pod);
-    await expect(evicted).rejects.toThrow(UnreachableError);
-  });
+test('an eviction of a pod that is not there, or whose name another has taken, says that it is gone', async () => {
+  const { admin } = world();
+  const { metadata } = await createPod(admin, 'p1');
+  const evictions = evictionPort(admin);
+  const evict = (name: string, uid: string): Promise<EvictionResult> =>
+    evictions.evict({ namespace: 'default', name, uid });
+  expect([await evict('p1', 'older'), await evict('p2', metadata.uid)]).toEqual([{ kind: 'gone' }, { kind: 'gone' }]);
+  const left = await podsOf(admin, 'default').get('p1');
+  expect(left?.metadata.deletionTimestamp).toBeUndefined();
 });
 
 test('pods are listed by node and label, in all namespaces or one', async () => {
@@ -132,8 +61,10 @@ describe('shadows', () => {
   }
   const status = { current_version: '1.0.0', target_version: '1.0.0', current_state: 'Idle', crash_count: 0 };
 
-  test('are created, listed, and patched in spec and status apart', async () => {
+  test('are created, listed, and patched in spec and status apart; of one that is not there, a look is undefined and a patch fails', async () => {
     const { port } = await shadows();
+    await expect(port.get('none')).resolves.toBeUndefined();
+    await expect(port.patch('none', {})).rejects.toThrow(NotFoundError);
     await port.patch('brs-n1', { spec: { version: '1.1.0' }, status });
     await port.patchStatus('brs-n1', { spec: { version: '9.9.9' }, status });
     expect(await port.list()).toMatchObject([{ spec: { state: 'Idle', version: '1.1.0' }, status }]);
@@ -239,20 +170,6 @@ describe('events', () => {
     await expect(eventRecorder(transport, options).record(halted)).resolves.toBe(false);
     expect(transport.requests).toHaveLength(1);
   });
-});
-
-test('a namespace is read with its annotations', async () => {
-  const { admin } = world();
-  const metadata = { name: 'ours', annotations: { paused: 'yes' } };
-  await post(admin, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
-  await expect(namespacesOf(admin).get('ours')).resolves.toMatchObject({ metadata });
-});
-
-test('a deleted node is gone', async () => {
-  const { admin } = world();
-  await createNode(admin, 'n1');
-  await deleteNode(admin, 'n1');
-  await expect(nodesOf(admin).get('n1')).resolves.toBeUndefined();
 });
 
 describe('paths', () => {
