@@ -115,35 +115,6 @@ test('one bad answer in a drain that lasts long fails nothing', async () => {
 });
 
 describe('what is nobody’s failure', () => {
-  test.each<FaultName>([
-    'busy',
-    'reader',
-    'garbage',
-    'truncated',
-    'silent',
-    'slow',
-    'socket-gone',
-    'socket-replaced',
-    'half-open',
-    'denied',
-    'offer-gone',
-    'offer-changed',
-    'no-wave',
-    'staged-by-hand',
-    'activated-by-hand',
-    'restaged-by-hand',
-    'inhibitor',
-    'reboot-dropped',
-    'unplanned-reboot',
-  ])('%s: the update is completed', async (fault) => {
-    build();
-    await world.until(() => world.operator.log.length === 2);
-    world.host.inject(fault);
-    await world.until(() => world.updated);
-    expect(reports(world)).toEqual([]);
-    expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
-  });
-
   test('a host that is busy for an hour delays the update and fails nothing', async () => {
     await offered();
     world.host.inject('busy', { forMs: 3600_000 });

@@ -201,6 +201,7 @@ describe(`two faults (seed ${seed})`, () => {
       const failed = !['updated', 'at rest', 'gone'].includes(expected[step]);
       expect({ step, reports: reports(world).length }).toEqual({ step, reports: failed ? 1 : 0 });
       expect(world.undrainedReboots).toEqual([]);
+      expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);
       if (expected[step] !== 'gone') expect(world.operator.node).toMatchObject({ cordoned: false, lbExcluded: false });
       world.end();
     }

@@ -71,15 +71,6 @@ describe('recovery', () => {
   const cordoned = async (name: string): Promise<boolean> =>
     (await stage.nodes.get(name))!.spec?.unschedulable === true;
 
-  test('marks at rest are released before anything starts', async () => {
-    stage = await Stage.with('a');
-    await cordon('a');
-    stage.start();
-    await stage.pass();
-    expect(await cordoned('a')).toBe(false);
-    expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
-  });
-
   test('an update whose agent is gone is ended, and its node and its slot given back', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
@@ -122,20 +113,6 @@ describe('recovery', () => {
     expect(JSON.parse(marks)).toMatchObject({ id: 'drain', owns: ['cluster-autoscaler', 'karpenter'] });
   });
 
-  test('a node that came back from its reboot without its agent is released, and keeps its spec', async () => {
-    stage = await Stage.with('a', 'b');
-    stage.start();
-    await stage.pass();
-    const reboot = { boot_id: 'boot-0', version: '1.1.0', requested_at: '2026-01-01T00:00:00Z' };
-    await stage.report('a', { current_state: 'StagedAndPerformedUpdate', reboot });
-    await cordon('a');
-    await stage.pass();
-    await stage.loseAgent('a');
-    await stage.pass(901_000);
-    expect(await stage.specs('a', 'b')).toEqual(['RebootedIntoUpdate 1.1.0', 'StagedAndPerformedUpdate 1.1.0']);
-    expect(await cordoned('a')).toBe(false);
-  });
-
   test('a held node keeps its cordon, which is no longer ours', async () => {
     stage = await Stage.with('a');
     await cordon('a');
@@ -144,22 +121,6 @@ describe('recovery', () => {
     await stage.pass();
     expect(await cordoned('a')).toBe(true);
     expect((await stage.nodes.get('a'))!.metadata.annotations).not.toHaveProperty(['brupop.bottlerocket.aws/marks']);
-  });
-
-  test('a label that is taken away ends the update once the agent is gone', async () => {
-    stage = await Stage.with('a', 'b');
-    stage.start();
-    await stage.pass();
-    await cordon('a');
-    await stage.patchNode('a', { metadata: { labels: { 'bottlerocket.aws/updater-interface-version': null } } });
-    await stage.pass();
-    expect(await stage.shadows.get('brs-a')).toBeUndefined();
-    expect(await stage.slots()).toEqual(['brs-a']);
-    expect(await cordoned('a')).toBe(true);
-    await stage.loseAgent('a');
-    await stage.pass();
-    expect(await cordoned('a')).toBe(false);
-    expect(await stage.slots()).toEqual(['brs-b']);
   });
 
   test('a node that is deleted with a slot frees it', async () => {

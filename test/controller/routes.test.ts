@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { routesOf } from '../../runtime/controller/routes.ts';
-import { shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 
@@ -93,19 +92,6 @@ test('conditions come at most ten a second, after what moves updates on', async 
   expect(await written()).toBeLessThanOrEqual(11);
   await stage.pass(2500);
   expect(await written()).toBe(30);
-});
-
-test('a CRD that drops conditions is asked once and works', async () => {
-  stage = await Stage.withoutConditions('a');
-  const before = stage.cluster.audit.length;
-  serve();
-  await stage.pass(60_000);
-  const statusWrites = stage.cluster.audit
-    .slice(before)
-    .filter(({ subresource, verb }) => subresource === 'status' && verb === 'patch');
-  expect(statusWrites).toHaveLength(1);
-  await stage.update('a');
-  expect((await stage.shadows.get(shadowName('a')))!.status?.current_version).toBe('1.1.0');
 });
 
 test('an agent that never comes is missed, once', async () => {

@@ -1,17 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
-import { NODES_PATH, leasesOf, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
+import { NODES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { SlotLedger, SlotsMovedError } from '../../runtime/controller/slots/ledger.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
-import {
-  CONTROLLER_LEASE,
-  GROUP,
-  HOLD_ANNOTATION,
-  NAMESPACE,
-  PAUSED_ANNOTATION,
-  shadowName,
-} from '../../runtime/shadow/names.ts';
+import { GROUP, HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo } from './transports.ts';
 
@@ -121,25 +113,6 @@ test('a shadow that was left by a former node of the name keeps nobody from rele
   await mark('a');
   await succeeded(shadowsPath(NAMESPACE), [{ metadata: { ...metadata, ownerReferences }, ...rest }]);
   expect(await isMarked('a')).toBe(false);
-});
-
-test('a change of the slots is made only on those that the plan was made on', async () => {
-  stage = await Stage.with('a');
-  const leases = leasesOf(stage.transport, NAMESPACE);
-  await leases.create({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name: CONTROLLER_LEASE },
-    spec: { holderIdentity: 'me' },
-  });
-  const ledger = new SlotLedger({ leases, identity: 'me', clock: stage.clock });
-  const { signal } = new AbortController();
-  await ledger.load(signal);
-  const other = new SlotLedger({ leases, identity: 'me', clock: stage.clock });
-  await other.take([{ shadow: 'brs-b', nodeUid: '2' }], signal);
-  await expect(ledger.take([{ shadow: 'brs-a', nodeUid: '1' }], signal)).rejects.toThrow(SlotsMovedError);
-  expect(await stage.slots()).toEqual(['brs-b']);
-  expect(ledger.slots).toMatchObject([{ shadow: 'brs-b', writes: 'unknown' }]);
 });
 
 /** Trace 30: the cache knows of the condition before this process does, and of the start it does not hear for long. */

@@ -164,6 +164,7 @@ test('19: a label that is taken away between the drain and the reboot leaves the
   await drain();
   await stage.patch('/api/v1/nodes/a', { metadata: { labels: { [MANAGED_LABEL]: null } } });
   await stage.pass(60_000);
+  expect(await stage.shadows.get(shadowName('a'))).toBeUndefined();
   expect(await nodeOfA()).toEqual({ cordoned: true, marked: true });
   expect(await stage.slots()).toEqual(['brs-a']);
   await stage.loseAgent('a');

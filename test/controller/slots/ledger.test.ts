@@ -59,6 +59,17 @@ test('in a new term nothing is known of the slots that are found, though this pr
   expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
 });
 
+test('a slot is taken on those alone that the plan was made on, and of others nothing is known', async () => {
+  const { ledger, twin } = await ledgerOn('[]');
+  const other = { shadow: 'brs-n2', nodeUid: 'u2' };
+  await ledger.load(signal);
+  await twin.load(signal);
+  await twin.take([other], signal);
+  await expect(ledger.take([KEY], signal)).rejects.toThrow(SlotsMovedError);
+  expect(ledger.slots).toMatchObject([{ ...other, writes: 'unknown' }]);
+  expect(ledger.slots).toHaveLength(1);
+});
+
 test('nothing is known any more of a slot that somebody else has taken once more', async () => {
   const { ledger, twin, text } = await ledgerOn('[]');
   await ledger.load(signal);
