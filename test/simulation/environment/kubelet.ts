@@ -153,11 +153,12 @@ export class Kubelet {
   /** It works again: it says how things are, does what it would have done, and looks at what it has missed. */
   async #speak(): Promise<void> {
     const { lookout, name } = this.#parts;
-    if (!this.#boot || !this.#registered) return;
-    await this.#say(this.#ready);
+    const boot = this.#boot;
+    if (this.#registered) await this.#say(this.#ready);
     const missed = this.#missed;
     this.#missed = [];
-    for (const act of missed) await act();
+    for (const act of missed) await this.#whileWorking(boot, act);
+    if (!this.#registered) return;
     const present = new Map(lookout.podsOn(name).map((pod) => [pod.metadata.uid, pod]));
     for (const [uid, run] of this.#runs) {
       if (present.has(uid)) continue;

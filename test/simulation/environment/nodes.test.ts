@@ -43,6 +43,18 @@ describe('nodes of the simulation', () => {
     expect(rig.when('agent-node-1 starts')).toHaveLength(1);
   });
 
+  test('that boot while their kubelet is mute register once it is not, and their agent runs again', async () => {
+    const rig = await Rig.at();
+    const speak = rig.environment.machines.muteKubelet('node-1');
+    rig.environment.machines.rebootUnplanned('node-1');
+    await rig.pass(5 * MINUTE);
+    expect(readiness(await rig.node())).toBe('Unknown');
+    speak();
+    await rig.pass(MINUTE);
+    expect(readiness(await rig.node())).toBe('True');
+    expect(rig.when('agent-node-1 starts')).toHaveLength(2);
+  });
+
   test('that are dead keep their pods for five minutes; then these are Terminating, and go when the machine is back', async () => {
     const rig = await Rig.at();
     const before = (await rig.pods('node-1')).filter(({ metadata }) => metadata.namespace === 'shop');
