@@ -1,5 +1,12 @@
 import type { Mutant } from './mutant.ts';
 
+/** What tries whom a release is blamed on. */
+const OF_BLAME = [
+  'test/controller/plan/failure-budget.test.ts',
+  'test/controller/plan/blame.test.ts',
+  'test/controller/plan/properties.test.ts',
+];
+
 /** Rules F and C: what a release is to blame for, and what older clients may not destroy. */
 export const failureMutants: readonly Mutant[] = [
   {
@@ -24,11 +31,7 @@ export const failureMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/releases.ts',
     find: 'const present = notReturned ? shadow.spec.version : current;',
     replace: "const present = soak === 'failed' ? current : null;",
-    tests: [
-      'test/controller/plan/failure-budget.test.ts',
-      'test/controller/plan/blame.test.ts',
-      'test/controller/plan/properties.test.ts',
-    ],
+    tests: OF_BLAME,
   },
   {
     rule: 'F2',
@@ -36,11 +39,7 @@ export const failureMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/releases.ts',
     find: 'if (!this.failed.has(uid)) this.inFlight += 1;',
     replace: 'this.inFlight += 1;',
-    tests: [
-      'test/controller/plan/failure-budget.test.ts',
-      'test/controller/plan/blame.test.ts',
-      'test/controller/plan/properties.test.ts',
-    ],
+    tests: OF_BLAME,
   },
   {
     rule: 'F2',
@@ -48,11 +47,7 @@ export const failureMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/releases.ts',
     find: 'shadow.stale || ',
     replace: '',
-    tests: [
-      'test/controller/plan/failure-budget.test.ts',
-      'test/controller/plan/blame.test.ts',
-      'test/controller/plan/properties.test.ts',
-    ],
+    tests: OF_BLAME,
   },
   {
     rule: 'F2',

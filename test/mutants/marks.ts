@@ -1,5 +1,12 @@
 import type { Mutant } from './mutant.ts';
 
+/** What tries releases and rescues by the controller. */
+const OF_RELEASES = [
+  'test/controller/stale-caches.test.ts',
+  'test/controller/rollout.test.ts',
+  'test/controller/traces.test.ts',
+];
+
 /** Rules M: what is ours on a Node. */
 export const markMutants: readonly Mutant[] = [
   {
@@ -168,11 +175,7 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/release.ts',
     find: 'isIdle(shadow)',
     replace: 'true',
-    tests: [
-      'test/controller/stale-caches.test.ts',
-      'test/controller/rollout.test.ts',
-      'test/controller/traces.test.ts',
-    ],
+    tests: OF_RELEASES,
   },
   {
     rule: 'M8 (c)',
@@ -180,11 +183,7 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/release.ts',
     find: ' || (await agentRuns(ports, nodeName, signal))',
     replace: '',
-    tests: [
-      'test/controller/stale-caches.test.ts',
-      'test/controller/rollout.test.ts',
-      'test/controller/traces.test.ts',
-    ],
+    tests: OF_RELEASES,
   },
   {
     rule: 'M8 (c)',
@@ -192,10 +191,6 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/release.ts',
     find: 'await endUpdate(ports, { shadow, bootId: node.status?.nodeInfo?.bootID }, signal)',
     replace: 'true',
-    tests: [
-      'test/controller/stale-caches.test.ts',
-      'test/controller/rollout.test.ts',
-      'test/controller/traces.test.ts',
-    ],
+    tests: OF_RELEASES,
   },
 ];

@@ -3,9 +3,15 @@ import type { Mutant } from './mutant.ts';
 /** What tries the list of slots on the Lease. */
 const OF_THE_LIST = [
   'test/controller/slots/ledger.test.ts',
-  'test/controller/stale-caches.test.ts',
   'test/controller/fencing.test.ts',
   'test/controller/leaders.test.ts',
+];
+
+/** What tries the end of a slot, and what may come too late. */
+const OF_FENCING = [
+  'test/controller/fencing.test.ts',
+  'test/controller/leaders.test.ts',
+  'test/controller/stale-caches.test.ts',
 ];
 
 /** Rules L: who may be updating. */
@@ -123,11 +129,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/fencing.ts',
     find: 'another(annotations?.[BUMPED_ANNOTATION])',
     replace: "'1'",
-    tests: [
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-      'test/controller/stale-caches.test.ts',
-    ],
+    tests: OF_FENCING,
   },
   {
     rule: 'L3 (c)',
@@ -135,11 +137,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/fencing.ts',
     find: "!(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal))",
     replace: 'true',
-    tests: [
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-      'test/controller/stale-caches.test.ts',
-    ],
+    tests: OF_FENCING,
   },
   {
     rule: 'L3',
@@ -147,11 +145,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/fencing.ts',
     find: ' || readMarks(node)',
     replace: '',
-    tests: [
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-      'test/controller/stale-caches.test.ts',
-    ],
+    tests: OF_FENCING,
   },
   {
     rule: 'L3',
@@ -159,11 +153,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/fencing.ts',
     find: 'await ports.nodes.patch(name, releasedPatch(node), signal);',
     replace: '',
-    tests: [
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-      'test/controller/stale-caches.test.ts',
-    ],
+    tests: OF_FENCING,
   },
   {
     rule: 'L3',
@@ -171,11 +161,7 @@ export const slotMutants: readonly Mutant[] = [
     file: 'runtime/controller/actions/fencing.ts',
     find: 'another(annotations?.[RELEASED_ANNOTATION])',
     replace: "'1'",
-    tests: [
-      'test/controller/fencing.test.ts',
-      'test/controller/leaders.test.ts',
-      'test/controller/stale-caches.test.ts',
-    ],
+    tests: OF_FENCING,
   },
   {
     rule: 'L5',
@@ -208,7 +194,6 @@ export const slotMutants: readonly Mutant[] = [
     find: 'const { node, shadow } = info;\n  if (node.marks) return true;',
     replace: 'const { shadow } = info;',
     tests: [
-      'test/controller/plan/starts.test.ts',
       'test/controller/plan/starts.test.ts',
       'test/controller/plan/progress-deadline.test.ts',
       'test/controller/traces.test.ts',

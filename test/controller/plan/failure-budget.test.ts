@@ -124,14 +124,6 @@ describe('the failure budget', () => {
     expect(started(fleet({ a: parts, b: {} }), { maxFailed: once })).toEqual(['b']);
   });
 
-  test('where the newer fields are dropped every failure counts', () => {
-    const parts = {
-      spec: { version: '1.1.0' },
-      status: { crash_count: 1, state_transition_failure_timestamp: moment(-1) },
-    };
-    expect(reasons(fleet({ a: parts, b: {} }), { maxFailed: once })).toMatchObject({ b: 'RolloutHalted' });
-  });
-
   test('a node that does not return, or is not Ready after its update, counts', () => {
     const gone = {
       ...rebooting,
