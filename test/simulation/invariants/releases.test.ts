@@ -93,6 +93,20 @@ describe('blame', () => {
     expect(fails(rebooted('1.1.0', true), 'BootFailed')).toHaveLength(1);
   });
 
+  test('a host that goes down by itself tries what is activated', () => {
+    const fallsBack = (...actions: readonly string[]): readonly string[] => {
+      const told = actions.reduce((story, action) => story.call('n1', action), started());
+      const back = told
+        .host('n1', { kind: 'down', asked: false })
+        .host('n1', { kind: 'up', bootId: 'b2', version: '1.0.0' });
+      return fails(back, 'BootFailed');
+    };
+    expect(fallsBack('prepare-update', 'activate-update')).toEqual([]);
+    expect(fallsBack('prepare-update')).toHaveLength(1);
+    expect(fallsBack('activate-update', 'deactivate-update')).toHaveLength(1);
+    expect(fallsBack('activate-update', 'prepare-update')).toHaveLength(1);
+  });
+
   test('a download that failed had begun', () => {
     expect(fails(started().call('n1', 'prepare-update', 500), 'PrepareFailed')).toHaveLength(1);
     expect(fails(started().call('n1', 'prepare-update', 'none'), 'PrepareFailed')).toEqual([]);

@@ -8,9 +8,11 @@ export class SeenHost {
   asked = false;
   readonly boots = new Set<string>();
   readonly versions = new Set<string>();
-  /** What its API was asked since the last start of an update and has not refused, and whether it has gone down for that. */
+  /** What its API was asked since the last start of an update and has not refused. */
   calls = new Set<string>();
+  /** Whether it has gone down since then as its API was asked to, or with an update activated: whatever made it go down, the boot loader tries that. */
   downForUpdate = false;
+  #activated = false;
 
   see({ event }: HostEntry): void {
     if (event.kind === 'up') {
@@ -18,11 +20,18 @@ export class SeenHost {
       this.version = event.version;
       this.boots.add(event.bootId);
       this.versions.add(event.version);
+      this.#activated = false;
     } else if (event.kind === 'down') {
       this.up = false;
       this.asked = event.asked;
-      this.downForUpdate ||= event.asked;
-    } else if (isTaken(event)) this.calls.add(event.path);
+      this.downForUpdate ||= event.asked || this.#activated;
+    } else if (isTaken(event)) this.#told(event.path);
+  }
+
+  #told(path: string): void {
+    this.calls.add(path);
+    if (path === '/actions/activate-update') this.#activated = true;
+    else if (path === '/actions/deactivate-update' || path === '/actions/prepare-update') this.#activated = false;
   }
 
   /** An update starts on its node. */
