@@ -144,6 +144,7 @@ describe('a failure of an older agent', () => {
 
   test.each<[string, Parts['status'], string]>([
     ['counts where nothing is on record', {}, 'RolloutHalted'],
+    ['counts where null is on record', { last_failure: null, failed_versions: null }, 'RolloutHalted'],
     [
       'counts though a newer one before it has left its record',
       { last_failure: recorded(-90), failed_versions: ['0.9.0'] },
