@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../runtime/lib/clock.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { labelSelector } from '../cluster/selector.ts';
 import { controllerUid, isActive, isFinished, isReady, scaled } from './pods.ts';
 import type { Budget, SimPod, World } from './types.ts';
 
+/** So long a pod whose eviction was granted, and that nobody deletes, counts as gone, milliseconds: as the disruption controller has it. */
+export const DISRUPTED_MS = 120_000;
+
+type Counted = Pick<World, 'budgets' | 'pods' | 'replicaSets'>;
+
 /** The requests that bring the status of every PodDisruptionBudget up to date: it is what evictions are judged by. */
-export function budgets(world: World): readonly KubeRequest[] {
+export function budgets(world: Counted, clock: Pick<Clock, 'now'>): readonly KubeRequest[] {
   return world.budgets.flatMap((budget) => {
     const pods = world.pods.filter((pod) => covers(budget, pod) && !isFinished(pod));
     if (!isCountable(budget, pods)) return [];
-    const status = budgetStatus(budget, pods, world);
+    const status = budgetStatus(budget, pods, { ...world, now: clock.now() });
     if (isDeepStrictEqual({ ...budget.status, ...status }, budget.status)) return [];
     const body = {
       ...budget,
@@ -37,8 +43,8 @@ function isCountable({ spec }: Budget, pods: readonly SimPod[]): boolean {
   return controllers.every(({ kind }) => SCALED.has(kind));
 }
 
-function budgetStatus(budget: Budget, pods: readonly SimPod[], world: World): object {
-  const disruptedPods = stillDisrupted(budget, pods);
+function budgetStatus(budget: Budget, pods: readonly SimPod[], world: Counted & { readonly now: number }): object {
+  const disruptedPods = stillDisrupted(budget, pods, world.now);
   const currentHealthy = pods.filter(
     (pod) => isActive(pod) && isReady(pod) && !(pod.metadata.name in disruptedPods),
   ).length;
@@ -58,14 +64,16 @@ function covers({ metadata, spec }: Budget, pod: SimPod): boolean {
   return pod.metadata.namespace === metadata.namespace && labelSelector(spec.selector)(pod.metadata.labels ?? {});
 }
 
-/** Pods whose eviction was granted and whose deletion is not yet to be seen: they are as good as gone. */
-function stillDisrupted({ status }: Budget, pods: readonly SimPod[]): Readonly<Record<string, string>> {
+/** Pods whose eviction was granted and whose deletion is not yet to be seen: they are as good as gone, for a while. */
+function stillDisrupted({ status }: Budget, pods: readonly SimPod[], now: number): Readonly<Record<string, string>> {
   const present = new Set(pods.filter(isActive).map(({ metadata }) => metadata.name));
-  return Object.fromEntries(Object.entries(status?.disruptedPods ?? {}).filter(([name]) => present.has(name)));
+  const isFresh = ([name, at]: readonly [string, string]): boolean =>
+    present.has(name) && Date.parse(at) + DISRUPTED_MS > now;
+  return Object.fromEntries(Object.entries(status?.disruptedPods ?? {}).filter(isFresh));
 }
 
 /** How many pods there should be: the size of the ReplicaSets that own them, and the pods themselves that none owns. */
-function expected(pods: readonly SimPod[], world: World): number {
+function expected(pods: readonly SimPod[], world: Counted): number {
   const owners = new Set(pods.map(controllerUid));
   const sets = world.replicaSets.filter(({ metadata }) => owners.has(metadata.uid));
   const owned = new Set<string | undefined>(sets.map(({ metadata }) => metadata.uid));

@@ -47,7 +47,7 @@ export function decide(
     ...deployments(world, clock),
     ...replicaSets(world, random),
     ...schedule(world, clock),
-    ...budgets(world),
+    ...budgets(world, clock),
   ];
 }
 

@@ -117,12 +117,18 @@ function reasonOf(signal: AbortSignal | undefined): Error {
  */
 export class Life {
   #isOver = false;
+  #isSilent = false;
   #freezes = 0;
   #held: (() => void)[] = [];
   readonly #onOver = new Set<() => void>();
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether its machine went with it: nothing is left that could close its connections. */
+  get isSilent(): boolean {
+    return this.#isSilent;
   }
 
   /** Whether it neither acts nor hears, for now or for ever. */
@@ -150,9 +156,10 @@ export class Life {
     };
   }
 
-  end(): void {
+  end(how?: 'silent'): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#isSilent = how === 'silent';
     this.#held = [];
     for (const happen of this.#onOver) happen();
   }

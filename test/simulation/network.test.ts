@@ -169,3 +169,50 @@ test('the watches of a process that was killed end at the server', async () => {
   await world.advance(400_000);
   expect([...world.seen, ...world.heard]).toEqual(['ADDED']);
 });
+
+/** An agent that asks an apiserver which never answers; `ended` = when that heard that the agent has hung up. */
+async function asking() {
+  const { time, network, advance } = await line();
+  const [server, client] = [new Life(), new Life()];
+  const ended: number[] = [];
+  const serve = (_: unknown, gone: AbortSignal): Promise<never> =>
+    new Promise(() => gone.addEventListener('abort', () => ended.push(Math.round(time.monotonic() / 1000))));
+  network.open({ name: 'apiserver-1', life: server, serve });
+  const process = { name: 'agent-n1', kind: 'agent', node: 'n1' } as Process;
+  const heard: string[] = [];
+  const ask = (): void => {
+    network
+      .exchange({ process, life: client, user: ADMIN })(
+        { method: 'POST', path: '/ask', headers: {} },
+        new AbortController().signal,
+      )
+      .catch((error: Error) => heard.push(error.message));
+  };
+  return { server, client, ended, heard, ask, advance };
+}
+
+test('an apiserver whose machine is off answers nobody, and goes on to be asked until its node counts as lost', async () => {
+  const world = await asking();
+  world.ask();
+  await world.advance(1000);
+  world.server.end('silent');
+  world.ask();
+  await world.advance(40_000);
+  expect(world.heard).toEqual([]);
+  await world.advance(10_000);
+  world.ask();
+  await world.advance(1000);
+  expect(world.heard).toEqual(['ECONNREFUSED']);
+});
+
+test.each([
+  { how: undefined, why: 'was killed', noticed: 1 },
+  { how: 'silent', why: 'went with its machine', noticed: 41 },
+] as const)('an apiserver hears after $noticed s of an agent that $why', async ({ how, noticed }) => {
+  const world = await asking();
+  world.ask();
+  await world.advance(1000);
+  world.client.end(how);
+  await world.advance(60_000);
+  expect(world.ended).toEqual([noticed]);
+});

@@ -60,6 +60,8 @@ export interface Container {
   readonly node: string;
   /** Name of its pod. */
   readonly pod: string;
+  /** How far the wall clock of its machine is off, milliseconds. */
+  readonly offMs: () => number;
   /** What an agent has of its node; nothing else reaches the host. */
   readonly host?: HostAccess;
   /** What runs in place of the program of its kind. */

@@ -52,6 +52,7 @@ export const PLOTS: readonly Plot[] = [
   ...followed('slot-taken'),
   ...followed('spec-start'),
   ...followed('spec-advance'),
+  ...followed('spec-call-off'),
   ...followed('spec-rescue'),
   ...followed('slot-given-back'),
   ...followed('node-touched'),
@@ -124,6 +125,23 @@ export const PLOTS: readonly Plot[] = [
   // Who asks is gone before it is known who asks.
   [scene('no-token-reviews', 'before', 'drain-asked'), scene('agent-crashes', 'before', 'drain-asked', SOON)],
   [scene('slow', 'before', 'drain-asked'), scene('agent-crashes', 'before', 'drain-asked', SOON)],
+  // Called off before the node is disturbed.
+  [scene('hold', 'after', 'status-staged'), scene('lands-late', 'before', 'spec-call-off')],
+  [scene('hold', 'after', 'status-staged'), scene('unplanned-reboot', 'before', 'spec-call-off')],
+  [scene('hold', 'after', 'status-staged'), scene('delete-shadow', 'between', 'spec-call-off')],
+  [scene('hold', 'before', 'drain-asked'), scene('agent-crashes', 'after', 'spec-call-off', SOON)],
+  [scene('budget-blocks', 'after', 'status-staged'), scene('spec-refused', 'before', 'spec-call-off')],
+  [scene('budget-blocks', 'after', 'spec-start'), scene('budget-blocks', 'after', 'status-staged')],
+  // Rescued, while the agent comes back after all.
+  [scene('agent-lost', 'after', 'cordon'), scene('upstream-agent', 'before', 'spec-rescue')],
+  [scene('agent-lost', 'after', 'drained'), scene('unplanned-reboot', 'before', 'spec-rescue')],
+  [scene('agent-lost', 'after', 'status-staged'), scene('node-refused', 'before', 'spec-rescue')],
+  // What a shadow says last is deleted with it.
+  [scene('unmanage', 'after', 'reboot-asked')],
+  [scene('unmanage', 'after', 'spec-advance', LATER), scene('kill-controller', 'before', 'shadow-deleted')],
+  // A machine goes without a word, with whoever works on another.
+  [scene('machine-dies', 'before', 'drain-asked', SOON)],
+  [scene('machine-dies', 'before', 'cordon', SOON), scene('freeze', 'before', 'cordon')],
   // Refused for good, again and again.
   [scene('spec-refused', 'before', 'spec-start')],
   [scene('spec-refused', 'before', 'spec-advance')],

@@ -50,6 +50,11 @@ export class Processes implements Containers {
   }
 }
 
+interface End {
+  readonly why?: string;
+  readonly how?: 'silent';
+}
+
 interface Run {
   readonly life: Life;
   readonly stop: AbortController;
@@ -82,7 +87,7 @@ class SimulatedProcess implements Process {
     if (this.#run) return;
     const { time, network, scenario, onLog } = this.#options;
     const run: Run = { life: new Life(), stop: new AbortController() };
-    const clock = new ProcessClock(time, run.life, () => this.#off);
+    const clock = new ProcessClock(time, run.life, () => this.#container.offMs() + this.#off);
     this.#run = run;
     this.lives += 1;
     this.#tell('starts');
@@ -101,13 +106,17 @@ class SimulatedProcess implements Process {
       signal: run.stop.signal,
     });
     ended.then(
-      (reason) => this.#over(run, 'ended', reason ?? undefined),
-      (error: unknown) => this.#over(run, run.stop.signal.aborted ? 'ended' : 'failed', String(error)),
+      (reason) => this.#over(run, 'ended', reason === undefined ? {} : { why: reason }),
+      (error: unknown) => this.#over(run, run.stop.signal.aborted ? 'ended' : 'failed', { why: String(error) }),
     );
   }
 
   kill(): void {
     if (this.#run) this.#over(this.#run, 'killed');
+  }
+
+  vanish(): void {
+    if (this.#run) this.#over(this.#run, 'killed', { why: 'its machine is off', how: 'silent' });
   }
 
   terminate(): void {
@@ -126,10 +135,10 @@ class SimulatedProcess implements Process {
     this.#off = offMs;
   }
 
-  #over(run: Run, event: keyof typeof EXIT_CODES, why?: string): void {
+  #over(run: Run, event: keyof typeof EXIT_CODES, { why, how }: End = {}): void {
     if (this.#run !== run) return;
     this.#run = undefined;
-    run.life.end();
+    run.life.end(how);
     this.#tell(event, why);
     this.#container.onEnd({ exitCode: EXIT_CODES[event], ...(why !== undefined && { message: why }) });
   }

@@ -28,6 +28,10 @@ export interface Visit {
 
 /** Nodes send to an endpoint that has gone for so long, milliseconds. */
 const STALE_MS = 3_000;
+/** So long an apiserver whose machine is off stays an endpoint: until its node counts as lost, milliseconds. */
+const LOST_MS = 42_000;
+/** An apiserver asks a silent connection whether it is alive after 30 s, and then each second, ten times (`keepAliveInitialDelay`), milliseconds. */
+const KEEP_ALIVE_MS = 40_000;
 const API = 'api';
 
 /** The Service of the apiservers. */
@@ -57,7 +61,7 @@ export class Replicas {
   }
 
   #leave(one: Endpoint): void {
-    one.leftAt ??= this.#time.monotonic();
+    one.leftAt ??= this.#time.monotonic() + (one.replica.life.isSilent ? LOST_MS : 0);
   }
 
   /** One of the endpoints, as nodes know them. */
@@ -70,18 +74,21 @@ export class Replicas {
   /** The request has arrived where the replica is, or was. */
   visit(replica: Replica | undefined, { from, incoming, sender }: Visit): Promise<Reply> {
     return new Promise((resolve, reject) => {
+      if (replica?.life.isSilent) return;
       if (!replica || replica.life.isOver) return reject(failure('ECONNREFUSED'));
       const { life, name, serve } = replica;
       const hungUp = new AbortController();
-      sender.onGone(() => void this.#lines.pass(from, name).then(() => hungUp.abort()));
-      const leave = life.onOver(() => reject(failure('ECONNRESET')));
+      const noticed = (): Promise<unknown> =>
+        sender.isSilent() ? this.#time.sleep(KEEP_ALIVE_MS) : this.#lines.pass(from, name);
+      sender.onGone(() => void noticed().then(() => hungUp.abort()));
+      const leave = life.onOver(() => (life.isSilent ? undefined : reject(failure('ECONNRESET'))));
       life.deliver(() => {
         serve(incoming, hungUp.signal)
           .finally(leave)
           .then(
             // What ended just now has sent nothing.
             (reply) => life.isOver || resolve(reply),
-            () => reject(failure('ECONNRESET')),
+            () => life.isSilent || reject(failure('ECONNRESET')),
           );
       });
     });

@@ -121,13 +121,15 @@ export interface Process {
   readonly running: boolean;
   /** kill -9: nothing more is sent, no answer arrives, all memory is lost. What was sent may still land. */
   kill(): void;
+  /** The same with its machine: who is connected to it, or connects to it, hears nothing at all. */
+  vanish(): void;
   /** SIGTERM: it may do what it does then. */
   terminate(): void;
   /** Begins anew, with no memory. Nothing where it runs. */
   start(): void;
   /** SIGSTOP, or a machine that stalls: it does nothing and hears nothing until what is returned is called; its clocks go on. */
   freeze(): () => void;
-  /** How far its wall clock is off; it may jump at any time. Its monotonic clock never does. */
+  /** How far its wall clock is off from that of its machine; it may jump at any time. Its monotonic clock never does. */
   setClock(offMs: number): void;
 }
 

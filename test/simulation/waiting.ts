@@ -4,6 +4,8 @@ import type { Life, TrueTime } from './clock.ts';
 export interface Sender {
   /** It has an answer, has given up, or is dead. */
   readonly isGone: () => boolean;
+  /** It went with its machine, and nobody closes its connections. */
+  readonly isSilent: () => boolean;
   /** Told when it no longer waits, without an answer. */
   readonly onGone: (happen: () => void) => void;
   /** The same, and when it has its answer. */
@@ -45,6 +47,7 @@ export function waitFor<T>(patience: Patience, send: (sender: Sender) => Promise
     signal?.addEventListener('abort', onAbort, { once: true });
     const sender: Sender = {
       isGone: () => isOver,
+      isSilent: () => life.isSilent,
       onGone: (happen) => void gone.push(happen),
       onOver: (happen) => void over.push(happen),
     };

@@ -147,9 +147,16 @@ describe('a disruption budget', () => {
     spec: { replicas: 4, selector, template: { spec: {} } },
   };
 
-  function status(spec: Partial<Budget['spec']>, pods: readonly SimPod[], known: Budget['status'] = {}): object {
+  const NOW = Date.parse('2026-01-01T00:01:00Z');
+
+  function status(
+    spec: Partial<Budget['spec']>,
+    pods: readonly SimPod[],
+    known: Budget['status'] = {},
+    now = NOW,
+  ): object {
     const budget = { metadata, spec: { selector, ...spec }, status: known };
-    const [request] = budgets({ ...EMPTY, pods, replicaSets: [set], budgets: [budget] });
+    const [request] = budgets({ ...EMPTY, pods, replicaSets: [set], budgets: [budget] }, { now: () => now });
     return (request!.body as { readonly status: object }).status;
   }
 
@@ -193,9 +200,18 @@ describe('a disruption budget', () => {
     });
   });
 
+  test('no longer counts one after two minutes in which nobody has deleted the pod', () => {
+    const disruptedPods = { a: '2026-01-01T00:00:00Z' };
+    expect(status({ minAvailable: 3 }, four, { disruptedPods }, NOW + 60_000)).toMatchObject({
+      currentHealthy: 4,
+      disruptionsAllowed: 1,
+      disruptedPods: {},
+    });
+  });
+
   test('is not written again when nothing changed', () => {
     const budget = { metadata, spec: { selector, minAvailable: 3 }, status: status({ minAvailable: 3 }, four) };
-    expect(budgets({ ...EMPTY, pods: four, replicaSets: [set], budgets: [budget] })).toEqual([]);
+    expect(budgets({ ...EMPTY, pods: four, replicaSets: [set], budgets: [budget] }, { now: () => NOW })).toEqual([]);
   });
 });
 

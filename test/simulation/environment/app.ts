@@ -1,9 +1,10 @@
+import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Toleration } from '../../../runtime/kube/objects.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
-import { budgets } from '../../../sim/kubernetes/budgets.ts';
+import { budgets, DISRUPTED_MS } from '../../../sim/kubernetes/budgets.ts';
 import { controllerUid, createPod, isActive, isReady } from '../../../sim/kubernetes/pods.ts';
 import { toleratesNode } from '../../../sim/kubernetes/selectors.ts';
-import type { Budget, SimNode, SimPod, Workload, World } from '../../../sim/kubernetes/types.ts';
+import type { Budget, SimNode, SimPod, Workload } from '../../../sim/kubernetes/types.ts';
 import { between, oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout, Watcher } from './lookout.ts';
@@ -25,6 +26,7 @@ export interface AppSpec {
 }
 
 export interface AppParts {
+  readonly clock: Pick<Clock, 'now'>;
   readonly random: Random;
   readonly timers: Timers;
   readonly hand: Hand;
@@ -105,11 +107,13 @@ export class App implements Watcher {
 
   /** As the disruption controller does: it is what evictions are judged by. */
   async #count(set: Workload, pods: readonly SimPod[]): Promise<void> {
-    const { hand } = this.#parts;
+    const { hand, clock, timers } = this.#parts;
     const list = await hand.get<{ items: readonly Budget[] }>(this.budgetsPath);
     const mine = (list?.items ?? []).filter(({ spec }) => spec.selector?.matchLabels?.['app'] === this.spec.name);
-    const seen: Partial<World> = { budgets: mine, pods, replicaSets: [set] };
-    for (const { path, body } of budgets(seen as World)) {
+    // Who was granted an eviction and is there all the same counts again after a while, and nothing happens then that would say so.
+    if (mine.some(({ status }) => Object.keys(status?.disruptedPods ?? {}).length > 0))
+      timers.after(DISRUPTED_MS, () => this.look());
+    for (const { path, body } of budgets({ budgets: mine, pods, replicaSets: [set] }, clock)) {
       if (!(await hand.replace(path, body as object))) this.look();
     }
   }

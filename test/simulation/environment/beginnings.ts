@@ -14,8 +14,9 @@ import {
   shadowName,
 } from '../../../runtime/shadow/names.ts';
 import { oneOf, shuffled } from './chance.ts';
+import type { Family } from './family.ts';
 import type { Hand } from './hand.ts';
-import { lostStatus } from './node-status.ts';
+import { lostStatus, ownLabels } from './node-status.ts';
 
 /** What a node has behind it when the run begins. */
 export type Beginning =
@@ -75,6 +76,7 @@ export interface PastParts {
   readonly before: Hand;
   readonly person: Hand;
   readonly kubelet: (node: string) => Hand;
+  readonly family: (node: string) => Family;
   /** What most machines run, and what those ran that were updated to that. */
   readonly version: string;
   readonly older: string;
@@ -107,15 +109,18 @@ export async function leave({ nodes, hasGhost, isStoredAsV1 }: Past, parts: Past
 
 async function leaveNode(name: string, beginning: Beginning, parts: PastParts): Promise<void> {
   const { before, kubelet, now } = parts;
-  const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
-  const labels = { ...own, ...(beginning !== 'unmanaged' && { [MANAGED_LABEL]: MANAGED_LABEL_VALUE }) };
+  const family = parts.family(name);
+  const labels = {
+    ...ownLabels(name, family),
+    ...(beginning !== 'unmanaged' && { [MANAGED_LABEL]: MANAGED_LABEL_VALUE }),
+  };
   const made = await kubelet(name).create<Node>('/api/v1/nodes', { metadata: { name, labels }, spec: {} });
   if (!made) return;
   const left = leftOn(beginning, parts);
   if (left) await shadow(before, made.metadata, left);
   await change(name, beginning, parts);
   if (!isDead(beginning)) return;
-  const osImage = `Bottlerocket OS ${parts.version} (aws-k8s-1.33)`;
+  const osImage = `Bottlerocket OS ${parts.version} (${family.variant})`;
   const status = { ...lostStatus(made, now - MONTH_MS), nodeInfo: { osImage, bootID: OLD_BOOT } };
   await kubelet(name).patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
 }

@@ -8,6 +8,7 @@ import { App, type AppSpec } from './app.ts';
 import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './beginnings.ts';
 import { chance } from './chance.ts';
 import { Daemons, programOf } from './daemons.ts';
+import { type Family, familyOf } from './family.ts';
 import { Hand } from './hand.ts';
 import { Lookout } from './lookout.ts';
 import { createMachines, Troubles } from './machines.ts';
@@ -70,12 +71,12 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     const hand = new Hand(cluster, 'kube-controller-manager');
     const timers = new Timers(time);
     const lookout = new Lookout(hand);
-    const parts = (concern: string) => ({ random: this.#chance(concern), timers, hand, lookout });
+    const parts = (concern: string) => ({ random: this.#chance(concern), clock: time, timers, hand, lookout });
     this.#terms = terms;
     this.#timers = timers;
     this.#lookout = lookout;
     this.#controllers = hand;
-    this.#lifecycle = new NodeLifecycle({ ...parts('lifecycle'), clock: time });
+    this.#lifecycle = new NodeLifecycle(parts('lifecycle'));
     this.#daemons = new Daemons(parts('daemons'));
     const drawn = drawApps(scenario.nodes, this.#chance('apps'));
     this.#apps = [...OPERATOR, ...drawn].map((spec) => new App(spec, parts(spec.name)));
@@ -125,7 +126,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     const { cluster, time, scenario } = this.#terms;
     const [before, person] = [new Hand(cluster, 'older-operator'), new Hand(cluster, 'person')];
     const kubelet = (node: string): Hand => new Hand(cluster, `kubelet ${node}`);
-    await leave(past, { before, person, kubelet, ...this.#versions, now: time.now() });
+    await leave(past, { before, person, kubelet, family: this.#family, ...this.#versions, now: time.now() });
     const random = this.#chance('returns');
     for (const [name, beginning] of past.nodes) {
       if (!isDead(beginning)) continue;
@@ -156,6 +157,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     return new Site({
       name,
       version,
+      family: this.#family(name),
       random: this.#chance(`${name}/${this.#machinesBuilt}`),
       cluster,
       time,
@@ -168,6 +170,8 @@ class KubernetesEnvironment implements SimulatedEnvironment {
       flaw: (running) => this.#flaw(running),
     });
   }
+
+  readonly #family = (node: string): Family => familyOf(this.#terms.scenario.seed, node);
 
   #flaw(version: string): Release['bad'] {
     return this.#terms.scenario.releases.find((release) => release.version === version)?.bad;

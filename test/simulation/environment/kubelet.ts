@@ -4,9 +4,10 @@ import type { Boot } from '../../../sim/hosts/machine.ts';
 import { isFinished } from '../../../sim/kubernetes/pods.ts';
 import type { SimPod } from '../../../sim/kubernetes/types.ts';
 import { between } from './chance.ts';
+import type { Family } from './family.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout } from './lookout.ts';
-import { kubeletStatus, machineStatus, READY, STARTING } from './node-status.ts';
+import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from './node-status.ts';
 import { PodRun, type Program } from './pod-run.ts';
 import type { Timers } from './timers.ts';
 
@@ -19,7 +20,7 @@ export interface KubeletParts {
   readonly name: string;
   /** With which a Node is registered. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly variant: string;
+  readonly family: Family;
   /** Of the machine. */
   readonly clock: Clock;
   readonly random: Random;
@@ -63,8 +64,8 @@ export class Kubelet {
   }
 
   /** The machine is down, at once. */
-  down(): void {
-    for (const run of this.#runs.values()) run.stop();
+  down(how: 'orderly' | 'silent'): void {
+    for (const run of this.#runs.values()) run.stop(how === 'silent' ? 'vanished' : 'killed');
     this.#runs.clear();
     this.#boot = undefined;
     this.#registered = false;
@@ -95,7 +96,7 @@ export class Kubelet {
     const { uid } = pod.metadata;
     const run = this.#runs.get(uid);
     if (gone) {
-      run?.stop();
+      run?.stop('killed');
       this.#runs.delete(uid);
     } else if (run) run.update(pod);
     else if (!isFinished(pod)) this.#runs.set(uid, this.#begin(pod));
@@ -120,10 +121,10 @@ export class Kubelet {
   }
 
   async #register(boot: Boot): Promise<void> {
-    const { name, hand, labels, lookout, variant } = this.#parts;
-    const status = { ...machineStatus(name, boot, variant), ...this.#conditions(false) };
+    const { name, hand, labels, lookout, family } = this.#parts;
+    const status = { ...machineStatus(name, boot, family), ...this.#conditions(false) };
     const patched = await hand.patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
-    const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
+    const own = ownLabels(name, family);
     const metadata = { name, labels: { ...own, ...labels } };
     if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: {}, status });
     if (this.#boot !== boot) return;
@@ -162,7 +163,7 @@ export class Kubelet {
     const present = new Map(lookout.podsOn(name).map((pod) => [pod.metadata.uid, pod]));
     for (const [uid, run] of this.#runs) {
       if (present.has(uid)) continue;
-      run.stop();
+      run.stop('killed');
       this.#runs.delete(uid);
     }
     for (const pod of present.values()) this.podChanged(pod, false);

@@ -30,12 +30,16 @@ export class MachineClock implements Clock {
   }
 }
 
-export interface MachineOptions extends Pick<HostOptions, 'random' | 'releases' | 'version' | 'boots'> {
+export interface MachineOptions extends Pick<
+  HostOptions,
+  'random' | 'releases' | 'version' | 'variant' | 'arch' | 'boots'
+> {
   readonly name: string;
   readonly time: TrueTime;
   readonly onHost: (entry: HostEntry) => void;
   readonly onUp: (boot: Boot) => void;
-  readonly onDown: () => void;
+  /** @param how silent where nobody had asked for it: nothing is told to end, and no connection is closed */
+  readonly onDown: (how: 'orderly' | 'silent') => void;
 }
 
 /** A machine with a host on it, of which the history tells. */
@@ -66,7 +70,7 @@ export class Machine {
 
   #down(): void {
     this.#tell({ kind: 'down', asked: this.#asked });
-    this.#options.onDown();
+    this.#options.onDown(this.#asked ? 'orderly' : 'silent');
   }
 
   #answered({ method, path }: HostCall, answer: HostAnswer): void {

@@ -57,7 +57,6 @@ export function createMachines(parts: MachinesParts): Environment['machines'] {
     setClock: (node, offMs) => {
       const site = sites.get(node);
       if (site) site.machine.clock.offMs = offMs;
-      pods.agent(node)?.setClock(offMs);
     },
     remove: (node, again) => remove(node, again, parts),
     crashAgent: (node) => pods.agent(node)?.kill(),

@@ -2,6 +2,7 @@ import type { Condition } from '../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Boot } from '../../../sim/hosts/machine.ts';
 import type { SimNode } from '../../../sim/kubernetes/types.ts';
+import { archOf, type Family } from './family.ts';
 
 type Word = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
 
@@ -33,18 +34,23 @@ export function lostStatus(node: SimNode, now: number): object {
   return { conditions: types.map((type) => transition(node, { type, ...LOST }, now)) };
 }
 
+/** With which a kubelet registers its Node. */
+export function ownLabels(name: string, family: Family): Readonly<Record<string, string>> {
+  return { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': archOf(family) };
+}
+
 /** What does not change from one look to the next. */
-export function machineStatus(name: string, { id, version }: Boot, variant: string): object {
+export function machineStatus(name: string, { id, version }: Boot, family: Family): object {
   return {
     capacity: CAPACITY,
     allocatable: CAPACITY,
     addresses: [{ type: 'Hostname', address: name }],
     nodeInfo: {
-      osImage: `Bottlerocket OS ${version} (${variant})`,
+      osImage: `Bottlerocket OS ${version} (${family.variant})`,
       bootID: id,
       machineID: name,
       systemUUID: name,
-      architecture: 'amd64',
+      architecture: archOf(family),
       operatingSystem: 'linux',
       kernelVersion: '6.1.0',
       containerRuntimeVersion: 'containerd://2.0.0',

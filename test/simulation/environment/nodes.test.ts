@@ -55,6 +55,16 @@ describe('nodes of the simulation', () => {
     expect(rig.when('agent-node-1 starts')).toHaveLength(2);
   });
 
+  test('that die leave nobody behind who could close a connection, unlike those that were asked to reboot', async () => {
+    const rig = await Rig.at();
+    const host = rig.containers.get('agent-node-2')!.host!.connect(rig.time);
+    await host.request({ method: 'POST', path: '/actions/reboot', timeoutMs: 5000 });
+    rig.environment.machines.die('node-1');
+    await rig.pass(15_000);
+    expect(rig.when('agent-node-1 vanished')).toHaveLength(1);
+    expect(rig.when('agent-node-2 killed')).toHaveLength(1);
+  });
+
   test('that are dead keep their pods for five minutes; then these are Terminating, and go when the machine is back', async () => {
     const rig = await Rig.at();
     const before = (await rig.pods('node-1')).filter(({ metadata }) => metadata.namespace === 'shop');
@@ -80,7 +90,7 @@ describe('nodes of the simulation', () => {
     const rig = await Rig.at();
     const { bootID } = (await rig.node()).status!.nodeInfo!;
     rig.environment.machines.rebootUnplanned('node-1');
-    expect(rig.when('agent-node-1 killed')).toEqual(rig.when('node-1 down'));
+    expect(rig.when('agent-node-1 vanished')).toEqual(rig.when('node-1 down'));
     await rig.pass(10_000);
     // Nobody can have told the API server yet.
     expect((await rig.agent())?.status?.containerStatuses).toMatchObject([{ state: { running: {} } }]);

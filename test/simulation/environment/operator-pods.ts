@@ -13,7 +13,7 @@ import type { Process } from '../types.ts';
 import { programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
 import type { Machine } from './machine.ts';
-import type { Program } from './pod-run.ts';
+import type { Program, Stop } from './pod-run.ts';
 import type { Timers } from './timers.ts';
 import { upstreamAgent } from './upstream-agent.ts';
 
@@ -125,11 +125,12 @@ export class OperatorPods {
     };
   }
 
-  #run(container: Omit<Container, 'onEnd'>, { clock }: Machine, ended: (exitCode: number) => void): Process {
+  #run(container: Omit<Container, 'onEnd' | 'offMs'>, { clock }: Machine, ended: (exitCode: number) => void): Process {
     const { process: name } = container;
     let isOver = false;
     const process = this.#containers.start({
       ...container,
+      offMs: () => clock.offMs,
       onEnd: ({ exitCode }) => {
         isOver = true;
         if (this.#running.get(name) === process) this.#running.delete(name);
@@ -137,14 +138,14 @@ export class OperatorPods {
       },
     });
     if (!isOver) this.#running.set(name, process);
-    process.setClock(clock.offMs);
     return process;
   }
 }
 
-function end(process: Process | undefined, how: 'killed' | 'terminated'): void {
-  if (how === 'killed') process?.kill();
-  else process?.terminate();
+function end(process: Process | undefined, how: Stop): void {
+  if (how === 'terminated') process?.terminate();
+  else if (how === 'vanished') process?.vanish();
+  else process?.kill();
 }
 
 /** The projected token of one pod. */

@@ -38,6 +38,7 @@ describe('people of the simulation', () => {
   test('who turn a clock make its kubelet state wrong times, and change no duration', async () => {
     const rig = await Rig.at();
     rig.environment.machines.setClock('node-1', -90 * MINUTE);
+    expect(rig.containers.get('agent-node-1')?.offMs()).toBe(-90 * MINUTE);
     rig.environment.machines.crashAgent('node-1');
     await rig.pass(3000);
     const [container] = (await rig.agent())?.status?.containerStatuses ?? [];

@@ -22,8 +22,11 @@ export interface Program {
   /** @param ended it has ended, whoever ended it @returns why it cannot be started, as a kubelet words it; undefined where it was */
   start(pod: SimPod, ended: (exitCode: number) => void): Promise<string | undefined>;
   /** `terminated` is told to end, and may take its time. */
-  stop(how: 'killed' | 'terminated'): void;
+  stop(how: Stop): void;
 }
+
+/** `vanished` goes with its machine. */
+export type Stop = 'killed' | 'vanished' | 'terminated';
 
 export interface PodRunParts {
   readonly timers: Timers;
@@ -112,15 +115,15 @@ export class PodRun {
   }
 
   /** The node is down, or the pod is gone by force: its container is gone at once, and nobody says so. */
-  stop(): void {
+  stop(how: Exclude<Stop, 'terminated'>): void {
     this.#over = true;
-    this.#kill();
+    this.#kill(how);
   }
 
-  #kill(): void {
+  #kill(how: Exclude<Stop, 'terminated'> = 'killed'): void {
     const was = this.running;
     this.#since = undefined;
-    if (was) this.#parts.program?.stop('killed');
+    if (was) this.#parts.program?.stop(how);
   }
 
   async #start(): Promise<void> {

@@ -111,6 +111,7 @@ export class Rig {
         return here();
       },
       kill: () => end('killed', 137),
+      vanish: () => end('vanished', 137),
       terminate: () => end('terminated', 0),
       start: () => undefined,
       freeze: () => () => undefined,

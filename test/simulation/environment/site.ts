@@ -4,6 +4,7 @@ import type { EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import type { Releases } from '../../../sim/hosts/releases.ts';
 import type { TrueTime } from '../clock.ts';
 import type { HostEntry, Release } from '../types.ts';
+import type { Family } from './family.ts';
 import { Hand } from './hand.ts';
 import { Kubelet } from './kubelet.ts';
 import type { Lookout } from './lookout.ts';
@@ -15,6 +16,7 @@ import type { Timers } from './timers.ts';
 export interface SiteParts {
   readonly name: string;
   readonly version: string;
+  readonly family: Family;
   readonly random: Random;
   readonly cluster: EmbeddedCluster;
   readonly time: TrueTime;
@@ -41,15 +43,15 @@ export class Site {
     this.name = name;
     this.machine = new Machine({
       ...parts,
+      ...parts.family,
       boots: (version) => flaw(version) !== 'does-not-boot',
       onUp: (boot) => this.kubelet.up(boot),
-      onDown: () => this.kubelet.down(),
+      onDown: (how) => this.kubelet.down(how),
     });
     const place = { name, machine: this.machine, hand, works: () => !this.kubelet.muted };
     this.kubelet = new Kubelet({
       ...parts,
       labels: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE },
-      variant: this.machine.host.variant,
       clock: this.machine.clock,
       random,
       hand,

@@ -21,12 +21,14 @@ export const credentialFaults: readonly DrawnKind[] = [
   },
   {
     name: 'own-token-expires',
-    what: "the Kubernetes API no longer takes a controller's or apiserver's token: 401",
+    what: "the Kubernetes API no longer takes a process' own token: 401",
     weight: 2,
     lasts: [10 * SECOND, 20 * MINUTE],
     begin: (world, terms) => {
-      const kind = oneOf(['controller', 'apiserver'] as const, terms.random);
-      return onProcess(processOf(world, terms, kind), ({ name }) => world.network.disturb(name, UNAUTHORIZED));
+      const kind = oneOf(['controller', 'apiserver', 'agent'] as const, terms.random);
+      return onProcess(processOf(world, terms, kind), ({ name }) =>
+        world.network.disturb(name, UNAUTHORIZED, { path: /^\/apis?\// }),
+      );
     },
   },
   {

@@ -27,7 +27,7 @@ export const kubeletFaults = aimedAt(IN_UPDATE, [
   {
     name: 'upstream-agent',
     what: "the older operator's agent runs in place of ours",
-    weight: 1,
+    weight: 2,
     lasts: [5 * MINUTE, HOUR],
     begin: (world, terms) => onNode(world, terms, (node) => world.environment.machines.runUpstreamAgent(node)),
   },

@@ -30,7 +30,7 @@ export const IN_UPDATE: readonly Moment[] = [
 const hostFaults: readonly DrawnKind[] = Object.entries(FAULTS).map(([fault, { what }]) => ({
   name: `host-${fault}`,
   what,
-  weight: 0.8,
+  weight: 1.2,
   lasts: [30 * SECOND, 30 * MINUTE],
   aim: ['spec-start', 'prepare', 'status-staged', 'spec-advance', 'drained', 'activate', 'reboot-asked'],
   phases: ['before', 'after'],

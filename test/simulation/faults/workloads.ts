@@ -32,7 +32,7 @@ export const workloadFaults = aimedAt(AROUND_A_DRAIN, [
   {
     name: 'slow-pod-lands',
     what: 'a pod lands that takes its time to end',
-    weight: 2,
+    weight: 3,
     lasts: [SECOND, SECOND],
     begin: (world, terms) => {
       const endsMs = between([10 * SECOND, 40 * MINUTE], terms.random);
@@ -47,7 +47,7 @@ export const workloadFaults = aimedAt(AROUND_A_DRAIN, [
   {
     name: 'evictions-fail',
     what: 'the API server answers 500 to each eviction',
-    weight: 1.5,
+    weight: 2.5,
     lasts: [10 * SECOND, 20 * MINUTE],
     begin: ({ cluster }) =>
       begun(

@@ -165,17 +165,17 @@ export const reach: Rule = {
     const bad = new Set(releases.filter((one) => one.bad && UNPROVABLE.has(one.bad)).map(({ version }) => version));
     const reached = new Map<string, Set<string>>();
     const forgotten = new Map<string, number>();
-    let members = 0;
+    const members = new Map<string, number>();
     return {
       see(entry) {
-        members = Math.max(members, picture.nodes.size);
+        if (entry.kind === 'write' && entry.resource === 'nodes') noteMembers(picture, members);
         for (const version of forgottenBy(entry)) forgotten.set(version, (forgotten.get(version) ?? 0) + 1);
         const struck = struckBy(picture, entry);
         if (!struck || !bad.has(struck.version)) return NOTHING;
-        const { uid, version } = struck;
-        const nodes = reached.get(version) ?? new Set();
-        reached.set(version, nodes.add(uid));
-        const most = picture.terms.maxFailed(members) + (forgotten.get(version) ?? 0);
+        const { uid, version, family } = struck;
+        const nodes = reached.get(`${family} ${version}`) ?? new Set();
+        reached.set(`${family} ${version}`, nodes.add(uid));
+        const most = picture.terms.maxFailed(members.get(family) ?? 0) + (forgotten.get(version) ?? 0);
         return nodes.size > most
           ? [`${nodes.size} nodes went down for ${version}, which is bad, and ${most} may`]
           : NOTHING;
@@ -184,12 +184,21 @@ export const reach: Rule = {
   },
 };
 
+/** The most nodes that there have been, by family. */
+function noteMembers({ nodes }: Picture, members: Map<string, number>): void {
+  const now = Map.groupBy(nodes.values(), ({ facts }) => facts.family);
+  for (const [family, { length }] of now) members.set(family, Math.max(length, members.get(family) ?? 0));
+}
+
 /** The node that goes down for a reboot that was asked for, and for which version. */
-function struckBy(picture: Picture, entry: Entry): { readonly uid: string; readonly version: string } | undefined {
+function struckBy(
+  picture: Picture,
+  entry: Entry,
+): { readonly uid: string; readonly version: string; readonly family: string } | undefined {
   if (entry.kind !== 'host' || entry.event.kind !== 'down' || !entry.event.asked) return undefined;
   const facts = picture.nodes.get(entry.node)?.facts;
   const version = facts && picture.shadowOf(facts)?.version;
-  return version === undefined ? undefined : { uid: facts!.uid, version };
+  return version === undefined ? undefined : { uid: facts!.uid, family: facts!.family, version };
 }
 
 /** Versions of which somebody else has taken a failure, or an attempt, out of the cluster. */

@@ -19,16 +19,16 @@ export class Sight {
   /** The end of the last time that was clear for long enough. */
   #sure: Instant = -Infinity;
   readonly #clocks = new Map<string, number>();
+  #machinesOffMs = 0;
 
   constructor({ faults }: Pick<Scenario, 'faults'>) {
     this.#lasts = new Map(faults.map(({ id, forMs }) => [id, forMs]));
   }
 
   see(entry: Entry): void {
-    if (entry.kind !== 'fault' || entry.phase !== 'begins' || !BLINDS.test(entry.name)) return;
-    const [, process, seconds] = /^(\S+), off by (-?\d+) s/.exec(entry.about) ?? [];
-    if (process !== undefined)
-      this.#clocks.set(process, Math.max(this.clockOf(process), Math.abs(Number(seconds)) * 1000));
+    if (entry.kind !== 'fault' || entry.phase !== 'begins') return;
+    this.#noteClock(entry.about);
+    if (!BLINDS.test(entry.name)) return;
     if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
     this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
   }
@@ -39,8 +39,16 @@ export class Sight {
     return since + SEEN_AFTER <= Math.min(sure, sentAt);
   }
 
-  /** By how much the clock of a process has been off at most, milliseconds. */
+  #noteClock(about: string): void {
+    const [, whose, seconds] = /^(\S+), off by (-?\d+) s/.exec(about) ?? [];
+    if (whose === undefined) return;
+    const offMs = Math.abs(Number(seconds)) * 1000;
+    if (whose.startsWith('node-')) this.#machinesOffMs = Math.max(this.#machinesOffMs, offMs);
+    else this.#clocks.set(whose, Math.max(this.#clocks.get(whose) ?? 0, offMs));
+  }
+
+  /** By how much the clock of a process has been off at most, milliseconds: its own, and that of the machine on which it may run. */
   clockOf(process: string): number {
-    return this.#clocks.get(process) ?? 0;
+    return (this.#clocks.get(process) ?? 0) + this.#machinesOffMs;
   }
 }
