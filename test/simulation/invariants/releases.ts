@@ -168,24 +168,24 @@ export const reach: Rule = {
     const members = new Map<string, number>();
     return {
       see(entry) {
-        if (entry.kind === 'write' && entry.resource === 'nodes') noteMembers(picture, members);
+        noteMembers(picture, members, entry);
         for (const version of forgottenBy(entry)) forgotten.set(version, (forgotten.get(version) ?? 0) + 1);
         const struck = struckBy(picture, entry);
         if (!struck || !bad.has(struck.version)) return NOTHING;
         const { uid, version, family } = struck;
         const nodes = reached.get(`${family} ${version}`) ?? new Set();
         reached.set(`${family} ${version}`, nodes.add(uid));
-        const most = picture.terms.maxFailed(members.get(family) ?? 0) + (forgotten.get(version) ?? 0);
-        return nodes.size > most
-          ? [`${nodes.size} nodes went down for ${version}, which is bad, and ${most} may`]
-          : NOTHING;
+        const most = picture.terms.maxFailed(members.get(family)!) + (forgotten.get(version) ?? 0);
+        const what = `${nodes.size} nodes went down for ${version}, which is bad, and ${most} may`;
+        return nodes.size > most ? [what] : NOTHING;
       },
     };
   },
 };
 
 /** The most nodes that there have been, by family. */
-function noteMembers({ nodes }: Picture, members: Map<string, number>): void {
+function noteMembers({ nodes }: Picture, members: Map<string, number>, entry: Entry): void {
+  if (entry.kind !== 'write' || entry.resource !== 'nodes') return;
   const now = Map.groupBy(nodes.values(), ({ facts }) => facts.family);
   for (const [family, { length }] of now) members.set(family, Math.max(length, members.get(family) ?? 0));
 }
