@@ -44,11 +44,14 @@ export class Lines {
     const all = this.#slow.get(party) ?? [];
     all.push(ms);
     this.#slow.set(party, all);
-    return once(() => void all.splice(all.indexOf(ms), 1));
+    return once(() => {
+      all.splice(all.indexOf(ms), 1);
+      if (all.length === 0) this.#slow.delete(party);
+    });
   }
 
   isCut(a: string, b: string): boolean {
-    return this.#cuts.has(keyOf(a, b));
+    return this.#cuts.size > 0 && this.#cuts.has(keyOf(a, b));
   }
 
   /** Calls it when bytes pass again. */
@@ -62,6 +65,7 @@ export class Lines {
   latency(a: string, b: string): number {
     const random = this.#random;
     const usual = random() < RARE ? RARE_MS * random() : 1 + USUAL_MS * random();
+    if (this.#slow.size === 0) return usual;
     const slow = [...(this.#slow.get(a) ?? []), ...(this.#slow.get(b) ?? [])];
     return slow.reduce((sum, ms) => sum + ms * random(), usual);
   }

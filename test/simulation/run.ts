@@ -143,8 +143,9 @@ class Simulation implements World {
   /** Whether every judge has had what it waits for, for a while. */
   #isAllMet(): () => boolean {
     let since: Instant | undefined;
+    const waiting = this.#judges.flatMap(({ judge }) => (judge.isMet ? [judge] : []));
     return () => {
-      const isMet = this.#judges.every(({ judge }) => judge.isMet?.() ?? true);
+      const isMet = waiting.every((judge) => judge.isMet?.());
       since = isMet ? (since ?? this.now) : undefined;
       return since !== undefined && this.now - since >= STAYS_MS;
     };

@@ -60,7 +60,7 @@ export const liveness: Rule = {
       },
       isMet() {
         if (picture.calmAt === undefined) return false;
-        if (picture.version !== known) met = sorted.standings(now).every(([, one]) => one === 'done' || one === 'kept');
+        if (picture.version !== known) met = sorted.areSettled(now);
         known = picture.version;
         return met;
       },
@@ -76,6 +76,8 @@ class Sorted {
   readonly #newest: string;
   readonly #isStrict: boolean;
   readonly #hasWindows: boolean;
+  /** Found not to be settled last. Most likely it still is not, and nobody has to look at the others. */
+  #awaited: string | undefined;
 
   constructor(picture: Picture, { scenario, newest }: { readonly scenario: Scenario; readonly newest: string }) {
     this.#picture = picture;
@@ -83,6 +85,26 @@ class Sorted {
     this.#newest = newest;
     this.#isStrict = scenario.settings.controller['WINDOW_FIT'] === 'strict';
     this.#hasWindows = hasWindows(scenario);
+  }
+
+  /** Whether each node is where it should be, or kept where it is with a right reason. It is asked after everything that happens. */
+  areSettled(now: Instant): boolean {
+    const { nodes } = this.#picture;
+    const awaited = nodes.get(this.#awaited ?? '');
+    if (awaited && !this.#isSettled(awaited, now)) return false;
+    this.#awaited = undefined;
+    for (const [name, node] of nodes) {
+      if (this.#isSettled(node, now)) continue;
+      this.#awaited = name;
+      return false;
+    }
+    return true;
+  }
+
+  #isSettled(node: SeenNode, now: Instant): boolean {
+    if (!this.#isHealthy(node)) return true;
+    const standing = this.#standing(node, now);
+    return standing === 'done' || standing === 'kept';
   }
 
   standings(now: Instant): readonly (readonly [string, Standing])[] {

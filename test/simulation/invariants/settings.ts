@@ -66,7 +66,8 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 /** Open in each second whose time fits all fields. */
 function cronWindow(expression: string, timeZone: string): Window {
   if (!/^\s*\*\s/.test(expression)) throw new RangeError(`a schedule that no judge understands: ${expression}`);
-  return (instant) => isWindowOpen(expression, timeZone, BEGINS_AT + instant);
+  const fields = fieldsOf(expression);
+  return (instant) => fit(fields, timeZone, BEGINS_AT + instant);
 }
 
 /**
@@ -74,7 +75,14 @@ function cronWindow(expression: string, timeZone: string): Window {
  * @param time milliseconds since the Unix epoch
  */
 export function isWindowOpen(expression: string, timeZone: string, time: number): boolean {
-  const fields = expression.trim().split(/\s+/).map(field);
+  return fit(fieldsOf(expression), timeZone, time);
+}
+
+type Field = (value: number) => boolean;
+
+const fieldsOf = (expression: string): readonly Field[] => expression.trim().split(/\s+/).map(field);
+
+function fit(fields: readonly Field[], timeZone: string, time: number): boolean {
   const parts = new Map(
     formatIn(timeZone)
       .formatToParts(time)
@@ -98,7 +106,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** `*`, `5`, `1-3`, `* /2` and lists of them. */
-function field(text: string): (value: number) => boolean {
+function field(text: string): Field {
   const parts = text.split(',').map((part) => {
     const [range = '*', step = '1'] = part.split('/');
     const [from, to] = range === '*' ? [0, Infinity] : range.split('-').map(Number);
