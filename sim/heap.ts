@@ -12,36 +12,44 @@ export class Heap<T> {
   }
 
   push(item: T): void {
-    let at = this.#items.push(item) - 1;
-    while (at > 0 && this.#swapIfBefore(at, (at - 1) >> 1)) at = (at - 1) >> 1;
+    const items = this.#items;
+    let at = items.length;
+    items.push(item);
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const other = items[above] as T;
+      if (!this.#before(item, other)) break;
+      items[at] = other;
+      at = above;
+    }
+    items[at] = item;
   }
 
   /** Takes the first item away. */
   pop(): T | undefined {
-    const [first] = this.#items;
+    const first = this.first;
     const last = this.#items.pop();
-    if (last === undefined || this.#items.length === 0) return first;
-    this.#items[0] = last;
-    this.#sink(0);
+    if (last !== undefined && this.#items.length > 0) this.#sink(last);
     return first;
   }
 
-  #sink(from: number): void {
-    let at = from;
-    for (let child = this.#smallerChild(at); this.#swapIfBefore(child, at); child = this.#smallerChild(at)) at = child;
+  /** Puts the item where the first was, and then as far down as it belongs. */
+  #sink(item: T): void {
+    const items = this.#items;
+    let at = 0;
+    for (let below = this.#smallerChild(at); below < items.length; below = this.#smallerChild(at)) {
+      const other = items[below] as T;
+      if (!this.#before(other, item)) break;
+      items[at] = other;
+      at = below;
+    }
+    items[at] = item;
   }
 
   #smallerChild(at: number): number {
     const left = 2 * at + 1;
-    const [a, b] = [this.#items[left], this.#items[left + 1]];
-    return a !== undefined && b !== undefined && this.#before(b, a) ? left + 1 : left;
-  }
-
-  #swapIfBefore(below: number, above: number): boolean {
-    const [lower, upper] = [this.#items[below], this.#items[above]];
-    if (lower === undefined || upper === undefined || !this.#before(lower, upper)) return false;
-    this.#items[above] = lower;
-    this.#items[below] = upper;
-    return true;
+    const right = left + 1;
+    if (right >= this.#items.length) return left;
+    return this.#before(this.#items[right] as T, this.#items[left] as T) ? right : left;
   }
 }

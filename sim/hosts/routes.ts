@@ -42,9 +42,10 @@ const ROUTES: Readonly<Record<string, (served: Served, request: Request) => Host
 
 /** Answers one call of the host's API. */
 export function route(served: Served, { method, path, body = '' }: HostCall): HostAnswer {
-  const { pathname, searchParams: query } = new URL(path, 'http://host');
+  const [pathname, search] = path.split('?', 2);
   const name = `${method} ${pathname}`;
-  return Object.hasOwn(ROUTES, name) ? (ROUTES[name]?.(served, { query, body }) ?? NO_SUCH_CALL) : NO_SUCH_CALL;
+  if (!Object.hasOwn(ROUTES, name)) return NO_SUCH_CALL;
+  return ROUTES[name]?.(served, { query: new URLSearchParams(search), body }) ?? NO_SUCH_CALL;
 }
 
 function reboot({ machine, faults }: Served): HostAnswer {
