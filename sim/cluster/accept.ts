@@ -12,6 +12,7 @@ const OTHER_TYPES = ['application/yaml', 'application/vnd.kubernetes.protobuf'];
  * @throws StatusError 406, 501 for what the API server answers in other than JSON
  */
 export function wantedForm(accept = ''): (typeof FORMS)[number] | undefined {
+  if (accept === JSON_TYPES[0]) return undefined;
   const asked = accept.split(',').map(mediaType);
   const served = asked.find(({ type, as }) => JSON_TYPES.includes(type) && (as === undefined || isForm(as)));
   if (served || accept === '') return FORMS.find((form) => form === served?.as);

@@ -63,8 +63,13 @@ export class Collection {
   /** In the order of the API server; all of `namespace`, or all. */
   list(namespace?: string): readonly KubeJson[] {
     this.#sorted ??= [...this.#objects.keys()].toSorted();
-    const keys = namespace === undefined ? this.#sorted : this.#sorted.filter((key) => key.startsWith(`${namespace}/`));
-    return keys.flatMap((key) => this.#objects.get(key) ?? []);
+    const prefix = namespace === undefined ? '' : objectKey(namespace, '');
+    const found: KubeJson[] = [];
+    for (const key of this.#sorted) {
+      const object = key.startsWith(prefix) ? this.#objects.get(key) : undefined;
+      if (object) found.push(object);
+    }
+    return found;
   }
 
   commit(change: Change): void {

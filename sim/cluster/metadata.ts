@@ -42,10 +42,11 @@ function expectSame(found: unknown, expected: string, what: string): void {
 
 /** Metadata without what the API server does not keep. */
 export function tidy(metadata: Fields): Meta {
-  const dropped = Object.entries(metadata).filter(
-    ([key, value]) => value === null || key === 'managedFields' || (OMITTED_WHEN_EMPTY.has(key) && isEmpty(value)),
-  );
-  return without(metadata, ...dropped.map(([key]) => key)) as Meta;
+  const dropped = Object.keys(metadata).filter((key) => {
+    const value = metadata[key];
+    return value === null || key === 'managedFields' || (OMITTED_WHEN_EMPTY.has(key) && isEmpty(value));
+  });
+  return (dropped.length === 0 ? metadata : without(metadata, ...dropped)) as Meta;
 }
 
 function isEmpty(value: unknown): boolean {
@@ -67,12 +68,9 @@ export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta 
 
 /** The metadata that an update leads to. */
 export function revisedMeta(current: Meta, next: Meta): Meta {
-  const kept = SERVER_OWNED.filter((key) => current[key] !== undefined).map((key) => [key, current[key]] as const);
-  return {
-    ...without(tidy(next), ...SERVER_OWNED),
-    ...Object.fromEntries(kept),
-    resourceVersion: current.resourceVersion,
-  };
+  const revised: Record<string, unknown> = without(tidy(next), ...SERVER_OWNED);
+  for (const key of SERVER_OWNED) if (current[key] !== undefined) revised[key] = current[key];
+  return { ...(revised as Meta), resourceVersion: current.resourceVersion };
 }
 
 /** What is wrong with an update that names what belongs to the server; most of that is silently kept as it is. */
@@ -138,7 +136,7 @@ function labelFaults(key: string, value: unknown): readonly Cause[] {
 const ANNOTATIONS_LIMIT = 262_144;
 
 export function annotationFaults(annotations: Readonly<Record<string, string>>): readonly Cause[] {
-  const size = Buffer.byteLength(Object.entries(annotations).flat().join(''));
+  const size = sizeOf(annotations);
   const message = `Too long: may not be more than ${ANNOTATIONS_LIMIT} bytes`;
   return [
     ...Object.keys(annotations)
@@ -148,9 +146,16 @@ export function annotationFaults(annotations: Readonly<Record<string, string>>):
   ];
 }
 
+function sizeOf(annotations: Readonly<Record<string, string>>): number {
+  let size = 0;
+  for (const key of Object.keys(annotations))
+    size += Buffer.byteLength(key) + Buffer.byteLength(String(annotations[key]));
+  return size;
+}
+
 function isQualifiedName(key: string): boolean {
-  const [name = '', prefix, ...more] = key.split('/').toReversed();
-  return more.length === 0 && LABEL_NAME.test(name) && (prefix === undefined || SUBDOMAIN.test(prefix));
+  const slash = key.indexOf('/');
+  return LABEL_NAME.test(key.slice(slash + 1)) && (slash < 0 || SUBDOMAIN.test(key.slice(0, slash)));
 }
 
 function ownerFaults(owner: Fields): readonly Cause[] {

@@ -37,7 +37,9 @@ export function text(value: unknown): string {
 
 /** `object` without `keys`. */
 export function without<T extends Fields>(object: T, ...keys: string[]): T {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key))) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) if (!keys.includes(key)) copy[key] = object[key];
+  return copy as T;
 }
 
 /** `object` with each value as `change` makes it, and without those that it makes undefined; `object` itself where all stay. */
@@ -87,5 +89,13 @@ export function deepFreeze<T>(value: T): T {
 
 /** A copy as it would come over the wire: undefined fields are gone and nothing is shared with the caller. */
 export function overTheWire(value: unknown): unknown {
-  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+  if (Array.isArray(value)) return value.map((inner: unknown) => (inner === undefined ? null : overTheWire(inner)));
+  if (!isFields(value)) return typeof value === 'number' && !Number.isFinite(value) ? null : value;
+  if (typeof value['toJSON'] === 'function') return JSON.parse(JSON.stringify(value)) as unknown;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const inner = value[key];
+    if (inner !== undefined) copy[key] = overTheWire(inner);
+  }
+  return copy;
 }

@@ -19,6 +19,7 @@ export function parsePath(path: string): ResourcePath | undefined {
 }
 
 function decoded(part: string): string {
+  if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
   } catch {

@@ -13,6 +13,8 @@ function key({ group, version, plural }: GroupVersionResource): string {
 /** The resources that are served at present: the built-in ones and those of the applied CRDs. */
 export class Registry {
   readonly #crds = new Map<string, Crd>();
+  /** Most requests are about none of these. */
+  readonly #groups = new Set<string>();
 
   find(resource: GroupVersionResource): ResourceType | undefined {
     const version = this.version(resource);
@@ -20,7 +22,7 @@ export class Registry {
   }
 
   crd({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): Crd | undefined {
-    return this.#crds.get(`${plural}.${group}`);
+    return this.#groups.has(group) ? this.#crds.get(`${plural}.${group}`) : undefined;
   }
 
   /** The CRD's view of a custom resource's version, served or not; undefined for built-in resources. */
@@ -30,6 +32,7 @@ export class Registry {
 
   set(crd: Crd): void {
     this.#crds.set(`${crd.plural}.${crd.group}`, crd);
+    this.#groups.add(crd.group);
   }
 
   delete(crd: Crd): void {

@@ -27,7 +27,7 @@ function check(schema: Schema, place: Place, faults: Cause[]): void {
     return;
   }
   // As in the API server, a null that is allowed still has to be among the values of an enum.
-  faults.push(...enumFault(schema, place));
+  if (schema.enum) faults.push(...enumFault(schema, place));
   if (place.value === null) return;
   checkKind(schema, place, faults);
   if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, place));
@@ -108,16 +108,26 @@ const DATE_TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 function textFaults(schema: Schema, place: Place, value: string): readonly Cause[] {
-  const { pattern, format } = schema;
+  const { pattern, format, minLength, maxLength } = schema;
+  if ((pattern ?? format ?? minLength ?? maxLength) === undefined) return NONE;
   return [
     ...lengthFaults(schema, place, value),
-    ...(pattern !== undefined && !new RegExp(pattern).test(value)
+    ...(pattern !== undefined && !patternOf(schema, pattern).test(value)
       ? [invalid(place, `should match '${pattern}'`)]
       : NONE),
     ...(format === 'date-time' && !DATE_TIME.test(value)
       ? [invalid(place, `must be of type date-time: ${JSON.stringify(value)}`)]
       : NONE),
   ];
+}
+
+/** A schema stays what it is, so that its pattern is read once. */
+const patterns = new WeakMap<Schema, RegExp>();
+
+function patternOf(schema: Schema, pattern: string): RegExp {
+  const known = patterns.get(schema) ?? new RegExp(pattern);
+  patterns.set(schema, known);
+  return known;
 }
 
 function lengthFaults({ minLength = 0, maxLength = Infinity }: Schema, place: Place, value: string): readonly Cause[] {
