@@ -117,4 +117,13 @@ describe('nodes of the simulation', () => {
     expect(rig.environment.nodes).not.toContain('node-2');
     expect(await rig.pods('node-2')).toEqual([]);
   });
+
+  test('that are replaced again before their machine has booted are one machine', async () => {
+    const rig = await Rig.at();
+    rig.environment.machines.remove('node-1', true);
+    rig.environment.machines.remove('node-1', true);
+    await rig.pass(10 * MINUTE);
+    expect(rig.when('node-1 up')).toHaveLength(2);
+    expect(readiness(await rig.node())).toBe('True');
+  });
 });

@@ -65,8 +65,9 @@ export class Site {
     });
   }
 
-  /** The machine boots, for the first time or again; nothing where it is up. */
+  /** The machine boots, for the first time or again; nothing where it is up, or gone for ever. */
   powerOn(): void {
+    if (this.#life.signal.aborted) return;
     const { host } = this.machine;
     if (this.#isNew) host.start(this.#life.signal);
     else host.powerOn();
