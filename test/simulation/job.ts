@@ -24,6 +24,8 @@ export interface Result extends Pick<Outcomes, 'violations' | 'faults' | 'moment
   readonly cpuMs: number;
   /** Up to the first violation; empty where there is none. */
   readonly timeline: readonly string[];
+  /** Of the planted mistakes, where somebody looks for them: those whose text was passed. */
+  readonly passed?: readonly string[];
 }
 
 export function scenarioOf({ seed, hours, nodes, without = [], only, until = Infinity }: Job): Scenario {

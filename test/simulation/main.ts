@@ -45,7 +45,7 @@ async function huntPlanted(options: Options): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new Error(`${signal}: ended before its end`)));
-  return hunt(options, { print, tell, signal: stop.signal });
+  return hunt(options, { print, signal: stop.signal });
 }
 
 try {

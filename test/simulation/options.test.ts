@@ -45,8 +45,9 @@ test.each([
   [['--without', '3'], '--without: expected one --seed with it, whose faults it numbers'],
   [['--seed', '3', '--seeds', '4', '--only', '3'], '--only: expected one --seed with it, whose faults it numbers'],
   [['--minutes', '5', '--seeds', '4'], '--minutes: expected it without --seeds'],
-  [['--planted', '--shrink'], '--planted: expected --seed, --seeds, --hours, --nodes, --jobs and --json alone'],
+  [['--planted', '--shrink'], '--planted: expected it without --without, --only and --shrink'],
   [['--list'], '--list: expected it with --planted'],
+  [['--finds', '3'], '--finds: expected it with --planted'],
 ])('%j is refused', (args, fault) => {
   expect(faults(...args)).toEqual([expect.stringContaining(fault)]);
 });

@@ -20,6 +20,8 @@ export interface Options {
   readonly json: boolean;
   /** Plants the mutants whose description contains each text. */
   readonly planted: readonly string[] | undefined;
+  /** How often each is to be found. */
+  readonly finds: number;
   readonly list: boolean;
 }
 
@@ -46,8 +48,9 @@ Usage: npm run simulate -- [options]
   --only ID,...     leaves all other faults out
   --last N          lines of the timeline before a violation (default 80)
   --json            prints one JSON object for each run, and one for the whole
-  --planted [TEXT]  breaks the protocol in a copy of the code, in one way at a time (of those whose description contains TEXT), and
-                    plays seeds, the first being 1 unless told, until one fails that does not fail without it
+  --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
+                    plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
+  --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before
   --list            with --planted: shows the ways and plays nothing
   --help            this text
 
@@ -65,6 +68,7 @@ const OPTIONS = {
   nodes: one,
   jobs: one,
   last: one,
+  finds: one,
   without: one,
   only: one,
   first: flag,
@@ -104,6 +108,7 @@ function optionsOf({ values, positionals }: Raw, reader: Reader): Options {
     last: reader.whole('last', 1_000_000) ?? 80,
     without: reader.numbers('without') ?? [],
     only: reader.numbers('only'),
+    finds: reader.whole('finds', 1000) ?? 1,
     first: Boolean(values.first),
     shrink: Boolean(values.shrink),
     json: Boolean(values.json),
@@ -118,16 +123,17 @@ function contradictions({ values, positionals }: Raw): readonly string[] {
   const { planted } = values;
   const checks: readonly [boolean, string][] = [
     [positionals.length > 0 && !planted, `expected options alone, got ${JSON.stringify(positionals[0])}`],
-    [has('seeds') && has('minutes'), '--minutes: expected it without --seeds'],
+    [has('seeds') && has('minutes') && !planted, '--minutes: expected it without --seeds'],
     [
       has('without', 'only') && (!has('seed') || has('seeds', 'minutes')),
       `--${has('without') ? 'without' : 'only'}: expected one --seed with it, whose faults it numbers`,
     ],
     [
-      has('planted') && has('minutes', 'without', 'only', 'shrink'),
-      '--planted: expected --seed, --seeds, --hours, --nodes, --jobs and --json alone',
+      has('planted') && has('without', 'only', 'shrink'),
+      '--planted: expected it without --without, --only and --shrink',
     ],
     [has('list') && !planted, '--list: expected it with --planted'],
+    [has('finds') && !planted, '--finds: expected it with --planted'],
   ];
   return checks.filter(([is]) => is).map(([, fault]) => fault);
 }

@@ -3,15 +3,22 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Job, Result } from './job.ts';
 import type { Instant } from './types.ts';
-import type { Message } from './worker.ts';
+import type { Message } from './serve.ts';
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+/** Plays the code as it is. */
+const WORKER = { path: fileURLToPath(new URL('worker.ts', import.meta.url)), args: [] };
 /** Virtual time that has not gone on for so long will not do so any more: somebody goes round in circles. */
 const STANDS_STILL_MS = 180_000;
 /** A worker plays so many runs, then another takes its place: none may leave memory behind for ever. */
 const RUNS = 40;
 
 type Answer = Extract<Message, { kind: 'result' | 'broke' }>;
+
+/** The program of a worker. */
+export interface Program {
+  readonly path: string;
+  readonly args: readonly string[];
+}
 
 interface Worker {
   readonly child: ChildProcess;
@@ -23,9 +30,11 @@ export class Pool {
   readonly #idle: Worker[] = [];
   readonly #workers = new Set<Worker>();
   readonly #onProgress: (seed: number, at: Instant) => void;
+  readonly #program: Program;
 
-  constructor(onProgress: (seed: number, at: Instant) => void = () => undefined) {
+  constructor(onProgress: (seed: number, at: Instant) => void = () => undefined, program: Program = WORKER) {
     this.#onProgress = onProgress;
+    this.#program = program;
   }
 
   /** A run that breaks the simulation, or never ends, has failed. @throws where the simulation does not even begin */
@@ -39,7 +48,8 @@ export class Pool {
   }
 
   async #hire(): Promise<Worker> {
-    const worker: Worker = { child: fork(WORKER, { serialization: 'advanced' }), runs: 0 };
+    const { path, args } = this.#program;
+    const worker: Worker = { child: fork(path, [...args], { serialization: 'advanced' }), runs: 0 };
     this.#workers.add(worker);
     const [first] = await Promise.race([once(worker.child, 'message'), once(worker.child, 'exit')]);
     if ((first as Message | null)?.kind !== 'ready') throw new Error('the process of the simulation does not come up');

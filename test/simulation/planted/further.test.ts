@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../documents.ts';
-import { mutated } from '../../mutants/mutant.ts';
+import { describe, mutated } from '../../mutants/mutant.ts';
 import { PLANTED } from './further.ts';
 
-test('every text that is changed stands in the code exactly once, and no two changes are the same', () => {
+test('every text that is changed stands in the code exactly once, and no two changes are the same or have one name', () => {
   for (const mutant of PLANTED) mutated(readFileSync(join(ROOT, mutant.file), 'utf8'), mutant);
   const ways = PLANTED.map(({ file, find, replace }) => JSON.stringify({ file, find, replace }));
   expect(new Set(ways).size).toBe(ways.length);
+  expect(new Set(PLANTED.map(describe)).size).toBe(ways.length);
 });
 
 test('the tests that are named are there', () => {

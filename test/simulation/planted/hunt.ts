@@ -1,139 +1,156 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
-import { PLANTED } from './further.ts';
-import { copyOfTree, planted } from '../../mutants/tree.ts';
-import type { Result } from '../job.ts';
+import type { Job, Result } from '../job.ts';
 import type { Options } from '../options.ts';
+import { Pool } from '../pool.ts';
 import type { Violation } from '../types.ts';
+import { PLANTED } from './further.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+/** A mutant is tried with so many seeds, then it is another's turn: what is found easily does not wait for what is not. */
+const TURN = 2;
 
 type Print = (text: string) => void;
 
 interface Terms {
   readonly print: Print;
-  readonly tell: Print;
   readonly signal: AbortSignal;
 }
 
-/** How a mutant was found: by which seed, the how many-th it was, and what was violated. */
+/** How a mutant was found. */
 interface Find {
-  readonly mutant: string;
+  readonly seed: number;
+  /** Since the find before, this one included. */
   readonly seeds: number;
-  readonly seed?: number;
-  readonly violation?: Violation | undefined;
+  readonly violation: Violation | undefined;
+}
+
+/** How far the hunt for one mutant is. */
+interface Quarry {
+  readonly mutant: Mutant;
+  readonly finds: Find[];
+  /** Seeds that were tried. */
+  seeds: number;
+  /** In how many of them the text that it changes was passed: none of the others can tell anything. */
+  passed: number;
 }
 
 /** Whether the simulation finds what is planted, and how many seeds each takes. The exit code. */
-export async function hunt(options: Options, terms: Terms): Promise<number> {
+export async function hunt(options: Options, { print, signal }: Terms): Promise<number> {
   const texts = options.planted ?? [];
   const chosen = PLANTED.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
   if (chosen.length === 0)
     throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
   if (options.list) {
-    terms.print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
+    print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
     return 0;
   }
-  const finds = await huntAll(chosen, options, terms);
-  terms.print(options.json ? `${JSON.stringify({ finds })}\n` : summary(finds, options.seeds));
-  return finds.every(({ seed }) => seed !== undefined) ? 0 : 1;
+  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, passed: 0 }));
+  const tell = (quarry: Quarry): void => print(`${options.json ? JSON.stringify(summed(quarry)) : told(quarry)}\n`);
+  await new Hunt(options, { signal, tell }).play(quarries);
+  print(options.json ? `${JSON.stringify({ finds: quarries.map(summed) })}\n` : summary(quarries));
+  return quarries.every(({ finds }) => finds.length > 0) ? 0 : 1;
 }
 
-async function huntAll(mutants: readonly Mutant[], options: Options, terms: Terms): Promise<readonly Find[]> {
-  const copies = await Promise.all(Array.from({ length: Math.min(options.jobs, mutants.length) }, copyOfTree));
-  const queue = [...mutants];
-  const finds: Find[] = [];
-  const worker = async (copy: string): Promise<void> => {
-    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      const find = await huntOne({ copy, mutant, options, signal: terms.signal });
-      finds.push(find);
-      terms.print(options.json ? `${JSON.stringify(find)}\n` : `${told(find)}\n`);
+interface HuntTerms {
+  readonly signal: AbortSignal;
+  /** Called for each mutant once nothing more is tried. */
+  readonly tell: (quarry: Quarry) => void;
+}
+
+class Hunt {
+  readonly #options: Options;
+  readonly #terms: HuntTerms;
+  readonly #first: number;
+  readonly #endsAt: number;
+  readonly #unchanged: Pool;
+  /** What each seed comes to in the code as it is: played once, for all mutants. */
+  readonly #results = new Map<number, Promise<Result>>();
+
+  constructor(options: Options, terms: HuntTerms) {
+    this.#options = options;
+    this.#terms = terms;
+    this.#first = options.seed ?? 1;
+    this.#endsAt = performance.now() + (options.minutes ?? Infinity) * 60_000;
+    this.#unchanged = this.#pool([]);
+  }
+
+  async play(quarries: readonly Quarry[]): Promise<void> {
+    const queue = [...quarries];
+    const hunter = async (): Promise<void> => {
+      for (let quarry = queue.shift(); quarry !== undefined; quarry = queue.shift()) {
+        await this.#turn(quarry);
+        if (this.#goesOn(quarry)) queue.push(quarry);
+        else this.#terms.tell(quarry);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: this.#options.jobs }, hunter));
+    } finally {
+      this.#unchanged.end();
     }
-  };
-  try {
-    await Promise.all(copies.map(worker));
-    return finds;
-  } finally {
-    for (const copy of copies) await rm(copy, { recursive: true, force: true });
+  }
+
+  #goesOn({ finds, seeds }: Quarry): boolean {
+    this.#terms.signal.throwIfAborted();
+    return finds.length < this.#options.finds && seeds < this.#options.seeds && performance.now() < this.#endsAt;
+  }
+
+  async #turn(quarry: Quarry): Promise<void> {
+    const pool = this.#pool([describe(quarry.mutant)]);
+    try {
+      for (let turn = 0; turn < TURN && this.#goesOn(quarry); turn++) await this.#try(quarry, pool);
+    } finally {
+      pool.end();
+    }
+  }
+
+  /** A seed that fails without the mutation, too, has found nothing; one that does not pass the text plays the same run with it. */
+  async #try(quarry: Quarry, pool: Pool): Promise<void> {
+    const seed = this.#first + quarry.seeds;
+    const unchanged = this.#results.get(seed) ?? this.#unchanged.run(this.#job(seed));
+    this.#results.set(seed, unchanged);
+    const { violations: before, passed } = await unchanged;
+    quarry.seeds += 1;
+    if (before.length > 0 || !passed?.includes(describe(quarry.mutant))) return;
+    quarry.passed += 1;
+    const { violations } = await pool.run(this.#job(seed));
+    this.#terms.signal.throwIfAborted();
+    if (violations.length === 0) return;
+    const last = quarry.finds.at(-1)?.seed ?? this.#first - 1;
+    quarry.finds.push({ seed, seeds: seed - last, violation: violations[0] });
+  }
+
+  #job(seed: number): Job {
+    const { hours, nodes, last } = this.#options;
+    return { seed, hours, last, ...(nodes !== undefined && { nodes }) };
+  }
+
+  #pool(args: readonly string[]): Pool {
+    const pool = new Pool(undefined, { path: WORKER, args });
+    this.#terms.signal.addEventListener('abort', () => pool.end());
+    return pool;
   }
 }
 
-interface Hunted {
-  readonly copy: string;
-  readonly mutant: Mutant;
-  readonly options: Options;
-  readonly signal: AbortSignal;
+const summed = ({ mutant, ...found }: Quarry): object => ({ mutant: describe(mutant), ...found });
+
+function told({ mutant, finds, seeds, passed }: Quarry): string {
+  const [first] = finds;
+  if (!first) return `NOT FOUND within ${seeds} seeds, ${passed} of which pass it  ${describe(mutant)}`;
+  const needed = finds.map((find) => find.seeds);
+  const { seed, violation } = first;
+  const how = `seed ${seed}, "${violation?.invariant}": ${violation?.what}`;
+  return `found within ${needed.join(', ')} seeds  ${describe(mutant)}\n    ${how}`;
 }
 
-/** A seed that fails without the mutation, too, has found nothing. */
-async function huntOne({ copy, mutant, options, signal }: Hunted): Promise<Find> {
-  const first = options.seed ?? 1;
-  for (let seed = first; seed < first + options.seeds;) {
-    const count = first + options.seeds - seed;
-    const from = seed;
-    const failed = await planted(copy, mutant, () => firstFailure(copy, { seed: from, count, options, signal }));
-    if (!failed) break;
-    const { violations } = failed;
-    seed = failed.job.seed;
-    const unchanged = await firstFailure(ROOT, { seed, count: 1, options, signal });
-    if (!unchanged) return { mutant: describe(mutant), seeds: seed - first + 1, seed, violation: violations[0] };
-    seed += 1;
-  }
-  return { mutant: describe(mutant), seeds: options.seeds };
-}
-
-interface Range {
-  readonly seed: number;
-  readonly count: number;
-  readonly options: Options;
-  readonly signal: AbortSignal;
-}
-
-/** The first run of these seeds that fails in the tree; undefined where none does. */
-async function firstFailure(tree: string, { seed, count, options, signal }: Range): Promise<Result | undefined> {
-  signal.throwIfAborted();
-  const args = [
-    join(tree, 'test/simulation/main.ts'),
-    '--json',
-    '--first',
-    '--seed',
-    String(seed),
-    '--seeds',
-    String(count),
-    '--hours',
-    String(options.hours),
-    ...(options.nodes === undefined ? [] : ['--nodes', String(options.nodes)]),
-  ];
-  const child = spawn(process.execPath, args, { cwd: tree, stdio: ['ignore', 'pipe', 'pipe'], signal });
-  let [output, errors] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code === 0) return undefined;
-  if (code !== 1) throw new Error(`the simulation broke in ${tree}: ${errors}`);
-  const results = output
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Partial<Result>);
-  return results.find(({ violations = [] }) => violations.length > 0) as Result | undefined;
-}
-
-function told({ mutant, seeds, seed, violation }: Find): string {
-  if (seed === undefined) return `NOT FOUND within ${seeds}  ${mutant}`;
-  return `found by number ${seeds} (seed ${seed}, "${violation?.invariant}")  ${mutant}: ${violation?.what}`;
-}
-
-function summary(finds: readonly Find[], most: number): string {
-  const needed = finds.flatMap(({ seed, seeds }) => (seed === undefined ? [] : [seeds])).toSorted((a, b) => a - b);
-  const missed = finds.length - needed.length;
+function summary(quarries: readonly Quarry[]): string {
+  const needed = quarries.flatMap(({ finds }) => finds.map(({ seeds }) => seeds)).toSorted((a, b) => a - b);
+  const found = quarries.filter(({ finds }) => finds.length > 0).length;
   const median = needed[Math.floor(needed.length / 2)] ?? 0;
   return [
-    `within ${most} seeds ${needed.length} of ${finds.length} are found: median ${median}, worst ${needed.at(-1) ?? 0}`,
-    `${needed.length} passed, ${missed} failed`,
+    `${found} of ${quarries.length} are found: median ${median} seeds, worst ${needed.at(-1) ?? 0}`,
+    `${found} passed, ${quarries.length - found} failed`,
     '',
   ].join('\n');
 }
