@@ -146,6 +146,29 @@ describe('an update that is called off', () => {
     expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
   });
 
+  test('once the reboot was asked for waits until the host is down: the node is not given back before that', async () => {
+    build();
+    await world.until(() => world.asked('reboot') === 1);
+    const boot = world.host.boot?.id;
+    world.operator.obeying = false;
+    world.operator.deleteShadow();
+    await world.until(() => world.host.boot?.id !== boot);
+    expect(world.operator.log.filter((entry) => entry === 'createShadow')).toHaveLength(1);
+    await world.until(() => world.idle);
+    expect(world.operator.status.current_version).toBe('1.39.0');
+  });
+
+  test('once the reboot was asked for leads back to rest where the host does not go down', async () => {
+    build().host.inject('reboot-ignored');
+    await world.until(() => world.asked('reboot') === 1);
+    world.operator.obeying = false;
+    world.operator.deleteShadow();
+    await world.advance(355_000);
+    expect(world.operator.shadow.value).toBeUndefined();
+    await world.until(() => world.idle);
+    expect(world.host.version).toBe('1.38.0');
+  });
+
   test('in the download leads back to rest, without a failure', async () => {
     build();
     await world.until(() => world.asked('prepare-update') === 1);

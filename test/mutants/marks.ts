@@ -193,4 +193,20 @@ export const markMutants: readonly Mutant[] = [
     replace: 'true',
     tests: OF_RELEASES,
   },
+  {
+    rule: 'M8 (b)',
+    does: 'forgets, with the shadow of a node that is no longer managed, that its host is about to go down',
+    file: 'runtime/controller/plan/recovery.ts',
+    find: 'return leaving ? undefined : deletion(shadow);',
+    replace: 'return deletion(shadow);',
+    tests: ['test/controller/plan/recovery.test.ts'],
+  },
+  {
+    rule: 'M8',
+    does: 'gives a node back whose host the agent has just asked to reboot',
+    file: 'runtime/agent/loop.ts',
+    find: 'await context.hostWork.untilDown(signal);',
+    replace: '',
+    tests: ['test/agent/boots.test.ts'],
+  },
 ];

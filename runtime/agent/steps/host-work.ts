@@ -30,6 +30,9 @@ interface WorkLimits {
 /** Pauses between retries are long: a failed download costs the update repository as much as a good one. */
 const PAUSES = { firstMs: 5000, maxMs: 60_000 };
 
+/** An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself. */
+export const GOING_DOWN_MS = 360_000;
+
 /** No work of a host takes as long. Without this limit a host that hangs would keep its place in the rollout for ever. */
 const HUNG_MS = 2 * 3600_000;
 
@@ -38,6 +41,8 @@ export class HostWork {
   readonly #options: HostWorkOptions;
   /** Whether the host is too busy for any work. */
   readonly #busy: Streak;
+  /** By when the host is down that has been asked to reboot, by the monotonic clock. */
+  #downBy = -Infinity;
 
   constructor(options: HostWorkOptions) {
     this.#options = options;
@@ -59,6 +64,30 @@ export class HostWork {
     const onRetry = (error: unknown, failures: number): void =>
       logger.info('the host has failed, and is asked again', { error, failures });
     return retry(() => this.#once(work), { ...this.#options, ...PAUSES, signal, isTransient, giveUpAfterMs, onRetry });
+  }
+
+  /**
+   * Asks the host for a reboot. Nothing takes that back, so whatever is wanted meanwhile waits until the host is down, or has not gone down.
+   * @throws HostError when the host has refused it
+   */
+  async reboot(signal: AbortSignal): Promise<void> {
+    const { host, clock } = this.#options;
+    const downBy = clock.monotonic() + GOING_DOWN_MS;
+    try {
+      await host.reboot(signal);
+    } catch (error) {
+      // The answer is not known, and the host may have been asked.
+      if (signal.aborted) this.#downBy = downBy;
+      throw error;
+    }
+    this.#downBy = downBy;
+  }
+
+  /** Resolves when a host that has been asked for a reboot has not gone down in its time; at once where none was. */
+  async untilDown(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const ms = this.#downBy - clock.monotonic();
+    if (ms > 0) await clock.sleep(ms, signal);
   }
 
   /** An update that was given up must not be booted by chance. Where the host cannot deactivate it, the node still goes back into service. */

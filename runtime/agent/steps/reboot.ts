@@ -5,10 +5,9 @@ import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
 import { recording } from '../status.ts';
 import type { StepContext } from './context.ts';
+import { GOING_DOWN_MS } from './host-work.ts';
 import { hasStaged, type Staging } from './stage.ts';
 
-/** An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself. */
-const GOING_DOWN_MS = 360_000;
 /** How long a host may fail to activate before the attempt fails. The node is drained meanwhile. */
 const ACTIVATION_MS = 60_000;
 /** How long a host may fail to say what is staged. The node is in service meanwhile. */
@@ -24,7 +23,7 @@ interface RebootContext extends StepContext {
  * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
-  const { apiserver, host, clock, logger } = context;
+  const { apiserver, hostWork, logger } = context;
   await forgetOlderBoot(context, signal);
   await ensureStaged(context, version, signal);
   await leaveLoadBalancers(context, signal);
@@ -35,8 +34,8 @@ export async function rebootInto(context: RebootContext, version: string, signal
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
-  await blaming('RebootFailed', () => host.reboot(signal));
-  await clock.sleep(GOING_DOWN_MS, signal);
+  await blaming('RebootFailed', () => hostWork.reboot(signal));
+  await hostWork.untilDown(signal);
   throw new StepFailedError(
     'RebootFailed',
     `the host accepted the reboot but did not go down for ${GOING_DOWN_MS / 1000} seconds`,

@@ -1,6 +1,6 @@
 import { instantOf } from '../../lib/clock.ts';
 import { upToDate } from './conditions.ts';
-import { isBackFromReboot, isBackUnreported, isStepOver, type Soak } from './machine.ts';
+import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import {
@@ -18,6 +18,8 @@ import type { Setback } from './verdict.ts';
 interface Health {
   /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
   readonly agentSilent: boolean;
+  /** It is no longer managed, and its host may still go down for the reboot that was asked for. */
+  readonly leaving: boolean;
   /** It was rebooted for the update, and the node or its agent is not back after the timeout. */
   readonly notReturned: boolean;
   /**
@@ -41,6 +43,7 @@ const PROBATION_MS = 3_600_000;
 /** Nearly every node, nearly always. */
 const WELL: Health = {
   agentSilent: false,
+  leaving: false,
   notReturned: false,
   soak: undefined,
   outageUntil: undefined,
@@ -56,7 +59,8 @@ export function assess(snapshot: Snapshot, policy: Policy, now: number): readonl
 }
 
 function healthOf(info: NodeInfo, policy: Policy, now: number): Health {
-  if (isWell(info) || !info.node.managed) return WELL;
+  if (!info.node.managed) return leavingHealth(info, policy, now);
+  if (isWell(info)) return WELL;
   const silentFrom = agentSilentFrom(info, policy);
   const missedFrom = notReturnedFrom(info, policy);
   const agentSilent = silentFrom <= now;
@@ -64,7 +68,13 @@ function healthOf(info: NodeInfo, policy: Policy, now: number): Health {
   const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, policy);
   const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt]);
-  return { agentSilent, notReturned, soak, outageUntil: outageOf(info, policy, now), changesAt };
+  return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, policy, now), changesAt };
+}
+
+function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Policy, now: number): Health {
+  if (!shadow || !isGoingDown(node, shadow)) return WELL;
+  const until = (shadow.rebootAskedAt ?? NEVER) + returnTimeoutMs;
+  return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
 }
 
 function isWell({ node, shadow, silentSince }: NodeInfo): boolean {

@@ -123,6 +123,11 @@ export function isBackUnreported(
   return rebootAskedAt !== undefined && isAnotherBoot(bootId, status.reboot?.boot_id ?? marks?.boot);
 }
 
+/** A host that was asked for a reboot goes down some time later, and nothing takes that back. */
+export function isGoingDown(node: NodeView, shadow: ShadowView): boolean {
+  return shadow.rebootAskedAt !== undefined && !isBackUnreported(node, shadow);
+}
+
 function isAnotherBoot(bootId: string | undefined, before: string | null | undefined): boolean {
   return bootId !== undefined && before != null && bootId !== before;
 }

@@ -12,8 +12,13 @@ export function recover({ node, shadow, silentSince, health }: AssessedNode): Co
   return node.marks && silentSince !== undefined ? releaseOf(node, node.shadowName) : undefined;
 }
 
-function recoverWith(node: NodeView, shadow: ShadowView, { agentSilent }: AssessedNode['health']): Command | undefined {
-  if (!node.managed) return deletion(shadow);
+function recoverWith(
+  node: NodeView,
+  shadow: ShadowView,
+  { agentSilent, leaving }: AssessedNode['health'],
+): Command | undefined {
+  // The shadow is all that tells of the reboot: without it the marks and the slot would be given back before the host goes down.
+  if (!node.managed) return leaving ? undefined : deletion(shadow);
   if (node.marks && isIdle(shadow)) return releaseOf(node, shadow.name);
   if (agentSilent && needsRescue(node, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
   return isDisowned(node) ? { kind: 'disown', node: node.name } : undefined;

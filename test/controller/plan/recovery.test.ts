@@ -143,6 +143,27 @@ describe('an agent that is gone', () => {
   });
 });
 
+describe('a node that lost its label when a reboot had been asked for', () => {
+  const asked = (bootId: string, minutesAgo: number): readonly Command[] => {
+    const reboot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-minutesAgo) };
+    const status = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
+    const drained = { ...MARKS, drained: moment(-minutesAgo) };
+    const nodes = [node('a', { managed: false, marks: drained, unschedulable: true, bootId })];
+    return commands(fleet({ a: { spec: rebooting.spec!, status } }, { nodes, slots: [slot('a')], ...silentFor(1) }));
+  };
+  const deletion = { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' };
+
+  test('keeps its shadow, its marks and its slot until it is back', () => {
+    expect(asked('boot-1', 1)).toEqual([]);
+    expect(asked('boot-2', 1)).toEqual([deletion]);
+  });
+
+  test('loses them once it has not gone down for as long as one may take to return', () => {
+    expect(asked('boot-1', 14)).toEqual([]);
+    expect(asked('boot-1', 15)).toEqual([deletion]);
+  });
+});
+
 test('a node that lost its label loses its shadow', () => {
   const world = { ...fleet({ a: staging }), nodes: [node('a', { managed: false })] };
   expect(commands(world)).toEqual([
