@@ -63,6 +63,8 @@ export class Picture {
   mostAtOnce = 0;
   /** Another one when anything but a request has been told of. */
   version = 0;
+  /** The same, and not for a call of a host either: nodes, shadows, slots and processes stand as they stood. */
+  standing = 0;
   #last: Entry | undefined;
 
   constructor(scenario: Scenario) {
@@ -79,6 +81,7 @@ export class Picture {
     this.#last = entry;
     if (entry.kind === 'request') return;
     this.version += 1;
+    if (entry.kind !== 'host' || entry.event.kind !== 'call') this.standing += 1;
     if (entry.kind === 'write') this.#write(entry);
     else if (entry.kind === 'host') this.host(entry.node).see(entry);
     else if (entry.kind === 'fault') this.sight.see(entry);

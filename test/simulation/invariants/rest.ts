@@ -10,8 +10,8 @@ function standing(picture: Picture, find: () => readonly string[]): RuleJudge {
   const since = new Map<string, Instant>();
   let known = -1;
   const look = (now: Instant): void => {
-    if (picture.calmAt === undefined || picture.version === known) return;
-    known = picture.version;
+    if (picture.calmAt === undefined || picture.standing === known) return;
+    known = picture.standing;
     const found = new Set(find());
     for (const one of since.keys()) if (!found.has(one)) since.delete(one);
     for (const one of found) if (!since.has(one)) since.set(one, now);
