@@ -12,10 +12,10 @@ const OTHER_TYPES = ['application/yaml', 'application/vnd.kubernetes.protobuf'];
  * @throws StatusError 406, 501 for what the API server answers in other than JSON
  */
 export function wantedForm(accept = ''): (typeof FORMS)[number] | undefined {
-  if (accept === JSON_TYPES[0]) return undefined;
+  if (accept === '' || accept === JSON_TYPES[0]) return undefined;
   const asked = accept.split(',').map(mediaType);
   const served = asked.find(({ type, as }) => JSON_TYPES.includes(type) && (as === undefined || isForm(as)));
-  if (served || accept === '') return FORMS.find((form) => form === served?.as);
+  if (served) return FORMS.find((form) => form === served.as);
   const other = asked.find(({ type }) => OTHER_TYPES.includes(type));
   if (other) throw notImplemented(`answers in ${other.type}`);
   throw notAcceptable(`only the following media types are accepted: ${[JSON_TYPES[0], ...OTHER_TYPES].join(', ')}`);

@@ -10,16 +10,16 @@ export interface ResourcePath {
 
 /** What the path names; undefined for discovery, health and whatever else is no resource. */
 export function parsePath(path: string): ResourcePath | undefined {
-  const parts = path.split('/').slice(1).map(decoded);
+  const parts = path.split('/');
+  if (path.includes('%')) parts.forEach((part, index) => (parts[index] = decoded(part)));
   if (parts.at(-1) === '') parts.pop();
-  const [root, ...rest] = parts;
-  if (root === 'api') return inGroup('', rest);
-  if (root === 'apis' && rest[0] !== undefined) return inGroup(rest[0], rest.slice(1));
+  const [, root, group] = parts;
+  if (root === 'api') return inGroup('', parts.slice(2));
+  if (root === 'apis' && group !== undefined) return inGroup(group, parts.slice(3));
   return undefined;
 }
 
 function decoded(part: string): string {
-  if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
   } catch {
@@ -30,9 +30,11 @@ function decoded(part: string): string {
 function inGroup(group: string, [version, ...rest]: readonly string[]): ResourcePath | undefined {
   if (version === undefined || rest.length === 0) return undefined;
   const [, namespace] = rest;
-  const [plural, name, subresource, ...more] = isWithinNamespace(group, rest) ? rest.slice(2) : rest;
+  const within = isWithinNamespace(group, rest);
+  const [plural, name, subresource, ...more] = within ? rest.slice(2) : rest;
   if (plural === undefined || more.length > 0) return undefined;
-  return { group, version, plural, name, subresource, ...(isWithinNamespace(group, rest) && { namespace }) };
+  const path = { group, version, plural, name, subresource };
+  return within ? { ...path, namespace } : path;
 }
 
 /** `/namespaces/x` and its subresources are about the namespace itself; what has more parts is about something in it. */
