@@ -222,5 +222,5 @@ function renewedSpec(before: Lease['spec'], identity: string, now: string): NonN
 
 /** Kubernetes' MicroTime: always six decimals. */
 export function microTime(epochMs: number): string {
-  return rfc3339(epochMs, { millis: true }).replace(/Z$/, '000Z');
+  return `${rfc3339(epochMs, { millis: true }).slice(0, -1)}000Z`;
 }
