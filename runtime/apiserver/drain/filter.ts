@@ -169,13 +169,21 @@ export class Reschedule {
     return (this.#presumed ??= this.#ask().catch(() => true));
   }
 
-  /** Asked when it is their turn to be evicted. */
+  /**
+   * Asked when it is their turn to be evicted. Once it was possible, it stays so while the API does not answer: an outage ends no run.
+   * @throws what the transport throws, where it has not been possible before
+   */
   async isPossible(): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.monotonic() < this.#freshUntil) return true;
-    const isPossible = await this.#ask();
-    if (isPossible) this.#freshUntil = clock.monotonic() + FRESH_MS;
-    return isPossible;
+    try {
+      const isPossible = await this.#ask();
+      if (isPossible) this.#freshUntil = clock.monotonic() + FRESH_MS;
+      return isPossible;
+    } catch (error) {
+      if (this.#freshUntil === -Infinity) throw error;
+      return true;
+    }
   }
 
   #ask(): Promise<boolean> {

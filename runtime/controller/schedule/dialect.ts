@@ -1,6 +1,7 @@
 /**
- * Existing installations wrote their schedules for another cron library, whose dialect differs from croner's in two ways: names may be
- * written out, and a step may start at a single number. Both are translated here. Everything else is passed on unchanged.
+ * Existing installations wrote their schedules for another cron library. Texts are translated from its dialect into croner's: names may be
+ * written out there, `?` means `*`, and a step may start at a single number. What that library refuses is refused here too. How croner
+ * counts days of the week, and joins them with days of the month, is an option of its own (`cron.ts`).
  */
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];

@@ -114,3 +114,22 @@ test('a drain goes on with the others where nobody can tell whether the operator
   }
   expect(await outcome(drain)).toBe('ok');
 });
+
+test('a drain that waits for the operator’s own pods outlasts an outage of the API', async () => {
+  await world.addNode('n2');
+  const labels = { [COMPONENT_LABEL]: 'brupop-controller', app: 'web' };
+  await world.addPod('controller', { namespace: NAMESPACE, labels });
+  await addBudget(world, 'own', NAMESPACE);
+  const { service, tap } = world.replica();
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await world.clock.advance(20_000);
+  tap.before = () => {
+    throw new UnreachableError('no answer');
+  };
+  await world.clock.advance(300_000);
+  tap.before = () => undefined;
+  expect(await outcome(drain)).toBe('pending');
+  await world.endPod('controller', NAMESPACE);
+  await world.clock.advance(1_000);
+  expect(await outcome(drain)).toBe('ok');
+});
