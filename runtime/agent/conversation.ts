@@ -25,6 +25,8 @@ interface ConversationOptions {
 const ACTION_FAILS_MS = 120_000;
 /** For how long, without a break, the cluster may refuse a status before a reduced one is sent. */
 const REJECTED_MS = 120_000;
+/** How often a shadow is made anew that is deleted each time. */
+const REMADE_MS = 10_000;
 /** When the watch shows nothing for this long, the write has changed nothing or the watch lags. */
 const SEEN_BACK_MS = 30_000;
 /** Actions that may fail the attempt. A release is never given up, because nobody else would uncordon the node. */
@@ -35,6 +37,8 @@ const PAUSES = { firstMs: 100, maxMs: 30_000 };
 /** Repeats a request until the apiserver grants it. Only a newer decision, or the end of the agent, stops that. */
 export class Conversation {
   readonly #options: ConversationOptions;
+  /** When a shadow was last created, by the monotonic clock. */
+  #createdAt = -Infinity;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -88,15 +92,21 @@ export class Conversation {
     });
   }
 
-  /** Asks for the shadow, and waits a while until the watch shows it. */
+  /**
+   * Asks for the shadow, and waits a while until the watch shows it. One that was deleted right after it was made waits: the controller deletes
+   * those of nodes that are no longer managed, and it may take long until such a node's agent is stopped.
+   */
   async createShadow(signal: AbortSignal): Promise<void> {
-    const { api, view } = this.#options;
+    const { api, view, clock } = this.#options;
+    const pauseMs = this.#createdAt + REMADE_MS - clock.monotonic();
+    if (pauseMs > 0) await this.#changed('', pauseMs, signal);
     await this.#insist({ signal, logged: 'shadow not created' }, async () => {
       if (view.value.shadow) return 'done';
       const answer = await api.createShadow(this.#caller(), signal);
       // The shadow of an earlier node of this name is still there, or this node itself was replaced.
       if (answer.kind === 'refused') await this.identify();
       if (answer.kind !== 'ok') return answer;
+      this.#createdAt = clock.monotonic();
       await this.#changed('', SEEN_BACK_MS, signal);
       return 'done';
     });
