@@ -87,11 +87,15 @@ describe('a node that goes down at 100 ms', () => {
     readonly phase?: string;
     readonly gone?: boolean;
     readonly metadata?: object;
+    readonly tolerations?: readonly object[];
   }
-  const pod = (atMs: number, { nodeName = 'n1', phase, gone = false, metadata = {} }: PodState = {}): Sighting => {
+  const pod = (
+    atMs: number,
+    { nodeName = 'n1', phase, gone = false, metadata = {}, tolerations = [] }: PodState = {},
+  ): Sighting => {
     const object = {
       metadata: { name: 'p', namespace: 'shop', uid: 'p', resourceVersion: String(atMs), ...metadata },
-      spec: { nodeName, containers: [] },
+      spec: { nodeName, containers: [], tolerations },
       status: { phase },
     } as Pod;
     return { atMs, object, gone };
@@ -120,5 +124,15 @@ describe('a node that goes down at 100 ms', () => {
     expect(under(pod(10, { metadata: { ownerReferences: [{ ...DAEMON_SET, controller: true }] } }))).toEqual([]);
     expect(under(pod(10, { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }))).toEqual([]);
     expect(breaches([pod(10)], [{ node: 'n1', atMs: 100 }], { stays: () => true })).toEqual([]);
+  });
+
+  test('keeps what tolerates its cordon and has come since, and nothing else that has', () => {
+    const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }];
+    const cordon = node('n1', 50, { cordoned: true });
+    expect(under(cordon, pod(60, { tolerations }))).toEqual([]);
+    expect(under(cordon, pod(40, { tolerations }))).toHaveLength(1);
+    expect(under(cordon, pod(60))).toHaveLength(1);
+    expect(under(pod(60, { tolerations }))).toHaveLength(1);
+    expect(under(cordon, node('n1', 55, {}), pod(60, { tolerations }))).toHaveLength(1);
   });
 });

@@ -34,7 +34,7 @@ export function breaches(
   return [
     ...tooManyMarked(nodes, concurrency),
     ...takenCordons(nodes),
-    ...reboots.flatMap((reboot) => notEmpty(reboot, lives)),
+    ...reboots.flatMap((reboot) => notEmpty(reboot, lives, cordonedAt(reboot, nodes))),
   ];
 }
 
@@ -105,11 +105,27 @@ function hasFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-function notEmpty({ node, atMs }: Reboot, lives: readonly Life[]): readonly string[] {
+/** Since when the node has been cordoned that goes down; Infinity where it is not. */
+function cordonedAt({ node, atMs }: Reboot, nodes: readonly Of<Node>[]): number {
+  const states = nodes.filter(({ object, atMs: seenMs }) => object.metadata.name === node && seenMs <= atMs);
+  const open = states.findLastIndex(({ object }) => !object.spec?.unschedulable);
+  return states[open + 1]?.atMs ?? Infinity;
+}
+
+function notEmpty({ node, atMs }: Reboot, lives: readonly Life[], cordonedMs: number): readonly string[] {
   return lives
     .filter(({ pod, fromMs, toMs }) => pod.spec?.nodeName === node && fromMs <= atMs && atMs < toMs)
-    .filter(({ pod }) => isDrained(pod))
+    .filter(({ pod, fromMs }) => isDrained(pod) && !(fromMs > cordonedMs && toleratesCordon(pod)))
     .map(({ pod: { metadata } }) => `${node} went down under ${metadata.namespace}/${metadata.name}`);
+}
+
+/** It would come back for ever, so no drain waits for one that comes to a cordoned node. */
+function toleratesCordon({ spec }: Pod): boolean {
+  const all = spec?.tolerations ?? [];
+  return all.some(({ key, operator, effect }) => {
+    const isOfKey = key === undefined ? operator === 'Exists' : key === 'node.kubernetes.io/unschedulable';
+    return isOfKey && (effect === undefined || effect === 'NoSchedule');
+  });
 }
 
 /** Pods of DaemonSets and static pods stay where they are. */
