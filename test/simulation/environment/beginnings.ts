@@ -136,7 +136,9 @@ async function change(name: string, beginning: Beginning, { before, person, now 
   if (beginning !== 'marked' && beginning !== 'dead-in-update') return;
   const since = rfc3339(now - MONTH_MS);
   const drained = beginning === 'dead-in-update' ? { drained: since, proof: 'p' } : {};
-  const marks = { id: 'm', since, boot: OLD_BOOT, newestPod: since, owns: ['cordon'], ...drained };
+  // A newer version of the operator has written these, and was rolled back.
+  const owns = ['cordon', ...(beginning === 'marked' ? ['traffic'] : [])];
+  const marks = { id: 'm', since, boot: OLD_BOOT, newestPod: since, owns, ...drained };
   const metadata = { annotations: { [MARKS_ANNOTATION]: JSON.stringify(marks) }, labels: { [UPDATING_LABEL]: 'true' } };
   await before.patch(path, { ...cordon, metadata });
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../types.ts';
 import { isAgent, isApiserver, shadowFacts, type StatusFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { NOTHING, type Rule, type Write } from './rule.ts';
+import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
 /** A status that an agent sent before it ended may still land, milliseconds. */
 const LANDS_WITHIN = 300_000;
@@ -53,6 +53,19 @@ function ofNobody(
   if (runs || at - since < LANDS_WITHIN || status.state === old?.state) return NOTHING;
   return [`the status of ${node} changed without its agent`];
 }
+
+const CONVERSION_DATA = 'brupop.bottlerocket.aws/conversion-data';
+
+/** C2. */
+export const conversion: Rule = {
+  name: 'conversion',
+  begin: () =>
+    ofWrites('bottlerocketshadows', ({ name, after }) =>
+      after?.metadata.annotations?.[CONVERSION_DATA] === undefined
+        ? NOTHING
+        : [`${name} is stored as it is given out as v1`],
+    ),
+};
 
 export const noFailures: Rule = {
   name: 'no-failures',

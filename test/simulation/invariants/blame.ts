@@ -1,7 +1,8 @@
+import type { Instant } from '../types.ts';
 import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { SeenHost } from './seen-host.ts';
-import { NOTHING, ofWrites, type Rule } from './rule.ts';
+import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
 /** Reasons by which a release may be blamed, and what must have happened to the host since the start. */
 const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => boolean>> = {
@@ -10,17 +11,37 @@ const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => bool
   BootFailed: ({ downForUpdate, version: running }, version) => downForUpdate && running !== version,
 };
 
-/** F1. */
+/** F1, F5. */
 export const blame: Rule = {
   name: 'blame',
-  begin: (picture) =>
-    ofWrites('bottlerocketshadows', (write) => {
+  begin(picture) {
+    // By name of the shadow, since when it has the record of a request to reboot.
+    const askedAt = new Map<string, Instant>();
+    return ofWrites('bottlerocketshadows', (write) => {
       const { before, after, by } = write;
-      if (!before || !after || !isOperator(by)) return NOTHING;
+      if (!before || !after) return NOTHING;
       const [old, made] = [shadowFacts(before), shadowFacts(after)];
-      return [...recorded(picture, old, made), ...said(picture, old, made)];
-    }),
+      noteRequest(askedAt, write, { old, made });
+      if (!isOperator(by)) return NOTHING;
+      return [
+        ...recorded(picture, old, made),
+        ...said(picture, old, made),
+        ...hasty(picture, { write, old, made, askedAt: askedAt.get(write.name) }),
+      ];
+    });
+  },
 };
+
+interface Change {
+  readonly old: ShadowFacts;
+  readonly made: ShadowFacts;
+}
+
+function noteRequest(askedAt: Map<string, Instant>, { name, at }: Write, { old, made }: Change): void {
+  const [before, record] = [old.status?.record, made.status?.record];
+  if (!record?.requested) askedAt.delete(name);
+  else if (!before?.requested || before.boot !== record.boot) askedAt.set(name, at);
+}
 
 /** An agent that keeps no reasons is believed: its failures count against what it was told to install. */
 function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readonly string[] {
@@ -37,9 +58,23 @@ function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readon
     : NOTHING;
 }
 
+const isLost = ({ verdict }: ShadowFacts): boolean => verdict?.reason === 'NotReturned';
+
+/** Nobody may count from before a reboot was asked for, whatever other clocks say: but for its own clock, a controller waits the whole time. */
+function hasty(
+  picture: Picture,
+  { write, old, made, askedAt }: Change & { readonly write: Write; readonly askedAt: Instant | undefined },
+): readonly string[] {
+  if (!isLost(made) || isLost(old) || askedAt === undefined) return NOTHING;
+  const { runs, since } = picture.agentOf(made.node);
+  const from = runs ? askedAt : Math.min(askedAt, since);
+  const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + picture.sight.clockOf(write.by);
+  return isOver ? NOTHING : [`${made.node} is said not to have returned, and was asked to reboot at ${clock(askedAt)}`];
+}
+
 /** Time alone blames only what was asked for. An agent that keeps no records cannot say what it asked for. */
 function said({ nodes }: Picture, old: ShadowFacts, made: ShadowFacts): readonly string[] {
-  if (made.verdict?.reason !== 'NotReturned' || old.verdict?.reason === 'NotReturned') return NOTHING;
+  if (!isLost(made) || isLost(old)) return NOTHING;
   const record = made.status?.record;
   const isBack = nodes.get(made.node)?.facts.version === made.version;
   if (!record || record.requested || isBack) return NOTHING;

@@ -1,6 +1,6 @@
 import type { Instant } from '../types.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { at, isOperator, nodeFacts, podFacts } from './facts.ts';
+import { at, isOperator, nodeFacts, podFacts, shadowFacts } from './facts.ts';
 import type { Picture, SeenPod } from './picture.ts';
 import { clock, NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
@@ -62,6 +62,32 @@ const interfered = ({ liftedAt, robbedAt }: SeenNode, now: Instant): boolean =>
 function isToGo({ facts, created }: SeenPod, { drainBegan }: SeenNode): boolean {
   if (!facts.drained || facts.own) return false;
   return !(facts.toleratesCordon && created > drainBegan - LISTED_WITHIN);
+}
+
+/** B1. The older operator's agent knows of no records. */
+export const recordBeforeReboot: Rule = {
+  name: 'record-before-reboot',
+  begin(picture) {
+    // Boots for which a request to reboot was ever on record.
+    const recorded = new Set<string>();
+    return {
+      see(entry) {
+        if (entry.kind === 'write' && entry.resource === 'bottlerocketshadows') noteRecord(recorded, entry);
+        return entry.kind === 'host' && isReboot(entry.event) ? unrecorded(picture, recorded, entry.node) : NOTHING;
+      },
+    };
+  },
+};
+
+function noteRecord(recorded: Set<string>, { after }: Write): void {
+  const record = after && shadowFacts(after).status?.record;
+  if (record?.requested) recorded.add(record.boot);
+}
+
+function unrecorded({ hosts, processes }: Picture, recorded: ReadonlySet<string>, node: string): readonly string[] {
+  const boot = [...(hosts.get(node)?.boots ?? [])].at(-1);
+  if (boot === undefined || recorded.has(boot) || processes.has(`upstream-agent-${node}`)) return NOTHING;
+  return [`${node} was asked to reboot, and no record says so`];
 }
 
 /** A pod leaves by the Eviction API, and where a budget speaks of it, that budget has been charged in the same step. */

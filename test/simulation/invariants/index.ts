@@ -1,9 +1,9 @@
 import type { Invariant, Scenario } from '../types.ts';
-import { ownStatus, noFailures } from './authority.ts';
+import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
-import { budgets, drainedBeforeReboot } from './drains.ts';
+import { budgets, drainedBeforeReboot, recordBeforeReboot } from './drains.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { Picture } from './picture.ts';
@@ -17,6 +17,7 @@ export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,
   drainedBeforeReboot,
+  recordBeforeReboot,
   budgets,
   administratorsCordons,
   nothingLeft,
@@ -29,6 +30,7 @@ export const RULES: readonly Rule[] = [
   slots,
   leadership,
   ownStatus,
+  conversion,
   halted,
   proof,
   reach,

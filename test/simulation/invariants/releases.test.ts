@@ -126,8 +126,21 @@ describe('blame', () => {
     const lost = (requested: string | null): readonly string[] =>
       started()
         .shadow('n1', { status: { reboot: record(requested) } }, AGENT)
+        .after(15)
         .shadow('n1', { verdict: 'NotReturned' }).breaches;
     expect(lost(null)).toEqual(['n1 is said not to have returned, and nobody asked it to reboot']);
     expect(lost('2026-03-02T00:00:00Z')).toEqual([]);
+  });
+
+  test('a node is given the whole time to return, from its request on', () => {
+    const reboot = { boot_id: 'b', version: '1.1.0', requested_at: '2026-03-01T00:00:00Z' };
+    const lost = (minutes: number): readonly string[] =>
+      started()
+        .after(60)
+        .shadow('n1', { status: { reboot } }, AGENT)
+        .after(minutes)
+        .shadow('n1', { verdict: 'NotReturned' }).breaches;
+    expect(lost(14)).toEqual(['n1 is said not to have returned, and was asked to reboot at 01:00:00.007']);
+    expect(lost(15)).toEqual([]);
   });
 });

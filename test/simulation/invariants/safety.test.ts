@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
-import { budgets, drainedBeforeReboot } from './drains.ts';
+import { conversion } from './authority.ts';
+import { budgets, drainedBeforeReboot, recordBeforeReboot } from './drains.ts';
 import { MARKED, PROVEN, Story } from './story.ts';
 
 const APISERVER = { by: 'apiserver-0' };
@@ -182,4 +183,34 @@ describe('nothing-left', () => {
     const later = held.node('n1', { held: false }, PERSON).node('n1', { marks: { ...MARKED, owns: [] } }, APISERVER);
     expect(later.node('n1', { marks: null }, APISERVER).breaches).toEqual([]);
   });
+});
+
+describe('record-before-reboot', () => {
+  const recorded = (boot: string, requested: string | null): Story =>
+    new Story(recordBeforeReboot)
+      .fleet('n1')
+      .shadow('n1', { status: { reboot: { boot_id: boot, version: '1.1.0', requested_at: requested } } }, APISERVER);
+  const NOW = '2026-03-02T00:00:00Z';
+
+  test('a reboot without a record, with a probe alone, or with the record of another boot', () => {
+    expect(new Story(recordBeforeReboot).fleet('n1').call('n1', 'reboot').breaches).toHaveLength(1);
+    expect(recorded('boot of n1', null).call('n1', 'reboot').breaches).toHaveLength(1);
+    expect(recorded('another', NOW).call('n1', 'reboot').breaches).toHaveLength(1);
+    expect(recorded('boot of n1', NOW).call('n1', 'reboot').breaches).toEqual([]);
+  });
+
+  test("the older operator's agent keeps none", () => {
+    const older = new Story(recordBeforeReboot).fleet('n1').process('upstream-agent-n1', 'starts');
+    expect(older.call('n1', 'reboot').breaches).toEqual([]);
+  });
+});
+
+test('conversion: what a shadow is as v1 is never stored', () => {
+  const stored = (annotations: object): readonly string[] => {
+    const metadata = { name: 'brs-n1', uid: 'u', resourceVersion: '1', annotations };
+    const object = { metadata, spec: { state: 'Idle' } };
+    return new Story(conversion).write('bottlerocketshadows', 'brs-n1', { object, sending: PERSON }).breaches;
+  };
+  expect(stored({ 'brupop.bottlerocket.aws/conversion-data': '{}' })).toHaveLength(1);
+  expect(stored({ 'brupop.bottlerocket.aws/bumped': '1' })).toEqual([]);
 });
