@@ -87,8 +87,8 @@ export const furtherMarks: readonly Mutant[] = [
     rule: 'M8',
     does: 'keeps the shadow of a node that is managed no more',
     file: 'runtime/controller/plan/recovery.ts',
-    find: '  if (!node.managed) return deletion(shadow);\n',
-    replace: '  if (!node.managed) return undefined;\n',
+    find: 'return leaving ? undefined : deletion(shadow);',
+    replace: 'return leaving ? undefined : undefined;',
     tests: ['test/controller/plan/recovery.test.ts'],
   },
   {
