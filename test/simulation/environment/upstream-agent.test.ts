@@ -6,6 +6,7 @@ import { run } from '../run.ts';
 import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
 import type { Scenario } from '../types.ts';
 import { createEnvironment } from './environment.ts';
+import { Hand } from './hand.ts';
 import { MINUTE } from './rig.ts';
 
 const SCENARIO: Scenario = {
@@ -51,4 +52,26 @@ test('an agent of the older operator is brought to the release by ours, without 
   ]);
   expect(statuses.at(-1)?.current_version).toBe('1.39.0');
   expect(statuses.filter(({ reboot }) => reboot != null)).toEqual([]);
+});
+
+test('an agent of the older operator that starts while its Node is away is no mistake of the simulation', async () => {
+  const history: Entry[] = [];
+  let removeNode = (): unknown => undefined;
+  const environment = (terms: EnvironmentTerms): SimulatedEnvironment => {
+    const made = createEnvironment(terms);
+    removeNode = () => new Hand(terms.cluster, 'cloud-controller-manager').delete('/api/v1/nodes/node-1');
+    terms.time.after(10, () => made.machines.runUpstreamAgent('node-1'));
+    return made;
+  };
+  const onEntry = (entry: Entry): void => {
+    history.push(entry);
+    if (entry.kind === 'process' && entry.process === 'upstream-agent-node-1' && entry.event === 'starts') removeNode();
+  };
+  const parts = { environment, faults: [], invariants: [], calmMs: () => MINUTE, onEntry };
+  await run({ ...SCENARIO, stormMs: MINUTE }, parts);
+  const events = history.flatMap((entry) =>
+    entry.kind === 'process' && entry.process === 'upstream-agent-node-1' ? [entry.event] : [],
+  );
+  expect(events).toContain('starts');
+  expect(events).not.toContain('failed');
 });

@@ -39,8 +39,7 @@ export const upstreamAgent: Program = async (surroundings) => {
   if (!host) throw new Error('an agent has a host');
   const transport = network.kube(member);
   const view = clusterView({ transport, namespace: NAMESPACE, nodeName, clock, random, logger });
-  const nodeUid = await view.nodeUid(signal);
-  if (nodeUid === undefined) throw new Error(`there is no Node ${nodeName}`);
+  const nodeUid = await uidOf(view, { clock, signal });
   const agent = new UpstreamAgent({
     nodeName,
     nodeUid,
@@ -56,6 +55,19 @@ export const upstreamAgent: Program = async (surroundings) => {
   };
   return Promise.race([watch(), agent.run()]);
 };
+
+/** A Node that is not there, or cannot be read, is looked for again. */
+async function uidOf(
+  view: Pick<ReturnType<typeof clusterView>, 'nodeUid'>,
+  { clock, signal }: Pick<UpstreamParts, 'clock' | 'signal'>,
+): Promise<string> {
+  for (;;) {
+    const uid = await view.nodeUid(signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (uid !== undefined) return uid;
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
 
 class UpstreamAgent {
   /** As last seen. */
