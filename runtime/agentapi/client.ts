@@ -93,12 +93,12 @@ export interface Reply {
   readonly body: string;
 }
 
-/** The way there and back. Rejects where no whole answer comes, and with the signal's reason. */
-export type Exchange = (outgoing: Outgoing, signal: AbortSignal) => Promise<Reply>;
+/** Sends one request and resolves with its answer. Rejects where no whole answer comes, and with the signal's reason. */
+export type RoundTrip = (outgoing: Outgoing, signal: AbortSignal) => Promise<Reply>;
 
 export interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
-  readonly exchange: Exchange;
-  /** The caller's token, as it is by now. */
+  readonly roundTrip: RoundTrip;
+  /** The caller's present token, which the kubelet renews. */
   readonly token: () => Promise<string>;
 }
 
@@ -115,10 +115,10 @@ const MAX_PLAIN_BYTES = 1_000;
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
   const token = (): Promise<string> => readFile(options.tokenPath, 'utf8');
-  return agentApi({ ...options, token, exchange: (outgoing, signal) => overTls(options, outgoing, signal) });
+  return agentApi({ ...options, token, roundTrip: (outgoing, signal) => overTls(options, outgoing, signal) });
 }
 
-/** The apiserver by whatever way there is. */
+/** A client of the apiserver over any transport. */
 export function agentApi(parts: ClientParts): AgentApi {
   const ask = (call: Ask): Promise<ApiAnswer> => answerOf(parts, call);
   return {
@@ -130,13 +130,13 @@ export function agentApi(parts: ClientParts): AgentApi {
 }
 
 async function answerOf(
-  { clock, exchange, token, timeoutMs: ms = TIMEOUT_MS }: ClientParts,
+  { clock, roundTrip, token, timeoutMs: ms = TIMEOUT_MS }: ClientParts,
   call: Ask,
 ): Promise<ApiAnswer> {
   const { method, path, body, signal } = call;
   try {
     const reply = await withDeadline({ clock, ms, signal }, async (limited) =>
-      exchange({ method, path, headers: headers(call, await token()), body }, limited),
+      roundTrip({ method, path, headers: headers(call, await token()), body }, limited),
     );
     return classify(reply);
   } catch (error) {

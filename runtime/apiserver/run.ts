@@ -84,11 +84,11 @@ class Serving {
 
 interface Leaving extends Pick<ProcessContext, 'clock'> {
   readonly service: Pick<Apiserver['service'], 'close' | 'settled'>;
-  /** Undefined where none has listened. */
+  /** Undefined where it has not listened yet. */
   readonly server?: Pick<TlsServer, 'close'>;
 }
 
-/** Goes on serving for a while, then lets end what is under way. */
+/** Continues to serve for a while. Then ends drains, and waits for the requests that are under way. */
 export async function farewell({ clock, service, server }: Leaving): Promise<void> {
   if (server) await clock.sleep(FAREWELL_MS);
   service.close();

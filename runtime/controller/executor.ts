@@ -2,7 +2,6 @@ import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
-
 import type { ActionPorts, Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { disown, releaseNode, rescue } from './actions/release.ts';

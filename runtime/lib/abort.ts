@@ -25,7 +25,7 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Nobody sees it. Made once: an error takes down its stack, and every request has a deadline. */
+/** Nobody sees this reason. It is made once, because a new error records its stack, and every request has a deadline. */
 const DONE = new Error('done');
 
 /**

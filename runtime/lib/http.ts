@@ -107,7 +107,7 @@ function close(server: Server): void {
   server.closeAllConnections();
 }
 
-/** The bytes of `chunks`, of which no more is read once they are above `maxBytes`: a result that is longer has been cut off. */
+/** Reads `chunks` to their end, or until they are longer than `maxBytes`. A result longer than that may be cut off. */
 export async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const read: Buffer[] = [];
   let size = 0;

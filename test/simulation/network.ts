@@ -1,6 +1,6 @@
 import type { HostResponse, HostTransport } from '../../runtime/agent/host/calls.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
-import type { Exchange } from '../../runtime/agentapi/client.ts';
+import type { RoundTrip } from '../../runtime/agentapi/client.ts';
 import { apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch } from '../../runtime/kube/transport.ts';
 import type { ApiResponse } from '../../sim/cluster/api.ts';
@@ -145,7 +145,7 @@ export class SimulatedNetwork implements Network {
   }
 
   /** The Service of the apiservers as an agent reaches it. */
-  exchange(member: Member): Exchange {
+  exchange(member: Member): RoundTrip {
     const { time } = this.#options;
     const { life, process } = member;
     return (outgoing, signal) => {

@@ -86,7 +86,7 @@ const agent: Program = async ({ container, member, network, settings, clock, ran
       clock,
       random,
     }),
-    api: agentApi({ clock, exchange: network.exchange(member), token: async () => host.token() }),
+    api: agentApi({ clock, roundTrip: network.exchange(member), token: async () => host.token() }),
     clock,
     random,
     logger,

@@ -41,7 +41,7 @@ type Learnt = Pick<CordonRequest, 'id' | 'blocked'>;
 
 /** One look of a request at its node. */
 interface Look {
-  /** Its log lines bear the request. */
+  /** With the identity of the request on each log line. */
   readonly ports: Ports;
   readonly cordoned: CordonedNode;
   readonly learnt: Learnt;

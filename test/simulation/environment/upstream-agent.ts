@@ -1,6 +1,6 @@
 import { clusterView } from '../../../runtime/agent/cluster.ts';
 import type { HostTransport } from '../../../runtime/agent/host/calls.ts';
-import type { Exchange } from '../../../runtime/agentapi/client.ts';
+import type { RoundTrip } from '../../../runtime/agentapi/client.ts';
 import { HEADERS, PATHS } from '../../../runtime/agentapi/protocol.ts';
 import type { ShadowObject } from '../../../runtime/kube/objects.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
@@ -23,7 +23,7 @@ interface UpstreamParts {
   readonly nodeName: string;
   readonly nodeUid: string;
   readonly host: HostTransport;
-  readonly exchange: Exchange;
+  readonly exchange: RoundTrip;
   readonly token: () => string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
