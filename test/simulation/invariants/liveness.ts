@@ -1,5 +1,5 @@
 import { BEGINS_AT, type Instant, type Scenario } from '../types.ts';
-import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
+import { compareVersions, isController, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { SeenNode } from './seen-node.ts';
 import { tally } from './releases.ts';
@@ -89,6 +89,7 @@ class Sorted {
 
   /** Whether each node is where it should be, or kept where it is with a right reason. It is asked after everything that happens. */
   areSettled(now: Instant): boolean {
+    if (this.#isDeserted) return true;
     const { nodes } = this.#picture;
     const awaited = nodes.get(this.#awaited ?? '');
     if (awaited && !this.#isSettled(awaited, now)) return false;
@@ -114,11 +115,19 @@ class Sorted {
   }
 
   breaches(now: Instant): readonly string[] {
+    if (this.#isDeserted) return NOTHING;
     const standings = this.standings(now);
     const wrong = standings.flatMap(([name, one]) => (typeof one === 'string' ? [] : [`${name}: ${one.wrong}`]));
     const going = standings.filter(([, one]) => one === 'going').length;
     const isSlow = going > 0 && wrong.length === 0 && this.#finishedLately(now) < this.#promised(now);
     return isSlow ? [`${going} nodes still wait, and the fleet is slower than it may be`] : wrong;
+  }
+
+  /** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
+  get #isDeserted(): boolean {
+    const { nodes, processes } = this.#picture;
+    if ([...nodes.values()].some(({ facts }) => facts.ready && !facts.cordoned)) return false;
+    return ![...processes].some(([name, { runs }]) => runs && isController(name));
   }
 
   /** A machine that is there, with its kubelet, its agent and its label: nothing but the operator's decisions keeps it from its update. */

@@ -110,6 +110,15 @@ describe('liveness', () => {
     expect(told.isMet).toBe(true);
   });
 
+  test('a fleet without a controller is judged as long as some node takes its pod', () => {
+    const cordoned = calm().node('n1', { cordoned: true });
+    const deserted = (): Story => calm().node('n1', { cordoned: true }).node('n2', { cordoned: true }).after(60);
+    expect(cordoned.after(60).end().breaches).toHaveLength(2);
+    expect(deserted().isMet).toBe(true);
+    expect(deserted().end().breaches).toEqual([]);
+    expect(deserted().process('controller-0', 'starts').end().breaches).toHaveLength(2);
+  });
+
   test('a backoff that is over, and one that is not', () => {
     const failed = (crashes: number, at: number): Story => {
       const status = { crash_count: crashes, state_transition_failure_timestamp: timeAt(at) };
