@@ -9,6 +9,7 @@ import { between, oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout, Watcher } from './lookout.ts';
 import type { Timers } from './timers.ts';
+import { claimOf, provision, volumesOf } from './volumes.ts';
 
 export interface AppSpec {
   readonly name: string;
@@ -21,6 +22,8 @@ export interface AppSpec {
   readonly tolerations?: readonly Toleration[];
   /** Of its PodDisruptionBudget; none where unset. */
   readonly budget?: Pick<Budget['spec'], 'minAvailable' | 'maxUnavailable'>;
+  /** Each of its pods has a volume of its own, as those of a StatefulSet. */
+  readonly hasVolumes?: boolean;
   /** The only node on which it runs. */
   readonly node?: string;
 }
@@ -54,12 +57,18 @@ export class App implements Watcher {
     const spec = { replicas, selector: { matchLabels: labels }, template };
     const body = { metadata: { name, labels }, spec };
     this.#set = await this.#parts.hand.create<Workload>(`/apis/apps/v1/namespaces/${namespace}/replicasets`, body);
+    for (const claim of this.#claims) await provision(this.#parts.hand, namespace, claim);
     if (budget)
       await this.#parts.hand.create(this.budgetsPath, {
         metadata: { name },
         spec: { ...budget, selector: { matchLabels: labels } },
       });
     this.look();
+  }
+
+  get #claims(): readonly string[] {
+    const { name, replicas, hasVolumes = false } = this.spec;
+    return hasVolumes ? Array.from({ length: replicas }, (_, index) => `data-${name}-${index}`) : [];
   }
 
   get labels(): Readonly<Record<string, string>> {
@@ -96,11 +105,16 @@ export class App implements Watcher {
     await this.#count(set, pods);
     const active = pods.filter(isActive);
     this.#isWaiting = false;
+    const taken = new Set(pods.map(claimOf));
+    const claims = this.#claims.filter((claim) => !taken.has(claim));
     for (let missing = this.spec.replicas - active.length; missing > 0; missing--) {
       const node = this.#place(active);
       this.#isWaiting = node === undefined;
       if (node === undefined) return;
-      const made = await this.#create(set, node);
+      const claim = claims.shift();
+      // A volume is free once the pod that had it is gone, of which this hears.
+      if (this.spec.hasVolumes && claim === undefined) return;
+      const made = await this.#create(set, { node, claim });
       if (made) active.push(made);
     }
   }
@@ -132,7 +146,10 @@ export class App implements Watcher {
     return best.length === 0 ? undefined : oneOf(random, best).name;
   }
 
-  #create(set: Workload, nodeName: string): Promise<SimPod | undefined> {
+  #create(
+    set: Workload,
+    { node: nodeName, claim }: { readonly node: string; readonly claim: string | undefined },
+  ): Promise<SimPod | undefined> {
     const { hand, random } = this.#parts;
     const { name, annotations = {}, graceSeconds = 30, serviceAccountName, tolerations } = this.spec;
     const spec = {
@@ -141,6 +158,7 @@ export class App implements Watcher {
       terminationGracePeriodSeconds: graceSeconds,
       ...(serviceAccountName !== undefined && { serviceAccountName }),
       ...(tolerations && { tolerations }),
+      ...(claim !== undefined && { volumes: volumesOf(claim) }),
     };
     const template = { metadata: { annotations }, spec: {} };
     const { path, body } = createPod({

@@ -18,7 +18,7 @@ import { createPeople } from './people.ts';
 import { podStatus } from './pod-status.ts';
 import { Site } from './site.ts';
 import { Timers } from './timers.ts';
-import { createWorkloads, drawApps, SHOP } from './workloads.ts';
+import { createWorkloads, drawApps, SHOP, withVolumes } from './workloads.ts';
 
 /** The operator's own Deployments. */
 const OPERATOR: readonly AppSpec[] = [
@@ -78,7 +78,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     this.#controllers = hand;
     this.#lifecycle = new NodeLifecycle(parts('lifecycle'));
     this.#daemons = new Daemons(parts('daemons'));
-    const drawn = drawApps(scenario.nodes, this.#chance('apps'));
+    const drawn = withVolumes(drawApps(scenario.nodes, this.#chance('apps')), this.#chance('volumes'));
     this.#apps = [...OPERATOR, ...drawn].map((spec) => new App(spec, parts(spec.name)));
     this.#pods = new OperatorPods({ containers, timers, troubles: this.#troubles });
     this.#releases = new Releases([OLDER, this.#versions.version]);

@@ -10,11 +10,17 @@ import type { Lookout } from './lookout.ts';
 import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from './node-status.ts';
 import { PodRun, type Program } from './pod-run.ts';
 import type { Timers } from './timers.ts';
+import { isElsewhere, uniqueNameOf } from './volumes.ts';
 
 /** As often as a kubelet says the same of its node again, milliseconds. */
 const REPORT_MS = 300_000;
 /** When a release that is unwell after a while shows it, milliseconds after the boot. */
 const UNWELL_MS = [60_000, 1_500_000] as const;
+
+/** What it takes to unmount a volume and to say so, milliseconds: usually, and where something holds it. */
+const UNMOUNTED_MS = [100, 10_000] as const;
+const HELD_MS = [10_000, 600_000] as const;
+const HELD_SHARE = 0.1;
 
 export interface KubeletParts {
   readonly name: string;
@@ -46,6 +52,8 @@ export class Kubelet {
   #missed: (() => unknown)[] = [];
   /** By UID. */
   readonly #runs = new Map<string, PodRun>();
+  /** Volumes that are mounted, or about to be, by the UIDs of their pods. */
+  readonly #volumes = new Map<string, string>();
 
   constructor(parts: KubeletParts) {
     this.#parts = parts;
@@ -67,6 +75,7 @@ export class Kubelet {
   down(how: 'orderly' | 'silent'): void {
     for (const run of this.#runs.values()) run.stop(how === 'silent' ? 'vanished' : 'killed');
     this.#runs.clear();
+    this.#volumes.clear();
     this.#boot = undefined;
     this.#registered = false;
     this.#missed = [];
@@ -98,6 +107,7 @@ export class Kubelet {
     if (gone) {
       run?.stop('killed');
       this.#runs.delete(uid);
+      this.#unmount(uid);
     } else if (run) run.update(pod);
     else if (!isFinished(pod)) this.#runs.set(uid, this.#begin(pod));
   }
@@ -107,10 +117,14 @@ export class Kubelet {
   }
 
   #begin(pod: SimPod): PodRun {
-    const { timers, hand, clock, random, program } = this.#parts;
+    const { name, timers, hand, clock, random, program, lookout } = this.#parts;
     const boot = this.#boot;
     const whileWorking = (act: () => unknown): unknown => this.#whileWorking(boot, act);
-    return new PodRun(pod, { timers, hand, clock, random, program: program(pod), whileWorking });
+    const volume = uniqueNameOf(pod);
+    if (volume !== undefined) this.#mount(pod.metadata.uid, volume);
+    const isMounted = (): boolean =>
+      volume === undefined || !isElsewhere(volume, name, lookout.nodes.values(), clock.now());
+    return new PodRun(pod, { timers, hand, clock, random, program: program(pod), whileWorking, isMounted });
   }
 
   #whileWorking(boot: Boot | undefined, act: () => unknown): unknown {
@@ -120,10 +134,37 @@ export class Kubelet {
     return undefined;
   }
 
+  /** It is in use from before it is mounted until it is unmounted. */
+  #mount(uid: string, volume: string): void {
+    this.#volumes.set(uid, volume);
+    this.#later(0, () => this.#sayVolumes());
+  }
+
+  #unmount(uid: string): void {
+    if (!this.#volumes.has(uid)) return;
+    const { random } = this.#parts;
+    const [least, most] = random() < HELD_SHARE ? HELD_MS : UNMOUNTED_MS;
+    this.#later(between(random, least, most), () => {
+      this.#volumes.delete(uid);
+      return this.#sayVolumes();
+    });
+  }
+
+  #sayVolumes(): Promise<unknown> {
+    const volumesInUse = this.#volumes.size > 0 ? [...new Set(this.#volumes.values())] : null;
+    return this.#parts.hand.patch(
+      `/api/v1/nodes/${this.#parts.name}/status`,
+      { status: { volumesInUse } },
+      'strategic',
+    );
+  }
+
   async #register(boot: Boot): Promise<void> {
     const { name, hand, labels, lookout, family } = this.#parts;
     const status = { ...machineStatus(name, boot, family), ...this.#conditions(false) };
-    const patched = await hand.patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
+    // What an earlier boot had mounted is not in use any more.
+    const anew = { status: { ...status, volumesInUse: null } };
+    const patched = await hand.patch(`/api/v1/nodes/${name}/status`, anew, 'strategic');
     const own = ownLabels(name, family);
     const metadata = { name, labels: { ...own, ...labels } };
     if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: {}, status });
@@ -165,6 +206,7 @@ export class Kubelet {
       if (present.has(uid)) continue;
       run.stop('killed');
       this.#runs.delete(uid);
+      this.#unmount(uid);
     }
     for (const pod of present.values()) this.podChanged(pod, false);
     for (const run of this.#runs.values()) await run.repeat();

@@ -15,6 +15,8 @@ export const STUCK_ANNOTATION = 'simulation/stuck-ms';
 
 /** A container runtime found it gone. */
 const LOST_CODES = [137, 255];
+/** As often as it is seen whether a volume has come, milliseconds. */
+const MOUNT_MS = 5000;
 const BACKOFF_MS = { first: 10_000, longest: 300_000, forgottenAfter: 600_000 };
 
 /** What a pod's container runs; nothing where it is only there. */
@@ -35,6 +37,8 @@ export interface PodRunParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly program?: Program | undefined;
+  /** Whether its volumes are there; its container starts only then. */
+  readonly isMounted: () => boolean;
   /** What the kubelet does, it does while it works; the rest waits until it does again. */
   readonly whileWorking: (act: () => unknown) => unknown;
 }
@@ -128,7 +132,8 @@ export class PodRun {
 
   async #start(): Promise<void> {
     if (this.#ending || this.running) return;
-    const { program, clock, timers } = this.#parts;
+    const { program, clock, timers, isMounted } = this.#parts;
+    if (!isMounted()) return this.#later(MOUNT_MS, () => this.#start());
     this.#since = clock.now();
     const refusal = await program?.start(this.#pod, (exitCode) => timers.do(() => this.#ended(exitCode)));
     // While it was being started it may have been stopped.

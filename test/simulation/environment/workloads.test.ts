@@ -3,6 +3,10 @@ import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts'
 import { isReady } from '../../../runtime/kube/objects.ts';
 import { seeded } from '../../random.ts';
 import { MINUTE, Rig } from './rig.ts';
+import { uniqueNameOf } from './volumes.ts';
+
+/** In whose fleet each application has volumes. */
+const SEED = 4;
 
 const BUDGETS = '/apis/policy/v1/namespaces/shop/poddisruptionbudgets';
 
@@ -21,6 +25,24 @@ async function evict(rig: Rig, pods: readonly Pod[]): Promise<void> {
 }
 
 describe('workloads of the simulation', () => {
+  test('that have volumes run elsewhere only once the kubelet has said that they are unmounted', async () => {
+    const rig = await Rig.at(10 * MINUTE, { nodes: 3, seed: SEED });
+    const volumes = (await rig.node()).status?.volumesInUse ?? [];
+    expect(volumes.length).toBeGreaterThan(0);
+    rig.environment.people.cordon('node-1');
+    await evict(rig, shopping(await rig.pods('node-1')));
+    const early: string[] = [];
+    for (let second = 0; second < 600; second++) {
+      await rig.pass(1000);
+      const held = (await rig.node()).status?.volumesInUse ?? [];
+      const there = (await rig.pods()).filter((pod) => pod.spec?.nodeName !== 'node-1' && isReady(pod));
+      early.push(...there.map((pod) => uniqueNameOf(pod) ?? '').filter((volume) => held.includes(volume)));
+    }
+    expect(early).toEqual([]);
+    const left = new Set((await rig.node()).status?.volumesInUse ?? []);
+    expect(left.size).toBeLessThan(volumes.length);
+  });
+
   test('never have fewer healthy pods than their budgets want, however eagerly they are evicted', async () => {
     const rig = await Rig.at(10 * MINUTE, { nodes: 4 });
     let evicted = 0;

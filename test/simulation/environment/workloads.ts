@@ -25,6 +25,12 @@ export function drawApps(nodes: number, random: Random): readonly AppSpec[] {
   });
 }
 
+/** In some fleets, applications whose pods have volumes. */
+export function withVolumes(apps: readonly AppSpec[], random: Random): readonly AppSpec[] {
+  const share = oneOf(random, [0, 0, 0.5, 1]);
+  return apps.map((app) => Object.assign({}, app, { hasVolumes: random() < share }));
+}
+
 /** Its pods may go, if only one by one: what lets none go is a fault, and comes and goes. */
 function drawBudget(replicas: number, random: Random): NonNullable<AppSpec['budget']> {
   return oneOf(random, [

@@ -1,8 +1,8 @@
-import type { Instant } from '../types.ts';
+import { BEGINS_AT, type Instant } from '../types.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import { at, isOperator, nodeFacts, podFacts, shadowFacts } from './facts.ts';
 import type { Picture, SeenPod } from './picture.ts';
-import { clock, NOTHING, type Rule, type Write } from './rule.ts';
+import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
 import type { SeenNode } from './seen-node.ts';
 
@@ -10,6 +10,9 @@ import type { SeenNode } from './seen-node.ts';
 const LISTED_WITHIN = 35_000;
 /** Whoever uncordons a node in the middle of its drain has another drain begun: so long it may take until nothing of that goes on, milliseconds. */
 const UNSETTLED = 900_000;
+
+/** Times in marks are whole seconds. */
+const ROUNDED_MS = 1000;
 
 /** M3: when, before a node's latest proof, that node had surely been looked at; undefined where nothing is proven. */
 interface Proof {
@@ -88,6 +91,26 @@ function unrecorded({ hosts, processes }: Picture, recorded: ReadonlySet<string>
   const boot = [...(hosts.get(node)?.boots ?? [])].at(-1);
   if (boot === undefined || recorded.has(boot) || processes.has(`upstream-agent-${node}`)) return NOTHING;
   return [`${node} was asked to reboot, and no record says so`];
+}
+
+/** M9: volumes are waited for. The proof is a swap, so what it says is of the Node as it was before; no pod that stays has a volume here. */
+export const volumes: Rule = {
+  name: 'volumes',
+  begin: (picture) =>
+    ofWrites('nodes', (write) => {
+      const { terms, sight } = picture;
+      if (terms.volumesMs === 0 || !isProven(write) || !write.before) return NOTHING;
+      const { volumesInUse, marks } = nodeFacts(write.before);
+      if (volumesInUse.length === 0) return NOTHING;
+      const waitedMs = BEGINS_AT + write.at - (marks?.volumesSince ?? NaN);
+      if (waitedMs + sight.apartMs >= terms.volumesMs - ROUNDED_MS) return NOTHING;
+      return [`${write.name} counts as drained with ${volumesInUse.join(', ')} in use, and nobody has waited for that`];
+    }),
+};
+
+function isProven({ by, before, after }: Write): boolean {
+  const proof = after && proofIn(after);
+  return isOperator(by) && proof !== undefined && proof !== (before && proofIn(before));
 }
 
 /** A pod leaves by the Eviction API, and where a budget speaks of it, that budget has been charged in the same step. */

@@ -48,6 +48,8 @@ export interface MarksFacts {
   readonly drained: boolean;
   /** Differs between two proofs. */
   readonly proof: string | undefined;
+  /** Since when its volumes are waited for, milliseconds since the Unix epoch; NaN where they are not. */
+  readonly volumesSince: number;
 }
 
 export interface NodeFacts {
@@ -64,6 +66,7 @@ export interface NodeFacts {
   readonly version: string | undefined;
   /** Nodes of one variant and architecture are offered the same releases. */
   readonly family: string;
+  readonly volumesInUse: readonly string[];
   /** Labels and annotations that the operator sets while a node is updated, by name. */
   readonly signs: ReadonlyMap<string, string>;
 }
@@ -90,6 +93,7 @@ export const nodeFacts = once((node): NodeFacts => {
     readyStatedAt: Date.parse(text(at(ready, 'lastTransitionTime')) ?? ''),
     version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
     family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
+    volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
     signs: new Map(signs),
   };
 });
@@ -105,6 +109,7 @@ function marksIn(json: string | undefined): MarksFacts | undefined {
     newestPod: text(at(marks, 'newestPod')),
     drained: text(at(marks, 'drained')) !== undefined,
     proof: text(at(marks, 'proof')),
+    volumesSince: Date.parse(text(at(marks, 'volumesSince')) ?? ''),
   };
 }
 

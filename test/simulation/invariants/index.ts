@@ -3,7 +3,7 @@ import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
-import { budgets, drainedBeforeReboot, recordBeforeReboot } from './drains.ts';
+import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { Picture } from './picture.ts';
@@ -19,6 +19,7 @@ export const RULES: readonly Rule[] = [
   drainedBeforeReboot,
   recordBeforeReboot,
   budgets,
+  volumes,
   administratorsCordons,
   nothingLeft,
   paused,

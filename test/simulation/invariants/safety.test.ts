@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { conversion } from './authority.ts';
-import { budgets, drainedBeforeReboot, recordBeforeReboot } from './drains.ts';
-import { MARKED, PROVEN, Story } from './story.ts';
+import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
+import { MARKED, PROVEN, Story, timeAt } from './story.ts';
 
 const APISERVER = { by: 'apiserver-0' };
 const PERSON = { by: 'person' };
@@ -213,4 +213,23 @@ test('conversion: what a shadow is as v1 is never stored', () => {
   };
   expect(stored({ 'brupop.bottlerocket.aws/conversion-data': '{}' })).toHaveLength(1);
   expect(stored({ 'brupop.bottlerocket.aws/bumped': '1' })).toEqual([]);
+});
+
+describe('volumes', () => {
+  const IN_USE = ['kubernetes.io/csi/ebs.csi.aws.com^vol-1'];
+  const proven = (volumesInUse: readonly string[], volumesSince?: string): readonly string[] => {
+    const marks = { ...MARKED, ...(volumesSince !== undefined && { volumesSince }) };
+    const story = new Story(volumes).fleet('n1').node('n1', { cordoned: true, marks, volumesInUse }, APISERVER);
+    return story.after(2).node('n1', { marks: { ...marks, ...PROVEN } }, APISERVER).breaches;
+  };
+
+  test('a node is proven to be drained with a volume in use that nobody has waited for', () => {
+    expect(proven(IN_USE)).toHaveLength(1);
+    expect(proven(IN_USE, timeAt(0.5))).toHaveLength(1);
+    expect(proven([])).toEqual([]);
+  });
+
+  test('one that has been waited for as long as the settings say stays behind', () => {
+    expect(proven(IN_USE, timeAt(0))).toEqual([]);
+  });
 });

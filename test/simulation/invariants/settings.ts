@@ -22,6 +22,8 @@ export interface Terms {
   /** Infinity where drains have no end. */
   readonly drainTimeoutMs: number;
   readonly exclusionMs: number;
+  /** 0 = volumes are not waited for. */
+  readonly volumesMs: number;
   readonly window: Window;
 }
 
@@ -37,6 +39,7 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
     returnTimeoutMs: seconds(controller, 'NODE_RETURN_TIMEOUT_IN_SEC', 900),
     notReadyHoldMs: seconds(controller, 'NOT_READY_HOLD_IN_SEC', 3600),
     drainTimeoutMs: seconds(apiserver, 'DRAIN_TIMEOUT_IN_SEC', 1800) || Infinity,
+    volumesMs: seconds(apiserver, 'VOLUME_DETACH_TIMEOUT_IN_SEC', 120),
     exclusionMs: seconds(agent, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', 0),
     window: windowOf(controller),
   };

@@ -47,6 +47,11 @@ export class Sight {
     else this.#clocks.set(whose, Math.max(this.#clocks.get(whose) ?? 0, offMs));
   }
 
+  /** By how much two clocks may have differed at most, milliseconds. */
+  get apartMs(): number {
+    return 2 * (Math.max(0, ...this.#clocks.values()) + this.#machinesOffMs);
+  }
+
   /** By how much the clock of a process has been off at most, milliseconds: its own, and that of the machine on which it may run. */
   clockOf(process: string): number {
     return (this.#clocks.get(process) ?? 0) + this.#machinesOffMs;

@@ -13,6 +13,7 @@ export interface NodeState {
   readonly held?: boolean;
   readonly managed?: boolean;
   readonly version?: string;
+  readonly volumesInUse?: readonly string[];
 }
 
 export interface ShadowState {
@@ -49,6 +50,7 @@ const NODE: Required<NodeState> = {
   held: false,
   managed: true,
   version: '1.0.0',
+  volumesInUse: [],
 };
 const POD = { labels: {}, ready: true, phase: 'Running', tolerates: false };
 const AT_REST = { current_state: 'Idle', current_version: '1.0.0', target_version: '1.1.0', crash_count: 0 };
@@ -123,6 +125,7 @@ export class Story {
         spec: { unschedulable: node.cordoned },
         status: {
           conditions: [{ type: 'Ready', status: node.ready ? 'True' : 'Unknown' }],
+          volumesInUse: node.volumesInUse,
           nodeInfo: { osImage: `Bottlerocket OS ${node.version} (aws-k8s-1.33)` },
         },
       },
