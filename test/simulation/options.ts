@@ -50,7 +50,7 @@ Usage: npm run simulate -- [options]
   --json            prints one JSON object for each run, and one for the whole
   --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
                     plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
-  --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before
+  --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before. A table is printed
   --list            with --planted: shows the ways and plays nothing
   --help            this text
 

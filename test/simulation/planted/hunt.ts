@@ -46,7 +46,8 @@ export async function hunt(options: Options, { print, signal }: Terms): Promise<
     return 0;
   }
   const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, passed: 0 }));
-  const tell = (quarry: Quarry): void => print(`${options.json ? JSON.stringify(summed(quarry)) : told(quarry)}\n`);
+  const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
+  if (!options.json) print(row(HEAD) + row(HEAD.map(() => '---')));
   await new Hunt(options, { signal, tell }).play(quarries);
   print(options.json ? `${JSON.stringify({ finds: quarries.map(summed) })}\n` : summary(quarries));
   return quarries.every(({ finds }) => finds.length > 0) ? 0 : 1;
@@ -135,21 +136,26 @@ class Hunt {
 
 const summed = ({ mutant, ...found }: Quarry): object => ({ mutant: describe(mutant), ...found });
 
-function told({ mutant, finds, seeds, passed }: Quarry): string {
+const HEAD = ['bug', 'invariant', 'seeds, median', 'worst', 'first seed'];
+
+const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
+
+/** A row of the table in docs/invariants.md. */
+function told({ mutant: { rule, does }, finds, seeds, passed }: Quarry): string {
   const [first] = finds;
-  if (!first) return `NOT FOUND within ${seeds} seeds, ${passed} of which pass it  ${describe(mutant)}`;
-  const needed = finds.map((find) => find.seeds);
-  const { seed, violation } = first;
-  const how = `seed ${seed}, "${violation?.invariant}": ${violation?.what}`;
-  return `found within ${needed.join(', ')} seeds  ${describe(mutant)}\n    ${how}`;
+  const bug = `${rule}: ${does}`;
+  if (!first) return row([bug, `not found in ${seeds} seeds, ${passed} of which pass it`, '', '', '']);
+  const needed = finds.map((find) => find.seeds).toSorted((a, b) => a - b);
+  return row([bug, `\`${first.violation?.invariant}\``, middle(needed), needed.at(-1), first.seed]);
 }
+
+const middle = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
 
 function summary(quarries: readonly Quarry[]): string {
   const needed = quarries.flatMap(({ finds }) => finds.map(({ seeds }) => seeds)).toSorted((a, b) => a - b);
   const found = quarries.filter(({ finds }) => finds.length > 0).length;
-  const median = needed[Math.floor(needed.length / 2)] ?? 0;
   return [
-    `${found} of ${quarries.length} are found: median ${median} seeds, worst ${needed.at(-1) ?? 0}`,
+    `${found} of ${quarries.length} are found: median ${middle(needed)} seeds, worst ${needed.at(-1) ?? 0}`,
     `${found} passed, ${quarries.length - found} failed`,
     '',
   ].join('\n');
