@@ -47,7 +47,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   const { judged, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
   const conditions = conditionCommands(judged, { written, withheld, limit: policy.conditionWrites, now });
-  const times = [healthsAt(managed, now), starts.changesAt, stopsAt, changesAt];
+  const times = [healthsAt(fleet, now), starts.changesAt, stopsAt, changesAt];
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
     commands: [...commands, ...withheld.due(conditions)],
@@ -60,10 +60,11 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
   };
 }
 
-function healthsAt(managed: readonly AssessedNode[], now: number): number {
+/** Also of nodes that are no longer managed: what they leave behind is cleaned up when its time has come. */
+function healthsAt(fleet: readonly AssessedNode[], now: number): number {
   return nextAfter(
     now,
-    managed.map(({ health }) => health.changesAt),
+    fleet.map(({ health }) => health.changesAt),
   );
 }
 

@@ -144,13 +144,14 @@ describe('an agent that is gone', () => {
 });
 
 describe('a node that lost its label when a reboot had been asked for', () => {
-  const asked = (bootId: string, minutesAgo: number): readonly Command[] => {
+  const world = (bootId: string, minutesAgo: number): Snapshot => {
     const reboot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-minutesAgo) };
     const status = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
     const drained = { ...MARKS, drained: moment(-minutesAgo) };
     const nodes = [node('a', { managed: false, marks: drained, unschedulable: true, bootId })];
-    return commands(fleet({ a: { spec: rebooting.spec!, status } }, { nodes, slots: [slot('a')], ...silentFor(1) }));
+    return fleet({ a: { spec: rebooting.spec!, status } }, { nodes, slots: [slot('a')], ...silentFor(1) });
   };
+  const asked = (bootId: string, minutesAgo: number): readonly Command[] => commands(world(bootId, minutesAgo));
   const deletion = { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' };
 
   test('keeps its shadow, its marks and its slot until it is back', () => {
@@ -161,6 +162,7 @@ describe('a node that lost its label when a reboot had been asked for', () => {
   test('loses them once it has not gone down for as long as one may take to return', () => {
     expect(asked('boot-1', 14)).toEqual([]);
     expect(asked('boot-1', 15)).toEqual([deletion]);
+    expect(plan(world('boot-1', 14), POLICY, NOW).requeueAt).toBe(minutes(1));
   });
 });
 
