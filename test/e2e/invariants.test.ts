@@ -9,14 +9,17 @@ const OURS = `system:serviceaccount:${NAMESPACE}:brupop-apiserver-service-accoun
 
 interface NodeState {
   readonly marked?: boolean;
+  /** Text of the marks that it bears. */
+  readonly marks?: string;
   readonly cordoned?: boolean;
   readonly gone?: boolean;
   readonly by?: string;
 }
 
 /** A node as it was at a resourceVersion. */
-function node(name: string, version: number, { marked, cordoned, gone = false, by }: NodeState): Sighting {
-  const annotations = marked ? { [MARKS_ANNOTATION]: '{}' } : {};
+function node(name: string, version: number, { marked, marks, cordoned, gone = false, by }: NodeState): Sighting {
+  const text = marks ?? (marked ? '{}' : undefined);
+  const annotations = text === undefined ? {} : { [MARKS_ANNOTATION]: text };
   const object: Node = {
     metadata: { name, uid: `uid of ${name}`, resourceVersion: String(version), annotations },
     spec: { ...(cordoned && { unschedulable: true }) },
@@ -126,13 +129,15 @@ describe('a node that goes down at 100 ms', () => {
     expect(breaches([pod(10)], [{ node: 'n1', atMs: 100 }], { stays: () => true })).toEqual([]);
   });
 
-  test('keeps what tolerates its cordon and has come since, and nothing else that has', () => {
+  test('keeps what tolerates its cordon and was created since its drain began, and nothing else that was', () => {
     const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }];
-    const cordon = node('n1', 50, { cordoned: true });
-    expect(under(cordon, pod(60, { tolerations }))).toEqual([]);
-    expect(under(cordon, pod(40, { tolerations }))).toHaveLength(1);
-    expect(under(cordon, pod(60))).toHaveLength(1);
-    expect(under(pod(60, { tolerations }))).toHaveLength(1);
-    expect(under(cordon, node('n1', 55, {}), pod(60, { tolerations }))).toHaveLength(1);
+    const created = (second: number): object => ({ creationTimestamp: `2026-01-01T00:00:0${second}Z` });
+    const [before, since] = [{ metadata: created(5) }, { metadata: created(6) }];
+    const drained = node('n1', 50, { cordoned: true, marks: '{"newestPod":"2026-01-01T00:00:05Z"}' });
+    expect(under(drained, pod(40, { ...since, tolerations }))).toEqual([]);
+    expect(under(drained, pod(60, { ...before, tolerations }))).toHaveLength(1);
+    expect(under(drained, pod(60, since))).toHaveLength(1);
+    expect(under(pod(60, { ...since, tolerations }))).toHaveLength(1);
+    expect(under(drained, node('n1', 55, {}), pod(60, { ...since, tolerations }))).toHaveLength(1);
   });
 });

@@ -34,7 +34,7 @@ export function breaches(
   return [
     ...tooManyMarked(nodes, concurrency),
     ...takenCordons(nodes),
-    ...reboots.flatMap((reboot) => notEmpty(reboot, lives, cordonedAt(reboot, nodes))),
+    ...reboots.flatMap((reboot) => notEmpty(reboot, lives, newestPodOf(reboot, nodes))),
   ];
 }
 
@@ -105,21 +105,26 @@ function hasFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** Since when the node has been cordoned that goes down; Infinity where it is not. */
-function cordonedAt({ node, atMs }: Reboot, nodes: readonly Of<Node>[]): number {
-  const states = nodes.filter(({ object, atMs: seenMs }) => object.metadata.name === node && seenMs <= atMs);
-  const open = states.findLastIndex(({ object }) => !object.spec?.unschedulable);
-  return states[open + 1]?.atMs ?? Infinity;
+/** Created later than this, a pod came when the drain of the node had begun: as its marks say, Infinity where they do not. */
+function newestPodOf({ node, atMs }: Reboot, nodes: readonly Of<Node>[]): number {
+  const last = nodes.findLast(({ object, atMs: seenMs }) => object.metadata.name === node && seenMs <= atMs);
+  const marks = last?.object.metadata.annotations?.[MARKS_ANNOTATION];
+  const { newestPod = '' } = JSON.parse(marks ?? '{}') as { newestPod?: string };
+  return Date.parse(newestPod) || Infinity;
 }
 
-function notEmpty({ node, atMs }: Reboot, lives: readonly Life[], cordonedMs: number): readonly string[] {
+function notEmpty({ node, atMs }: Reboot, lives: readonly Life[], newestPodMs: number): readonly string[] {
   return lives
     .filter(({ pod, fromMs, toMs }) => pod.spec?.nodeName === node && fromMs <= atMs && atMs < toMs)
-    .filter(({ pod, fromMs }) => isDrained(pod) && !(fromMs > cordonedMs && toleratesCordon(pod)))
+    .filter(({ pod }) => isDrained(pod) && !(toleratesCordon(pod) && createdMs(pod) > newestPodMs))
     .map(({ pod: { metadata } }) => `${node} went down under ${metadata.namespace}/${metadata.name}`);
 }
 
-/** It would come back for ever, so no drain waits for one that comes to a cordoned node. */
+function createdMs({ metadata }: Pod): number {
+  return Date.parse(metadata.creationTimestamp ?? '');
+}
+
+/** It would come back for ever, so no drain waits for one that has come since. */
 function toleratesCordon({ spec }: Pod): boolean {
   const all = spec?.tolerations ?? [];
   return all.some(({ key, operator, effect }) => {
