@@ -9,6 +9,7 @@ export const IN_UPDATE: readonly Moment[] = [
   'prepare',
   'status-staged',
   'spec-advance',
+  'spec-call-off',
   'spec-rescue',
   'drain-asked',
   'drain-announced',

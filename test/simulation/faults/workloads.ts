@@ -2,6 +2,8 @@ import type { Moment } from '../moment-names.ts';
 import { begun, between, aimedAt, HOUR, MINUTE, onNode, SECOND } from './kind.ts';
 
 const AROUND_A_DRAIN: readonly Moment[] = [
+  'spec-start',
+  'status-staged',
   'spec-advance',
   'drain-asked',
   'drain-announced',
