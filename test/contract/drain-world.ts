@@ -218,11 +218,12 @@ export class DrainWorld {
     await this.#cluster.admin.patch(`/api/v1/nodes/${this.nodeName}/status`, { status: { nodeInfo, conditions } });
   }
 
-  /** What the apiserver has said on the node, as reason and message. */
+  /** What the apiserver has said on the node, as reason and message. On a real cluster the node controller says that the node has come. */
   async events(): Promise<readonly string[]> {
     const { items } = await this.#cluster.admin.list('/api/v1/namespaces/default/events');
     return items
       .filter((event) => at(event, 'involvedObject', 'name') === this.nodeName)
+      .filter((event) => text(at(event, 'source', 'component')) === 'brupop-apiserver')
       .map((event) => `${text(event['reason'])}: ${text(event['message'])}`);
   }
 

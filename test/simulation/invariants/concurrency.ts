@@ -59,18 +59,25 @@ function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, 
   return found;
 }
 
-/** What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. */
+/**
+ * What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. Updates that an older
+ * operator had under way may have been more than may be now.
+ */
 export const outOfService: Rule = {
   name: 'out-of-service',
   begin(picture) {
+    const inherited = new Set<string>();
     const judge = (): readonly string[] => {
       const cordoned = [...picture.nodes].filter(
         ([, { facts }]) => facts.cordoned && facts.marks?.owns.includes('cordon'),
       );
       const down = [...picture.hosts].filter(([name, { up, asked }]) => !up && asked && picture.nodes.has(name));
-      return tooMany([...new Set([...cordoned, ...down].map(([name]) => name))], picture.mostAtOnce);
+      const names = new Set([...cordoned, ...down].map(([name]) => name).filter((name) => !inherited.has(name)));
+      return tooMany([...names], picture.mostAtOnce);
     };
-    const { see } = ofWrites('nodes', ({ by, before, after }) => {
+    const { see } = ofWrites('nodes', ({ by, name, before, after }) => {
+      if (!after || !nodeFacts(after).marks) inherited.delete(name);
+      else if (by === 'older-operator') inherited.add(name);
       const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);
       return isNew && isOperator(by) ? judge() : NOTHING;
     });

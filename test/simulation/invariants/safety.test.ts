@@ -56,6 +56,27 @@ describe('out-of-service', () => {
   });
 });
 
+describe('out-of-service, where an older operator had more nodes under way than may be', () => {
+  const inherited = (): Story => {
+    const story = new Story(outOfService).fleet('n1', 'n2', 'n3');
+    for (const name of ['n1', 'n2']) story.node(name, { cordoned: true, marks: MARKED }, { by: 'older-operator' });
+    return story;
+  };
+
+  test('they go on', () => {
+    const story = inherited().host('n1', { kind: 'down', asked: true }).host('n2', { kind: 'down', asked: true });
+    expect(story.breaches).toEqual([]);
+  });
+
+  test('and count as any other once they are released', () => {
+    const story = inherited();
+    for (const name of ['n1', 'n2']) story.node(name, { cordoned: false, marks: null }, APISERVER);
+    story.node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+    expect(story.breaches).toEqual([]);
+    expect(story.host('n2', { kind: 'down', asked: true }).breaches).toHaveLength(1);
+  });
+});
+
 describe('drained-before-reboot', () => {
   const drained = (): Story =>
     new Story(drainedBeforeReboot)
