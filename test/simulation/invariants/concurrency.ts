@@ -1,5 +1,5 @@
-import { BEGINS_AT, type Instant } from '../types.ts';
-import { isOperator, nodeFacts } from './facts.ts';
+import { BEGINS_AT, type Entry, type Instant } from '../types.ts';
+import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
@@ -75,15 +75,22 @@ export const outOfService: Rule = {
       const names = new Set([...cordoned, ...down].map(([name]) => name).filter((name) => !inherited.has(name)));
       return tooMany([...names], picture.mostAtOnce);
     };
-    const { see } = ofWrites('nodes', ({ by, name, before, after }) => {
-      if (!after || !nodeFacts(after).marks) inherited.delete(name);
-      else if (by === 'older-operator') inherited.add(name);
+    const inherit = (entry: Entry): void => {
+      if (entry.kind !== 'write' || entry.resource !== 'bottlerocketshadows' || !entry.after) return;
+      const { node, state } = shadowFacts(entry.after);
+      if (state === 'Idle') inherited.delete(node);
+      else if (entry.by === 'older-operator') inherited.add(node);
+    };
+    const { see } = ofWrites('nodes', ({ by, before, after }) => {
       const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);
       return isNew && isOperator(by) ? judge() : NOTHING;
     });
     return {
-      see: (entry) =>
-        entry.kind === 'host' && entry.event.kind === 'down' && entry.event.asked ? judge() : (see?.(entry) ?? NOTHING),
+      see: (entry) => {
+        inherit(entry);
+        const goesDown = entry.kind === 'host' && entry.event.kind === 'down' && entry.event.asked;
+        return goesDown ? judge() : (see?.(entry) ?? NOTHING);
+      },
     };
   },
 };

@@ -59,7 +59,7 @@ describe('out-of-service', () => {
 describe('out-of-service, where an older operator had more nodes under way than may be', () => {
   const inherited = (): Story => {
     const story = new Story(outOfService).fleet('n1', 'n2', 'n3');
-    for (const name of ['n1', 'n2']) story.node(name, { cordoned: true, marks: MARKED }, { by: 'older-operator' });
+    for (const name of ['n1', 'n2']) story.shadow(name, { state: 'RebootedIntoUpdate' }, { by: 'older-operator' });
     return story;
   };
 
@@ -68,9 +68,9 @@ describe('out-of-service, where an older operator had more nodes under way than 
     expect(story.breaches).toEqual([]);
   });
 
-  test('and count as any other once they are released', () => {
+  test('and count as any other once they are at rest', () => {
     const story = inherited();
-    for (const name of ['n1', 'n2']) story.node(name, { cordoned: false, marks: null }, APISERVER);
+    for (const name of ['n1', 'n2']) story.shadow(name, { state: 'Idle' });
     story.node('n1', { cordoned: true, marks: MARKED }, APISERVER);
     expect(story.breaches).toEqual([]);
     expect(story.host('n2', { kind: 'down', asked: true }).breaches).toHaveLength(1);
