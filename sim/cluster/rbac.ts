@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../runtime/lib/bounded-map.ts';
 import { builtIn } from './core.ts';
 import type { UserInfo } from './api.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from './object.ts';
@@ -36,10 +37,10 @@ export function allowed(store: Store, user: UserInfo, asked: Attributes): boolea
 
 /** Remembers what was allowed, because clients ask for the same again and again, until a role or a binding changes. */
 export class Rights {
-  readonly #known = new Map<string, boolean>();
+  #known = new BoundedMap<string, boolean>(MOST_KNOWN);
 
   changed({ group }: Pick<ResourceType, 'group'>): void {
-    if (group === ROLES.group) this.#known.clear();
+    if (group === ROLES.group) this.#known = new BoundedMap(MOST_KNOWN);
   }
 
   allow(store: Store, user: UserInfo, asked: Attributes): boolean {
@@ -47,7 +48,6 @@ export class Rights {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const is = allowed(store, user, asked);
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(key, is);
     return is;
   }
