@@ -92,10 +92,11 @@ export function overTheWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((inner: unknown) => (inner === undefined ? null : overTheWire(inner)));
   if (!isFields(value)) return typeof value === 'number' && !Number.isFinite(value) ? null : value;
   if (typeof value['toJSON'] === 'function') return JSON.parse(JSON.stringify(value)) as unknown;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    const inner = value[key];
-    if (inner !== undefined) copy[key] = overTheWire(inner);
+  // A copy of its own fields first: a field called __proto__ that is set on an empty object is lost.
+  const copy: Record<string, unknown> = { ...value };
+  for (const key of Object.keys(copy)) {
+    if (copy[key] === undefined) delete copy[key];
+    else copy[key] = overTheWire(copy[key]);
   }
   return copy;
 }

@@ -11,6 +11,11 @@ test('what a client was given never changes under it', async () => {
   expect(made.metadata.labels).toEqual({ a: '1' });
 });
 
+test('what a client sends arrives with every field, whatever it is called', async () => {
+  const labels = JSON.parse('{"__proto__":"b"}') as object;
+  expect(await refusal(world().admin.create(NODES, { metadata: { name: 'n1', labels } }))).toMatchObject({ code: 422 });
+});
+
 test('what a real cluster can and this one cannot is said in words', async () => {
   const { admin } = world();
   await admin.create(NODES, node('n1'));
