@@ -1,5 +1,6 @@
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
+import { podFacts } from '../simulation/invariants/facts.ts';
 import { auditOf, isOperator, written } from './audit.ts';
 import { outagesIn } from './controlplane/outages.ts';
 import type { Fleet, Reboot } from './fleet.ts';
@@ -114,23 +115,17 @@ function newestPodOf({ node, atMs }: Reboot, nodes: readonly Of<Node>[]): number
 }
 
 function notEmpty({ node, atMs }: Reboot, lives: readonly Life[], newestPodMs: number): readonly string[] {
-  return lives
-    .filter(({ pod, fromMs, toMs }) => pod.spec?.nodeName === node && fromMs <= atMs && atMs < toMs)
-    .filter(({ pod }) => isDrained(pod) && !(toleratesCordon(pod) && createdMs(pod) > newestPodMs))
-    .map(({ pod: { metadata } }) => `${node} went down under ${metadata.namespace}/${metadata.name}`);
+  return (
+    lives
+      .filter(({ pod, fromMs, toMs }) => pod.spec?.nodeName === node && fromMs <= atMs && atMs < toMs)
+      // Those that tolerate the cordon would come back for ever, so no drain waits for what has come since.
+      .filter(({ pod }) => isDrained(pod) && !(podFacts(pod).toleratesCordon && createdMs(pod) > newestPodMs))
+      .map(({ pod: { metadata } }) => `${node} went down under ${metadata.namespace}/${metadata.name}`)
+  );
 }
 
 function createdMs({ metadata }: Pod): number {
   return Date.parse(metadata.creationTimestamp ?? '');
-}
-
-/** It would come back for ever, so no drain waits for one that has come since. */
-function toleratesCordon({ spec }: Pod): boolean {
-  const all = spec?.tolerations ?? [];
-  return all.some(({ key, operator, effect }) => {
-    const isOfKey = key === undefined ? operator === 'Exists' : key === 'node.kubernetes.io/unschedulable';
-    return isOfKey && (effect === undefined || effect === 'NoSchedule');
-  });
 }
 
 /** Pods of DaemonSets and static pods stay where they are. */
