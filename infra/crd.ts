@@ -8,6 +8,8 @@ import {
   GROUP,
   KIND,
   PLURAL,
+  SERVED_VERSIONS,
+  type ServedVersion,
   SHORT_NAME,
   SINGULAR,
   STORAGE_VERSION,
@@ -17,9 +19,6 @@ import { crdSchema } from '../runtime/shadow/schema.ts';
 import { SERVER_CERTIFICATE } from './names.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-
-const VERSIONS = ['v2', 'v1'] as const;
-type Version = (typeof VERSIONS)[number];
 
 /** The CustomResourceDefinition of BottlerocketShadow with both versions; the apiserver converts between them. */
 export function addShadowCrd(scope: Construct, id: string, settings: Settings): ApiObject {
@@ -36,7 +35,7 @@ export function addShadowCrd(scope: Construct, id: string, settings: Settings): 
         group: GROUP,
         names: { kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: SINGULAR, shortNames: [SHORT_NAME] },
         scope: 'Namespaced',
-        versions: VERSIONS.map(crdVersion),
+        versions: SERVED_VERSIONS.map(crdVersion),
         conversion: conversion(settings),
       },
     }),
@@ -55,12 +54,12 @@ function conversion({ apiserver, certificates, namespace }: Settings): k8s.Custo
     strategy: 'Webhook',
     webhook: {
       clientConfig: { service, ...(caBundle && { caBundle }) },
-      conversionReviewVersions: [...VERSIONS],
+      conversionReviewVersions: [...SERVED_VERSIONS],
     },
   };
 }
 
-function crdVersion(name: Version): k8s.CustomResourceDefinitionVersion {
+function crdVersion(name: ServedVersion): k8s.CustomResourceDefinitionVersion {
   return {
     name,
     served: true,
@@ -84,7 +83,7 @@ const V2_COLUMNS: readonly k8s.CustomResourceColumnDefinition[] = [
   wide('Last Failure', '.status.last_failure.reason'),
 ];
 
-function printerColumns(version: Version): k8s.CustomResourceColumnDefinition[] {
+function printerColumns(version: ServedVersion): k8s.CustomResourceColumnDefinition[] {
   return [
     text('State', '.status.current_state'),
     text('Version', '.status.current_version'),

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 const LONGEST_PAUSE_MINUTES = 60;
 
 /** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */
-type Entry = {
+type ObservedRefusal = {
   /** Its name. */
   readonly shadow: string;
   /** How often its update was called off. */
@@ -23,7 +23,7 @@ type ConcernedShadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
 export class DrainRefusals {
   readonly #clock: Clock;
   /** By UID of the shadow. */
-  #entries = new Map<string, Entry>();
+  #entries = new Map<string, ObservedRefusal>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -53,11 +53,11 @@ export class DrainRefusals {
 
 interface Observed {
   readonly marks: NodeView['marks'];
-  readonly before: Entry | undefined;
+  readonly before: ObservedRefusal | undefined;
   readonly now: number;
 }
 
-function entryOf(shadow: ConcernedShadow, { marks, before, now }: Observed): Entry | undefined {
+function entryOf(shadow: ConcernedShadow, { marks, before, now }: Observed): ObservedRefusal | undefined {
   if (isRefused(shadow, marks)) {
     if (before?.kind === 'refused') return before;
     return { kind: 'refused', shadow: shadow.name, since: now, calledOff: before?.calledOff ?? 0 };
@@ -67,13 +67,13 @@ function entryOf(shadow: ConcernedShadow, { marks, before, now }: Observed): Ent
   return marks ? undefined : before;
 }
 
-function calledOffAt(now: number, { shadow, calledOff: before }: Entry): Entry {
+function calledOffAt(now: number, { shadow, calledOff: before }: ObservedRefusal): ObservedRefusal {
   const calledOff = before + 1;
   const pauseMs = Math.min(2 ** calledOff, LONGEST_PAUSE_MINUTES) * MINUTE_MS;
   return { kind: 'called-off', shadow, calledOff, retryAt: now + pauseMs };
 }
 
-function byWallClock(entry: Entry, ahead: number): DrainRefusal {
+function byWallClock(entry: ObservedRefusal, ahead: number): DrainRefusal {
   const { kind } = entry;
   return kind === 'refused' ? { kind, since: entry.since + ahead } : { kind, retryAt: entry.retryAt + ahead };
 }

@@ -40,7 +40,8 @@ type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
 type Attempted = Outcome | 'begun';
 type Outcomes = Promise<readonly Result[]>;
-type Single = Exclude<Command, Start | Free | SetCondition>;
+type Bump = Extract<Command, { kind: 'bump' }>;
+type Single = Exclude<Command, Start | Free | Bump | SetCondition>;
 
 /** Carries out all commands of a plan except conditions. It decides nothing: what does not go as planned is planned again. */
 export class Executor {
@@ -67,14 +68,15 @@ export class Executor {
     const run = { shadows, signal };
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
+    const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
-    const [single, { started, freed }] = await Promise.all([
+    const [single, bumped, { started, freed }] = await Promise.all([
       this.#each(singles, run, (command) => this.#single(command, signal)),
+      this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
       this.#slots(starts, frees, run),
     ]);
-    const bumped = singles.some(({ kind }, index) => kind === 'bump' && single[index] === 'done');
-    const all = [...single, ...started, ...freed];
-    const changed = bumped || freed.includes('done') || all.some((result) => NOT_TAKEN.has(result));
+    const all = [...single, ...bumped, ...started, ...freed];
+    const changed = [...bumped, ...freed].includes('done') || all.some((result) => NOT_TAKEN.has(result));
     return { changed, moved: all.filter((result) => result === 'moved').length };
   }
 
@@ -151,7 +153,6 @@ export class Executor {
       const write = await callOff(ports, command, signal);
       return write ? this.#write(write, signal) : 'moved';
     }
-    if (command.kind === 'bump') return bump(ports, command, signal);
     if (command.kind === 'release') return releaseNode(ports, command.node, signal);
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
     if (command.kind === 'disown') return disown(ports, command.node, signal);
@@ -220,4 +221,4 @@ interface SlotResults {
 /** Such a command is asked for again after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
-const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'set-condition']);
+const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'bump', 'set-condition']);

@@ -17,7 +17,7 @@ const FORGOTTEN_MS = PAUSE.maxMs;
 const LONGEST_ANSWER = 256;
 
 /** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */
-interface Entry {
+interface RefusedWrite {
   readonly message: string;
   readonly attempts: number;
   /** When its own pause is over. */
@@ -31,7 +31,7 @@ export class WriteRefusals {
   readonly #clock: Clock;
   readonly #random: Random;
   /** By kind, then by name of the shadow. */
-  readonly #entries = new Map<Command['kind'], Map<string, Entry>>();
+  readonly #entries = new Map<Command['kind'], Map<string, RefusedWrite>>();
 
   constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
     this.#clock = clock;
@@ -42,7 +42,7 @@ export class WriteRefusals {
   add(command: Command, error: unknown): void {
     const { kind } = command;
     const now = this.#clock.monotonic();
-    const alike = this.#entries.get(kind) ?? new Map<string, Entry>();
+    const alike = this.#entries.get(kind) ?? new Map<string, RefusedWrite>();
     for (const [known, entry] of alike) if (isForgotten(entry, now)) alike.delete(known);
     const target = targetOf(command);
     const attempts = alike.get(target)?.attempts ?? 0;
@@ -75,7 +75,7 @@ export class WriteRefusals {
   }
 }
 
-const isForgotten = ({ retryAt }: Entry, now: number): boolean => now > retryAt + FORGOTTEN_MS;
+const isForgotten = ({ retryAt }: RefusedWrite, now: number): boolean => now > retryAt + FORGOTTEN_MS;
 
 /** What is missing while a command is not carried out, in words for a person. */
 const WANTED: Readonly<Record<Command['kind'], string>> = {

@@ -47,7 +47,7 @@ export function httpsTransport(access: ClusterAccess, options: HttpsOptions): Ku
 }
 
 /** One request as it is sent. */
-interface Exchange {
+interface OutgoingRequest {
   readonly call: string;
   readonly method: string;
   readonly path: string;
@@ -116,7 +116,7 @@ class HttpsTransport implements KubeTransport {
   }
 
   /** The response, if it is a success. @throws ApiStatusError if not */
-  async #exchange(exchange: Exchange): Promise<IncomingMessage> {
+  async #exchange(exchange: OutgoingRequest): Promise<IncomingMessage> {
     let response = await this.#send(exchange, await this.#access.credentials());
     if (response.statusCode === 401) {
       // A request with a refused token had no effect, so it can be sent again with the token that has replaced it.
@@ -128,7 +128,7 @@ class HttpsTransport implements KubeTransport {
   }
 
   /** The server can close a kept connection just as it is used. Only a GET is then sent once more, because it changes nothing. */
-  async #send(exchange: Exchange, credentials: AccessCredentials): Promise<IncomingMessage> {
+  async #send(exchange: OutgoingRequest, credentials: AccessCredentials): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(exchange, credentials);
     } catch (error) {
@@ -138,7 +138,7 @@ class HttpsTransport implements KubeTransport {
   }
 
   /** The deadline covers name lookup, connecting and the handshake: each may hang for ever. */
-  #sendOnce(exchange: Exchange, { tls, headers }: AccessCredentials): Promise<IncomingMessage> {
+  #sendOnce(exchange: OutgoingRequest, { tls, headers }: AccessCredentials): Promise<IncomingMessage> {
     const { method, path, body, signal, agent, answerMs, silenceMs } = exchange;
     const options = {
       ...tls,

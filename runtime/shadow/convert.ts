@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { specV2, statusV2 } from './model.ts';
-import { CONVERSION_DATA_ANNOTATION, GROUP, KIND } from './names.ts';
+import { CONVERSION_DATA_ANNOTATION, GROUP, KIND, type ServedVersion } from './names.ts';
 import { shown } from './parse.ts';
 import { STATES, STATES_V1, stateFromV1, stateToV1 } from './states.ts';
 
@@ -10,7 +10,6 @@ export class ConversionError extends Error {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-type Version = 'v1' | 'v2';
 
 /** Spec and status of an object, which may have no status, or null. */
 interface Parts {
@@ -135,7 +134,7 @@ function oneOf<T extends string>(values: readonly T[], value: unknown, path: str
   return found;
 }
 
-function version(value: unknown, path: string): Version {
+function version(value: unknown, path: string): ServedVersion {
   if (value === `${GROUP}/v1`) return 'v1';
   if (value === `${GROUP}/v2`) return 'v2';
   throw new ConversionError(`${path}: expected ${GROUP}/v1 or ${GROUP}/v2, got ${shown(value)}`);

@@ -6,6 +6,9 @@ export const PLURAL = 'bottlerocketshadows';
 export const SINGULAR = 'bottlerocketshadow';
 export const SHORT_NAME = 'brs';
 export const STORAGE_VERSION = 'v2';
+/** The stored version comes first. */
+export const SERVED_VERSIONS = [STORAGE_VERSION, 'v1'] as const;
+export type ServedVersion = (typeof SERVED_VERSIONS)[number];
 export const API_VERSION = `${GROUP}/${STORAGE_VERSION}`;
 export const CRD_NAME = `${PLURAL}.${GROUP}`;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { specV1, specV2, statusV1, statusV2 } from './model.ts';
+import type { ServedVersion } from './names.ts';
 
 /** The part of OpenAPI v3 that a CRD's structural schema may use here. */
 interface OpenApiSchema {
@@ -18,7 +19,7 @@ interface OpenApiSchema {
 }
 
 /** The structural schema of `.spec` and `.status` for one served version. */
-export function crdSchema(version: 'v1' | 'v2'): OpenApiSchema {
+export function crdSchema(version: ServedVersion): OpenApiSchema {
   const [spec, status] = version === 'v1' ? [specV1, statusV1] : [specV2, statusV2];
   return {
     type: 'object',

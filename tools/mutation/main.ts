@@ -16,7 +16,7 @@ const PACKAGES = ['@stryker-mutator/core', '@stryker-mutator/jest-runner'].map(
 
 /** Mechanics: rules of several processes are in `test/mutants`. */
 const MODULES = [
-  'runtime/kube/lease.ts',
+  'runtime/kube/leader-election.ts',
   'runtime/controller/plan',
   'runtime/apiserver/drain',
   'runtime/marks',
@@ -29,7 +29,7 @@ const HELP = `Changes the code in every small way that Stryker knows, and says w
   npm run mutation -- --all        all files of them: hours
   npm run mutation -- PATH...      these files or folders below runtime/
 
-The tests are those at the same path below test/: test/kube/lease*.test.ts for runtime/kube/lease.ts, and where there are none,
+The tests are those at the same path below test/: test/kube/leader-election*.test.ts for runtime/kube/leader-election.ts, and where there are none,
 all of the folder's. Modules: ${MODULES.join(', ')}
 `;
 

@@ -33,7 +33,7 @@ export interface HostResponse {
 /** Every answer takes less, unless the connection is half open. */
 const ANSWER_MS = 15_000;
 
-const PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
+const ACTION_PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
   refresh: '/actions/refresh-updates',
   prepare: '/actions/prepare-update',
   activate: '/actions/activate-update',
@@ -67,7 +67,7 @@ export class HostCalls {
 
   /** Starts an action, which goes on after this resolves. @throws HostBusyError while another action runs */
   async start(action: HostAction | 'reboot', signal?: AbortSignal): Promise<void> {
-    const response = await this.#send('POST', PATHS[action], signal);
+    const response = await this.#send('POST', ACTION_PATHS[action], signal);
     if (response.status !== 204) throw refusal(action, response);
   }
 
@@ -81,7 +81,7 @@ function refusal(action: HostAction | 'reboot', response: HostResponse): HostErr
   if (status === 423) return new HostBusyError(body);
   if (status === 409) return new HostRefusedError(`${action}: ${body}`);
   if (status === 404 && body !== '') return new UpdateGoneError(`${action}: ${body}`);
-  if (status !== 500) return unexpected(`POST ${PATHS[action]}`, response);
+  if (status !== 500) return unexpected(`POST ${ACTION_PATHS[action]}`, response);
   const missing = body.startsWith('Unable to start the update dispatcher: No such file');
   return missing ? new UpdatesUnsupportedError(body.trim()) : new HostActionFailedError(action, body);
 }
