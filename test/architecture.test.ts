@@ -12,12 +12,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/lib': ['node', 'prom-client'],
   'runtime/shadow': ['zod'],
   'runtime/marks': ['runtime/shadow', 'zod'],
-  'runtime/kube': ['runtime/lib', 'runtime/shadow', 'node', '@kubernetes/client-node'],
-  'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/lib', 'croner'],
+  'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner'],
+  'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node'],
+  'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',
     'runtime/shadow',
     'runtime/marks',
+    'runtime/policy',
     'runtime/kube',
     'node',
     'prom-client',
@@ -49,6 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   infra: [
     'runtime/shadow',
     'runtime/marks',
+    'runtime/policy',
     'runtime/lib',
     'runtime/controller/config.ts',
     'runtime/agent/config.ts',
@@ -67,7 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Pure folders: the same inputs give the same outputs, so nothing of these may be named in them. */
 const IMPURE =
   /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
-const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/controller/plan'];
+const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/controller/plan'];
 /** The system's time and chance enter through these alone; process entry points hand them on. */
 const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts']);
 

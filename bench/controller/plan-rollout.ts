@@ -1,4 +1,4 @@
-import { MOST_AT_ONCE } from '../../runtime/controller/plan/policy.ts';
+import { MOST_AT_ONCE } from '../../runtime/policy/quantity.ts';
 import type { Plan } from '../../runtime/controller/plan/plan.ts';
 import { POLICY } from '../../test/controller/plan/fleet.ts';
 import { rollOut } from '../../test/controller/plan/rollout.ts';

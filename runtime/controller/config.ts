@@ -1,4 +1,4 @@
-import { MOST_AT_ONCE, type Policy, type Quantity } from './plan/policy.ts';
+import type { Policy } from './plan/policy.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {
@@ -16,6 +16,7 @@ import {
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
+import { MOST_AT_ONCE, parseQuantity, type Quantity } from '../policy/quantity.ts';
 
 /** The counts that a variable accepts: in words, the largest one, and as a regular expression. */
 interface Counts {
@@ -45,13 +46,6 @@ const quantity = (
   },
   ...meta,
 });
-
-function parseQuantity(value: string, most: number): Quantity | undefined {
-  if (value.toLowerCase() === 'unlimited') return { kind: 'unlimited' };
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value) > most ? undefined : { kind: 'count', count: Number(value) };
-  const percent = /^([1-9]\d?|100)%$/.exec(value)?.[1];
-  return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
-}
 
 /** Undefined where this machine knows no such zone. */
 function timeZone(value: string): string | undefined {

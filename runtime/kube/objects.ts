@@ -1,5 +1,5 @@
 import type { Shadow } from '../shadow/model.ts';
-import type { LabelSelector } from './selector.ts';
+import type { LabelSelector } from '../lib/selector.ts';
 
 /**
  * Kubernetes objects as the API server sends them, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null

@@ -70,7 +70,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L7',
     does: 'takes more slots than the Lease holds',
-    file: 'runtime/controller/plan/policy.ts',
+    file: 'runtime/policy/quantity.ts',
     find: 'Math.min(\n    MOST_AT_ONCE,',
     replace: 'Math.min(\n    Infinity,',
     tests: ['test/controller/plan/starts.test.ts'],

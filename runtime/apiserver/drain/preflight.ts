@@ -1,6 +1,6 @@
 import { isPodTerminal, isReady, type Node, type Pod, type PodDisruptionBudget } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
-import { selects } from '../../kube/selector.ts';
+import { selects } from '../../lib/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';

@@ -1,5 +1,6 @@
 import { type AssessedNode, isLeftOver } from './health.ts';
-import { concurrency, type Policy } from './policy.ts';
+import { concurrency } from '../../policy/quantity.ts';
+import type { Policy } from './policy.ts';
 import { NEVER } from './requeue.ts';
 import { isActive, type NodeInfo, type Snapshot } from './snapshot.ts';
 import { type Finding, NOT_READY_FIRST, WAITING } from './verdict.ts';

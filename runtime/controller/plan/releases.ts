@@ -1,7 +1,7 @@
 import { instantOf } from '../../lib/clock.ts';
 import { compareSemver } from '../../shadow/semver.ts';
 import type { AssessedNode } from './health.ts';
-import { failureBudget, type Quantity } from './policy.ts';
+import { failureBudget, type Quantity } from '../../policy/quantity.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './snapshot.ts';
 
 /** How a version does on the hosts that it is made for. */

@@ -1,4 +1,4 @@
-import { concurrency, failureBudget } from '../../../runtime/controller/plan/policy.ts';
+import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';

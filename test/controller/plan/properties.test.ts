@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { concurrency, failureBudget } from '../../../runtime/controller/plan/policy.ts';
+import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
 import type { Command, Start } from '../../../runtime/controller/plan/commands.ts';
 import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';

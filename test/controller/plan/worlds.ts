@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Quantity } from '../../../runtime/controller/plan/policy.ts';
+import type { Quantity } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Policy } from '../../../runtime/controller/plan/policy.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';

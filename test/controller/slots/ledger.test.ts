@@ -5,7 +5,7 @@ import {
   SlotsMovedError,
   UnreadableSlotsError,
 } from '../../../runtime/controller/slots/ledger.ts';
-import { concurrency } from '../../../runtime/controller/plan/policy.ts';
+import { concurrency } from '../../../runtime/policy/quantity.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { selects } from '../../runtime/kube/selector.ts';
+import { selects } from '../../runtime/lib/selector.ts';
 import { labelSelector } from '../../sim/cluster/selector.ts';
 import { runs } from '../random.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { concurrency, failureBudget } from '../../../runtime/controller/plan/policy.ts';
+import { concurrency, failureBudget } from '../../runtime/policy/quantity.ts';
 
 const share = (percent: number) => ({ kind: 'percent', percent }) as const;
 
