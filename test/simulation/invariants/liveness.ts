@@ -126,7 +126,7 @@ class Sorted {
   /** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
   get #isDeserted(): boolean {
     const { nodes, processes } = this.#picture;
-    if ([...nodes.values()].some(({ facts }) => facts.ready && !facts.cordoned)) return false;
+    if ([...nodes.values()].some(takesPods)) return false;
     return ![...processes].some(([name, { runs }]) => runs && isController(name));
   }
 
@@ -148,7 +148,8 @@ class Sorted {
     const { status, verdict } = shadow;
     if (compareVersions(status.target, this.#newest) < 0)
       return unlessYoung(`it is offered ${this.#newest}, and its agent says ${status.target}`);
-    if (shadow.active) return this.#underWay(facts.uid, { now, reason: verdict?.reason });
+    if (shadow.active)
+      return this.#isConfined(node) ? 'kept' : this.#underWay(facts.uid, { now, reason: verdict?.reason });
     if (status.current !== status.target) return this.#kept(shadow, { now, family: facts.family, isYoung });
     return isSaidUpToDate(verdict)
       ? 'done'
@@ -160,6 +161,13 @@ class Sorted {
     const { calmAt = 0, processes, restedAt } = this.#picture;
     const agentAt = processes.get(`agent-${facts.name}`)?.since ?? 0;
     return Math.max(calmAt, readyAt, heldAt, managedAt, agentAt, restedAt.get(facts.uid) ?? 0);
+  }
+
+  /** Its drain waits for budgets, and says so: no other node takes its pods, so they will let none go. */
+  #isConfined({ facts }: SeenNode): boolean {
+    const { nodes } = this.#picture;
+    if (this.#picture.shadowOf(facts)?.verdict?.reason !== 'DrainBlocked') return false;
+    return [...nodes.values()].every((other) => other.facts.uid === facts.uid || !takesPods(other));
   }
 
   #underWay(
@@ -203,9 +211,10 @@ class Sorted {
       ({ facts }) => facts.marks || updates.has(facts.uid) || (facts.managed && !facts.ready),
     );
     if (takers.length === 0) return 'free';
-    if (takers.some((node) => this.#isHealthy(node))) return 'moving';
+    const confined = takers.filter((node) => this.#isConfined(node));
+    if (takers.some((node) => this.#isHealthy(node) && !confined.includes(node))) return 'moving';
     const isSaid = takers.some(({ facts }) => PERSON.has(this.#picture.shadowOf(facts)?.verdict?.reason ?? ''));
-    return isSaid ? 'stuck' : 'silent';
+    return isSaid || confined.length > 0 ? 'stuck' : 'silent';
   }
 
   #finishedLately(now: Instant): number {
@@ -222,6 +231,8 @@ class Sorted {
     return Math.max(0, rounds) * this.#terms.maxConcurrent(this.#picture.managed());
   }
 }
+
+const takesPods = ({ facts }: SeenNode): boolean => facts.ready && !facts.cordoned;
 
 const isSaidUpToDate = (verdict: Verdict | undefined): boolean =>
   verdict?.reason === 'UpToDate' && verdict.status === 'True';

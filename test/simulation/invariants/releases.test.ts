@@ -40,7 +40,16 @@ describe('proof', () => {
   const fleet = (): Story => new Story(proof, { controller: ONE }).fleet('n1', 'n2', 'n3').start('n1');
 
   test('two nodes on their way to a version that none has completed, where one may fail on it', () => {
-    expect(fleet().start('n2').breaches).toEqual(['1.1.0 is not proven, 1 may fail on it, and there are 2: n1, n2']);
+    expect(fleet().after(2).start('n2').breaches).toEqual([
+      '1.1.0 is not proven, 1 may fail on it, and there are 2: n1, n2',
+    ]);
+  });
+
+  test('a node that has its label back is still seen without it for a moment', () => {
+    const labelled = (): Story =>
+      fleet().after(2).node('n1', { managed: false }).after(1).node('n1', { managed: true });
+    expect(labelled().start('n2').breaches).toEqual([]);
+    expect(labelled().after(2).start('n2').breaches).toHaveLength(1);
   });
 
   test('once one has completed it, others follow', () => {
@@ -50,7 +59,7 @@ describe('proof', () => {
   test('who has failed on it and tries again takes no place in flight, and stands for his failure', () => {
     const again = fleet().shadow('n1', { status: FAILED }, AGENT);
     expect(again.shadow('n1', { state: 'Idle' }).start('n1').breaches).toEqual([]);
-    expect(again.start('n2').breaches).toHaveLength(1);
+    expect(again.after(2).start('n2').breaches).toHaveLength(1);
   });
 });
 

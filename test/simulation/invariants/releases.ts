@@ -122,7 +122,9 @@ export const proof: Rule = {
       const { failed, flying, members } = tally(picture, family, shadow.version);
       most.set(family, Math.max(members, most.get(family) ?? 0));
       const budget = picture.terms.maxFailed(most.get(family) ?? members);
-      const all = [...failed, ...flying].toSorted();
+      // Whoever has been given its label back a moment ago may still be seen without it.
+      const counted = flying.filter((name) => name === shadow.node || isSurelyManaged(picture, name, write.sentAt));
+      const all = [...failed, ...counted].toSorted();
       return all.length > budget
         ? [`${shadow.version} is not proven, ${budget} may fail on it, and there are ${all.length}: ${all.join(', ')}`]
         : NOTHING;
@@ -137,6 +139,9 @@ export const proof: Rule = {
     };
   },
 };
+
+const isSurelyManaged = ({ nodes, sight }: Picture, name: string, sentAt: Instant): boolean =>
+  sight.known(nodes.get(name)?.managedAt ?? Infinity, sentAt);
 
 /** A proof that ends now has stood until now. */
 function noteProofs(picture: Picture, provenAt: Map<string, Instant>, { resource, name, at }: Write): void {

@@ -110,6 +110,21 @@ describe('liveness', () => {
     expect(told.isMet).toBe(true);
   });
 
+  test('a drain whose pods no other node takes lasts for as long as it may', () => {
+    const blocked = (ready: boolean): Story => {
+      const story = calm().start('n1').shadow('n1', { verdict: 'DrainBlocked' }).node('n2', { ready });
+      return story.shadow('n2', { verdict: 'WaitingForSlot' }).after(240);
+    };
+    expect(blocked(true).end().breaches).toEqual([
+      'n1: its update has lasted for 240 minutes, and it is said to be DrainBlocked',
+    ]);
+    expect(blocked(false).end().breaches).toEqual([]);
+    expect(blocked(false).isMet).toBe(true);
+    expect(blocked(false).shadow('n1', { verdict: 'Updating' }).end().breaches).toHaveLength(1);
+    // The node that waits for it is Ready, and cordoned by somebody.
+    expect(blocked(false).node('n2', { ready: true, cordoned: true }).after(20).end().breaches).toEqual([]);
+  });
+
   test('a fleet without a controller is judged as long as some node takes its pod', () => {
     const cordoned = calm().node('n1', { cordoned: true });
     const deserted = (): Story => calm().node('n1', { cordoned: true }).node('n2', { cordoned: true }).after(60);
