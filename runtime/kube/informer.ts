@@ -5,6 +5,15 @@ import type { KubeObject } from './objects.ts';
 
 interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
   readonly logger: Logger;
+  /** Called after `outage` has changed: at first, at each further failure, and when it is over. */
+  readonly onOutage?: () => void;
+}
+
+/** Since when the collection cannot be read, and what the API server last said. */
+export interface Outage {
+  readonly error: unknown;
+  /** Monotonic, milliseconds. */
+  readonly since: number;
 }
 
 /**
@@ -17,6 +26,7 @@ export class Informer<T extends KubeObject, P> {
   readonly #options: InformerOptions<T, P>;
   readonly #items = new Map<string, P>();
   readonly #listeners = new Set<() => void>();
+  #outage: Outage | undefined;
   #isSynced = false;
   #resolveSynced = (): void => undefined;
 
@@ -28,6 +38,16 @@ export class Informer<T extends KubeObject, P> {
   /** Projections by `namespace/name`, or by name alone for objects without a namespace. A live view. */
   items(): ReadonlyMap<string, P> {
     return this.#items;
+  }
+
+  /** Whether the first list is in. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Undefined while all is well, as far as anybody knows: a watch that was broken has healed when it brings something, if only a bookmark. */
+  get outage(): Outage | undefined {
+    return this.#outage;
   }
 
   /** Calls `listener` after projections were added, changed or removed, and after the first list. Returns a function that ends this. */
@@ -43,20 +63,30 @@ export class Informer<T extends KubeObject, P> {
 
   #receive(change: Change<P>): void {
     if (change.kind === 'interrupted') {
-      const { error, retryMs } = change;
-      this.#options.logger.warn('watch interrupted', { path: this.#options.path, error, retryMs: Math.round(retryMs) });
+      this.#interrupted(change);
       return;
     }
+    const isOver = this.#outage !== undefined;
+    this.#outage = undefined;
     const isFirst = !this.#isSynced;
     const isChanged = this.#apply(change);
     this.#isSynced = true;
     if (isFirst) this.#resolveSynced();
     if (isChanged || isFirst) for (const listener of this.#listeners) listener();
+    if (isOver) this.#options.onOutage?.();
+  }
+
+  #interrupted({ error, retryMs }: Extract<Change<P>, { kind: 'interrupted' }>): void {
+    const { clock, logger, path, onOutage } = this.#options;
+    this.#outage = { error, since: this.#outage?.since ?? clock.monotonic() };
+    logger.warn('watch interrupted', { path, error, retryMs: Math.round(retryMs) });
+    onOutage?.();
   }
 
   /** Whether a reader could tell the difference. */
   #apply(change: Exclude<Change<P>, { kind: 'interrupted' }>): boolean {
     if (change.kind === 'replaced') return this.#replace(change.items);
+    if (change.kind === 'absent') return this.#replace([]);
     if (change.kind === 'changed') return this.#put(change.item);
     return change.kind === 'deleted' && this.#items.delete(change.key);
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { jitter, type Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import { listPages } from './collection.ts';
-import { GoneError } from './errors.ts';
+import { ApiStatusError, GoneError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeTransport } from './transport.ts';
 
@@ -14,8 +14,18 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly query?: Readonly<Record<string, string>>;
   /** What is kept of an object. The rest is freed at once. */
   readonly project: (object: T) => P;
+  /** Set for a collection that the cluster may lack. @default its absence is an outage like others */
+  readonly optional?: OptionalCollection;
   readonly clock: Clock;
   readonly random: Random;
+}
+
+/** A collection of a kind whose definition may not be applied, may come later, and may go. */
+export interface OptionalCollection {
+  /** Asked after a 404, which alone proves nothing: it bears no Status, so a proxy may have sent it. See `isServed`. */
+  readonly isServed: (signal: AbortSignal) => Promise<boolean>;
+  /** Where the cluster lacks it, milliseconds until it is asked for again. */
+  readonly retryMs: number;
 }
 
 export interface Projected<P> {
@@ -30,6 +40,8 @@ export type Change<P> =
   | { readonly kind: 'replaced'; readonly items: readonly Projected<P>[]; readonly version: string }
   | { readonly kind: 'changed'; readonly item: Projected<P> }
   | { readonly kind: 'deleted'; readonly key: string; readonly version: string }
+  /** The cluster has no such collection, and so none of its objects. The reflector looks again by itself after `retryMs`. */
+  | { readonly kind: 'absent'; readonly retryMs: number }
   /** Nothing has changed up to `version`. */
   | { readonly kind: 'bookmark'; readonly version: string }
   /** The API cannot be reached, so what is known may be old. The reflector tries again by itself after `retryMs`. */
@@ -68,8 +80,9 @@ class Reflector<T extends KubeObject, P> {
         yield* this.#watch(this.#version ?? '');
       } catch (error) {
         if (this.#signal.aborted) return;
-        const retryMs = this.#failed(error);
-        yield { kind: 'interrupted', error, retryMs };
+        const change = await this.#stopped(error);
+        const { retryMs } = change;
+        yield change;
         if (retryMs > 0) await this.#options.clock.sleep(retryMs, this.#signal).catch(() => undefined);
       }
     }
@@ -116,6 +129,21 @@ class Reflector<T extends KubeObject, P> {
 
   #projected(object: T): Projected<P> {
     return { key: keyOf(object), value: this.#options.project(object) };
+  }
+
+  async #stopped(error: unknown): Promise<Change<P> & { readonly retryMs: number }> {
+    const { optional } = this.#options;
+    if (!optional || !(await this.#isAbsent(optional, error))) {
+      return { kind: 'interrupted', error, retryMs: this.#failed(error) };
+    }
+    this.#version = undefined;
+    this.#failures = 0;
+    return { kind: 'absent', retryMs: optional.retryMs };
+  }
+
+  async #isAbsent({ isServed }: OptionalCollection, error: unknown): Promise<boolean> {
+    if (!(error instanceof ApiStatusError) || error.status.code !== 404) return false;
+    return !(await isServed(this.#signal).catch(() => true));
   }
 
   /** Milliseconds to wait. A version that is too old is no outage, so the first list after it is not delayed. */

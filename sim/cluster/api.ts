@@ -25,7 +25,7 @@ export type ApiResponse = PlainResponse | StreamResponse;
 
 export interface PlainResponse {
   readonly status: number;
-  /** JSON; text for the health endpoints. */
+  /** JSON; text for the health endpoints, and where nothing is served. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

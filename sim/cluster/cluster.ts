@@ -160,7 +160,8 @@ export class EmbeddedCluster {
   }
 }
 
-function refused({ status }: StatusError): PlainResponse {
+function refused({ status, text }: StatusError): PlainResponse {
+  if (text !== undefined) return { status: status.code, body: text };
   const wait = status.details?.retryAfterSeconds;
   const headers = wait === undefined ? {} : { 'retry-after': String(wait) };
   return { status: status.code, body: statusBody(status), headers };

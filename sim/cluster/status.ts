@@ -7,13 +7,16 @@ export interface Cause {
   readonly field?: string;
 }
 
-/** A refusal, thrown anywhere below `handle()` and answered as a `Status` object there. */
+/** A refusal, thrown anywhere below `handle()` and answered there: as a `Status` object, or as plain text. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: KubeStatus;
-  constructor(status: KubeStatus) {
+  /** What is answered instead of a `Status` object. */
+  readonly text: string | undefined;
+  constructor(status: KubeStatus, text?: string) {
     super(status.message);
     this.status = status;
+    this.text = text;
   }
 }
 
@@ -37,14 +40,9 @@ export function notFound(subject: Subject): StatusError {
   return new StatusError({ code: 404, reason: 'NotFound', message, details: resourceDetails(subject) });
 }
 
-/** The path names nothing that is served. */
+/** The path names nothing that is served. Only the filter after all handlers knows that, and it speaks no JSON. */
 export function noSuchPath(): StatusError {
-  return new StatusError({
-    code: 404,
-    reason: 'NotFound',
-    message: 'the server could not find the requested resource',
-    details: {},
-  });
+  return new StatusError({ code: 404, reason: 'Not Found' }, '404 page not found\n');
 }
 
 export function alreadyExists(subject: Subject): StatusError {

@@ -1,4 +1,4 @@
-import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
+import { apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import { unlessAborted, withDeadline } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -73,6 +73,7 @@ async function* until(signal: AbortSignal | undefined, stream: EventStream): Asy
 
 function answer(call: string, { status, body }: { status: number; body: unknown }): unknown {
   if (status < 400) return body;
+  if (typeof body === 'string') throw new UnexpectedAnswerError(call, { code: status, reason: 'Not Found' });
   throw apiStatusError(call, body as KubeStatus);
 }
 

@@ -57,6 +57,7 @@ export class Mirror<T extends KubeObject> {
       case 'bookmark':
         this.#version = change.version;
         break;
+      case 'absent':
       case 'interrupted':
         break;
     }
