@@ -1,9 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plan } from '../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../runtime/controller/plan/policy.ts';
-import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
-import { fleet, NOW, type Parts, POLICY, updated } from '../../test/controller/plan/fleet.ts';
+import {
+  fleet,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  type Rules,
+  updated,
+  type World,
+} from '../../test/controller/plan/fleet.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { logLogChart } from '../chart.ts';
 import { cpuMs, quantile } from './cpu.ts';
@@ -12,7 +18,7 @@ const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000];
 const WARM_UP = 30;
 /** Small fleets are planned more often: the system counts CPU time in ticks of 4 ms. */
 const runsOf = (size: number): number => Math.max(500, 5_000_000 / size);
-const RULES: Policy = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 };
+const RULES: Rules = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 };
 
 /** From the project's root; drawn anew by each run. */
 const CHART = 'docs/plan-cost.svg';
@@ -86,7 +92,7 @@ function chartOf(resting: Costs, waiting: Costs): string {
   });
 }
 
-function fleetOf(size: number, parts: Parts): Snapshot {
+function fleetOf(size: number, parts: Parts): World {
   const names = Array.from({ length: size }, (_, index) => `ip-10-0-${index >> 8}-${index & 255}.ec2.internal`);
   return fleet(Object.fromEntries(names.map((name) => [name, parts])));
 }

@@ -22,8 +22,8 @@ interface CachesOptions {
   readonly expectations: Expectations;
 }
 
-/** What the cluster shows, as far as a plan needs it. Slots, refused writes and the schedule come from elsewhere. */
-type ClusterView = Omit<Snapshot, 'slots' | 'window' | 'refusals'>;
+/** What the cluster shows, as far as a plan needs it. Slots, refused writes and policies come from elsewhere. */
+type ClusterView = Omit<Snapshot, 'slots' | 'policies' | 'policiesUnread' | 'refusals'>;
 
 /** How often changes are observed where nobody plans, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;

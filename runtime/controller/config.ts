@@ -1,4 +1,4 @@
-import type { Policy } from './plan/policy.ts';
+import type { Settings } from './plan/settings.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {
@@ -16,6 +16,7 @@ import {
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
+import type { UpdatePolicy } from '../policy/policy.ts';
 import { MOST_AT_ONCE, parseQuantity, type Quantity } from '../policy/quantity.ts';
 
 /** The counts that a variable accepts: in words, the largest one, and as a regular expression. */
@@ -161,19 +162,36 @@ export function scheduleOf(config: ControllerConfig): Schedule {
   return cached(cron(config.SCHEDULER_TIME_ZONE));
 }
 
-/** The settings that a plan is made by. */
-export function policyOf(config: ControllerConfig): Omit<Policy, 'conditionWrites'> {
+/** The policy that the variables are, for whatever no other rules. */
+export function policyOf(config: ControllerConfig): UpdatePolicy {
   return {
+    name: undefined,
+    selector: {},
+    priority: -Infinity,
+    paused: false,
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,
     maxFailed: config.MAX_FAILED_UPDATE,
-    ownNode: config.MY_NODE_NAME,
+    pauseBetweenMs: 0,
+    zones: { key: 'topology.kubernetes.io/zone', atOnce: Infinity },
+    windows: undefined,
+    mustFit: config.WINDOW_FIT === 'strict',
+    freezes: [],
+    proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
+    after: [],
     soakMs: config.MONITORING_TIME_IN_SEC * 1000,
+  };
+}
+
+/** What holds whatever policy rules a node. */
+export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionWrites'> {
+  return {
+    maxConcurrent: config.MAX_CONCURRENT_UPDATE,
+    ownNode: config.MY_NODE_NAME,
     soakTimeoutMs: config.MONITORING_TIMEOUT_IN_SEC * 1000,
     agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,
     returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
     drainTimeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
     notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
-    mustFit: config.WINDOW_FIT === 'strict',
     labelNodes: config.LABEL_NODES,
     excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC > 0,
   };

@@ -14,7 +14,7 @@ import {
 } from './events.ts';
 import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
-import type { Snapshot } from './plan/snapshot.ts';
+import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Setback } from './plan/verdict.ts';
 
 /** What plans say of nodes and of the fleet. People are told of a statement when it becomes true, and not for as long as it is true. */
@@ -46,7 +46,7 @@ export function diff(before: Statements, after: Statements): readonly Statement[
 /** What a plan was made of, and the plan. */
 export interface Planned {
   readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings'>;
-  readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'window'>;
+  readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'policies'>;
   /** The controller's, which Events of the fleet are about. */
   readonly lease: ObjectReference;
   /** The operator's own. */
@@ -123,8 +123,8 @@ function releases({ plan: { halted, offered }, lease }: Planned, before: Stateme
 const RESUMED = 'resumed';
 
 /** The first known state of the window is no change, so it has no Event. */
-function windowStatement({ snapshot: { window }, lease }: Planned, before: Statements): Statement {
-  const { open, triggeredAt } = window;
+function windowStatement({ snapshot, lease }: Planned, before: Statements): Statement {
+  const { open, triggeredAt } = variablesOf(snapshot).window;
   const event = triggeredAt === undefined ? windowTurned(lease, open) : windowTriggered(lease);
   return {
     kind: 'window',

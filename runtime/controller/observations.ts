@@ -104,6 +104,8 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, { last, now 
     failedAt: failedAt(facts, { last, now }),
     finishedAt: finishedAt(facts, { last, now }),
     offeredAt: offeredAt(facts, { last, now }),
+    upToDateSince: upToDateSince(facts, now),
+    endedAt: undefined,
   };
   return { facts, node, request, view };
 }
@@ -134,6 +136,11 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
   const condition = upToDate(status);
   const stated = condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined;
   return notLater(stated, last?.view.offeredAt ?? now);
+}
+
+function upToDateSince({ status }: ShadowFacts, now: number): number | undefined {
+  const condition = upToDate(status);
+  return condition?.status === 'True' ? notLater(instantOf(condition.lastTransitionTime), now) : undefined;
 }
 
 /** A time that lies in the future, by another's clock, counts as when it was first seen. */

@@ -2,9 +2,10 @@ import type { LeaderElection } from '../kube/leader-election.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
-import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
+import type { UpdatePolicy } from '../policy/policy.ts';
+import { type ControllerConfig, policyOf, scheduleOf, settingsOf } from './config.ts';
 import { type Plan, plan } from './plan/plan.ts';
-import type { Policy } from './plan/policy.ts';
+import type { Settings } from './plan/settings.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 import type { Schedule } from './schedule/schedule.ts';
@@ -32,12 +33,14 @@ export interface Preview extends Plan {
 /** Plans on what this process knows. It changes nothing. */
 export class Planner {
   readonly #options: PlannerOptions;
-  readonly #policy: Omit<Policy, 'conditionWrites'>;
+  readonly #settings: Omit<Settings, 'conditionWrites'>;
+  readonly #variables: UpdatePolicy;
   readonly #schedule: Schedule;
 
   constructor(options: PlannerOptions) {
     this.#options = options;
-    this.#policy = policyOf(options.config);
+    this.#settings = settingsOf(options.config);
+    this.#variables = policyOf(options.config);
     this.#schedule = scheduleOf(options.config);
   }
 
@@ -49,10 +52,11 @@ export class Planner {
     const snapshot: Snapshot = {
       ...caches.view(),
       slots: leading ? ledger.slots : slotsOn(lease),
-      window: this.#schedule.at(now),
+      policies: [{ kind: 'valid', policy: this.#variables, window: this.#schedule.at(now), resource: undefined }],
+      policiesUnread: undefined,
       refusals: refusals.view(),
     };
-    const planned = plan(snapshot, { ...this.#policy, conditionWrites: conditions.capacity }, now);
+    const planned = plan(snapshot, { ...this.#settings, conditionWrites: conditions.capacity }, now);
     return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };
   }
 }

@@ -1,5 +1,6 @@
 import { type HttpRoute, probeRoutes } from '../lib/http.ts';
 import type { Manager } from './manager.ts';
+import { variablesOf } from './plan/snapshot.ts';
 
 /** What the controller answers over plain HTTP. */
 export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> {
@@ -14,6 +15,7 @@ export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> 
 /** The verdicts of this moment, for people and for tools. */
 function report(manager: Manager): object {
   const { verdicts, halted, warnings, budget, requeueAt, snapshot, leading, leader } = manager.preview();
-  const { slots, window, paused } = snapshot;
+  const { slots, paused } = snapshot;
+  const { window } = variablesOf(snapshot);
   return { leading, leader, paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings, verdicts };
 }

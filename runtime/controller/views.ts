@@ -29,6 +29,8 @@ export function viewOfNode(node: Node): NodeFacts {
     name,
     uid,
     shadowName: shadowName(name),
+    labels: node.metadata.labels ?? {},
+    createdAt: instantOf(node.metadata.creationTimestamp) ?? 0,
     ...decidedOn(node),
     unschedulable: node.spec?.unschedulable === true,
     ...readinessOf(node),
@@ -71,7 +73,7 @@ function familyOf({ metadata, status }: Node): string {
 /** A shadow as it was read. `Observations` adds what the controller knows besides. */
 export type ShadowFacts = Omit<
   ShadowView,
-  'stale' | 'offeredAt' | 'stateSeenAt' | 'rebootAskedAt' | 'failedAt' | 'finishedAt'
+  'stale' | 'offeredAt' | 'stateSeenAt' | 'rebootAskedAt' | 'failedAt' | 'finishedAt' | 'upToDateSince' | 'endedAt'
 > & {
   /** When its last complete update was finished, by the clock of the controller that led then. */
   readonly finishStatedAt: number | undefined;

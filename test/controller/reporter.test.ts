@@ -1,14 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
 import type { Plan } from '../../runtime/controller/plan/plan.ts';
-import type { Snapshot } from '../../runtime/controller/plan/snapshot.ts';
 import type { Verdict } from '../../runtime/controller/plan/verdict.ts';
 import { Reporter } from '../../runtime/controller/reporter.ts';
 import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { settle, VirtualClock } from '../../sim/clock.ts';
-import { fleet, minutes, node, NOW, rebooting, snapshot } from './plan/fleet.ts';
+import { fleet, minutes, node, NOW, POLICY, rebooting, snapshot, underRules, type World } from './plan/fleet.ts';
 
 let reporter: Reporter;
 let metrics: ControllerMetrics;
@@ -32,10 +31,10 @@ beforeEach(() => {
 const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'l' };
 
 /** The reasons of the Events that follow a plan. */
-async function seen(parts: Partial<Plan>, more: Partial<Snapshot> = {}): Promise<readonly string[]> {
+async function seen(parts: Partial<Plan>, more: Partial<World> = {}): Promise<readonly string[]> {
   const before = events.length;
   const plan = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], ...parts };
-  reporter.report({ plan, snapshot: snapshot(more), lease });
+  reporter.report({ plan, snapshot: underRules(snapshot(more), POLICY), lease });
   await settle();
   return events.slice(before).map(({ reason }) => reason);
 }
@@ -44,7 +43,7 @@ const release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', failures: 1 };
 const halted = { halted: [release], offered: [release] };
 const resumed = { offered: [release] };
 const warned = { warnings: [{ reason: 'OnlySchedulableNode', message: 'x' } as const] };
-const missing: [Partial<Plan>, Partial<Snapshot>] = [
+const missing: [Partial<Plan>, Partial<World>] = [
   { verdicts: [{ node: 'a', reason: 'AgentMissing', message: 'x' }] },
   { nodes: [node('a')], silentSince: new Map([['a', minutes(-16)]]) },
 ];
@@ -91,7 +90,7 @@ test('an agent is missed once of each Node, whether agents come and go', async (
 });
 
 describe('what the API server does not take', () => {
-  test.each<[string, [Partial<Plan>, Partial<Snapshot>?], readonly string[]]>([
+  test.each<[string, [Partial<Plan>, Partial<World>?], readonly string[]]>([
     ['a halt', [halted], ['RolloutHalted']],
     ['a warning', [warned], ['OnlySchedulableNode']],
     ['a missing agent', missing, ['AgentMissing']],
@@ -125,7 +124,7 @@ describe('a node that did not come back well', () => {
   const on = (reason: 'NotReturned' | 'SoakFailed'): Partial<Plan> => ({
     verdicts: [{ node: 'a', reason, message: 'x' } satisfies Verdict],
   });
-  const down = (since = -20, conditions: object[] = []): Partial<Snapshot> =>
+  const down = (since = -20, conditions: object[] = []): Partial<World> =>
     fleet(
       { a: { ...rebooting, status: { ...rebooting.status, conditions: conditions as [] } } },
       { nodes: [node('a', { ready: false, readyChangedAt: minutes(since) })] },

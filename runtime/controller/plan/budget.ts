@@ -1,6 +1,6 @@
 import { type AssessedNode, isLeftOver } from './health.ts';
 import { concurrency } from '../../policy/quantity.ts';
-import type { Policy } from './policy.ts';
+import type { Settings } from './settings.ts';
 import { NEVER } from './requeue.ts';
 import { isActive, type NodeInfo, type Snapshot } from './snapshot.ts';
 import { type Finding, NOT_READY_FIRST, WAITING } from './verdict.ts';
@@ -26,7 +26,7 @@ export class Budget {
   #short = Infinity;
 
   /** @param fleet every node of the cluster: marks can be on any */
-  constructor(fleet: readonly AssessedNode[], { slots, shadows }: Snapshot, { maxConcurrent }: Policy) {
+  constructor(fleet: readonly AssessedNode[], { slots, shadows }: Snapshot, { maxConcurrent }: Settings) {
     this.#fleet = fleet;
     this.#taken = new Set(slots.map(({ nodeUid }) => nodeUid));
     // A shadow whose node is not known counts by the UID of its owner. Nobody acts on a shadow without an owner.

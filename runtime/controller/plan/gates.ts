@@ -1,16 +1,17 @@
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused, isStaged } from './machine.ts';
-import type { Policy } from './policy.ts';
+import type { Settings } from './settings.ts';
 import type { OsRelease, OsReleases } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import type { NodeInfo, NodeView, ShadowView, Snapshot } from './snapshot.ts';
+import type { NodeInfo, NodeView, ShadowView, Snapshot, ValidPolicy } from './snapshot.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
-  readonly snapshot: Pick<Snapshot, 'paused' | 'window' | 'slots' | 'refusals' | 'drainRefusals'>;
-  readonly policy: Policy;
+  readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'refusals' | 'drainRefusals'>;
+  readonly settings: Settings;
+  readonly ruling: Pick<ValidPolicy, 'policy' | 'window'>;
   readonly releases: OsReleases;
   /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
   readonly withheld: Withheld;
@@ -136,8 +137,8 @@ function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeep
 }
 
 /** Where updates start at moments, a node that was offered its update before the last moment is in time. */
-function outsideWindow({ offeredAt }: ShadowView, { snapshot }: Gatekeeper): Finding | undefined {
-  const { open, triggeredAt, changesAt } = snapshot.window;
+function outsideWindow({ offeredAt }: ShadowView, { ruling }: Gatekeeper): Finding | undefined {
+  const { open, triggeredAt, changesAt } = ruling.window;
   if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
   if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
   return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
@@ -147,11 +148,11 @@ function outsideWindow({ offeredAt }: ShadowView, { snapshot }: Gatekeeper): Fin
 function beforeClosing(
   family: string,
   { lastUpdateMs }: ShadowView,
-  { snapshot, policy, releases, now }: Gatekeeper,
+  { ruling, releases, now }: Gatekeeper,
 ): GateResult {
-  const { open, changesAt } = snapshot.window;
+  const { open, changesAt } = ruling.window;
   if (!open || changesAt === undefined) return PASS;
-  if (!policy.mustFit) return { finding: undefined, changesAt };
+  if (!ruling.policy.mustFit) return { finding: undefined, changesAt };
   const neededMs = lastUpdateMs ?? releases.longestUpdateMs(family);
   const tooLateAt = changesAt - neededMs + 1;
   if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };

@@ -1,7 +1,8 @@
 import { instantOf } from '../../lib/clock.ts';
+import type { UpdatePolicy } from '../../policy/policy.ts';
 import { upToDate } from './conditions.ts';
 import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak } from './machine.ts';
-import type { Policy } from './policy.ts';
+import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import {
   isActive,
@@ -11,6 +12,7 @@ import {
   type NodeView,
   type ShadowView,
   type Snapshot,
+  variablesOf,
 } from './snapshot.ts';
 import type { Setback } from './verdict.ts';
 
@@ -50,15 +52,18 @@ const WELL: Health = {
   changesAt: NEVER,
 };
 
+type Rules = Settings & Pick<UpdatePolicy, 'soakMs'>;
+
 /** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, policy: Policy, now: number): readonly AssessedNode[] {
+export function assess(snapshot: Snapshot, settings: Settings, now: number): readonly AssessedNode[] {
+  const policy = { ...settings, soakMs: variablesOf(snapshot).policy.soakMs };
   const assessed: AssessedNode[] = [];
   // A copy that begins with the spread is several times as fast as any other way to add a field.
   for (const info of nodeInfos(snapshot)) assessed.push({ ...info, health: healthOf(info, policy, now) });
   return assessed;
 }
 
-function healthOf(info: NodeInfo, policy: Policy, now: number): Health {
+function healthOf(info: NodeInfo, policy: Rules, now: number): Health {
   if (!info.node.managed) return leavingHealth(info, policy, now);
   if (isWell(info)) return WELL;
   const silentFrom = agentSilentFrom(info, policy);
@@ -71,7 +76,7 @@ function healthOf(info: NodeInfo, policy: Policy, now: number): Health {
   return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, policy, now), changesAt };
 }
 
-function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Policy, now: number): Health {
+function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Rules, now: number): Health {
   if (!shadow || !isGoingDown(node, shadow)) return WELL;
   const until = (shadow.rebootAskedAt ?? NEVER) + returnTimeoutMs;
   return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
@@ -85,14 +90,14 @@ function isWell({ node, shadow, silentSince }: NodeInfo): boolean {
  * A host that is down cannot run its agent, so silence counts from when the node became Ready. Where a node has no shadow yet, it counts
  * from when the node was first seen, Ready or not.
  */
-function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Policy): number {
+function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Rules): number {
   if (silentSince === undefined) return NEVER;
   if (!shadow) return silentSince + agentTimeoutMs;
   return node.ready ? Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs : NEVER;
 }
 
 /** Only a requested reboot counts: a machine that dies at any other moment is no fault of the release (rule F1). */
-function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Policy): number {
+function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Rules): number {
   if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
@@ -108,13 +113,13 @@ interface Trial {
 
 const NO_TRIAL: Trial = { endsAt: NEVER, meanwhile: undefined, result: undefined };
 
-function trialOf({ node, shadow }: NodeInfo, policy: Policy): Trial {
+function trialOf({ node, shadow }: NodeInfo, policy: Rules): Trial {
   if (!shadow) return NO_TRIAL;
   return isIdle(shadow) ? relapseOf(node, shadow, policy) : soakOf(node, shadow, policy);
 }
 
 /** A reboot can be too short for the node to be seen not Ready, so both times count from the entry into MonitoringUpdate. */
-function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Policy): Trial {
+function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Rules): Trial {
   const { spec, status, stale, stateSeenAt } = shadow;
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
@@ -125,7 +130,7 @@ function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: P
 /**
  * A node that has finished its update still fails its soak where it went not Ready soon after. Later outages are no fault of the release.
  */
-function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Policy): Trial {
+function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Rules): Trial {
   const { finishedAt } = shadow;
   if (ready || finishedAt === undefined) return NO_TRIAL;
   const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
@@ -140,7 +145,7 @@ function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant:
   return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
-function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Policy, now: number): number | undefined {
+function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Rules, now: number): number | undefined {
   const { node, silentSince = -Infinity } = info;
   const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
   // Until its agent has been away for long enough to be rescued, the agent may only be restarting.
@@ -173,7 +178,7 @@ interface Deadline {
  * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
  * own.
  */
-export function progressDeadline({ node, shadow, health }: AssessedNode, policy: Policy): Deadline | undefined {
+export function progressDeadline({ node, shadow, health }: AssessedNode, policy: Settings): Deadline | undefined {
   if (!shadow || health.soak !== undefined) return undefined;
   const begun = stepBegan(shadow);
   if (node.ready) return { since: begun, endsAt: begun + limitOf(shadow, policy) };
@@ -190,7 +195,7 @@ function stepBegan({ spec, stateSeenAt }: ShadowView): number {
  * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
  * not late. The next step is written by this plan, or the verdict says why not.
  */
-function limitOf(shadow: ShadowView, { drainTimeoutMs }: Policy): number {
+function limitOf(shadow: ShadowView, { drainTimeoutMs }: Settings): number {
   const { state } = shadow.spec;
   if (isStepOver(shadow)) return Infinity;
   if (state === 'StagedAndPerformedUpdate') return STAGING_MS;

@@ -5,11 +5,12 @@ import { conditionCommands } from './conditions.ts';
 import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
 import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress } from './machine.ts';
-import type { Policy } from './policy.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import { type Halted, type OsReleaseName, OsReleases } from './releases.ts';
+import type { PolicyReport } from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import type { ShadowView, Snapshot } from './snapshot.ts';
+import type { Settings } from './settings.ts';
+import { type ShadowView, type Snapshot, variablesOf } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { drainBlockedFinding, type Stop, type Verdict } from './verdict.ts';
 import { judge, type Warning, warningsFor } from './verdicts.ts';
@@ -25,6 +26,8 @@ export interface Plan {
   /** Versions that nodes wait for. */
   readonly offered: readonly OsReleaseName[];
   readonly warnings: readonly Warning[];
+  /** One for each policy that is a resource, by name. */
+  readonly policies: readonly PolicyReport[];
   /** How many nodes may be updating at once, and who takes that up. */
   readonly budget: { readonly capacity: number; readonly holders: readonly Holder[] };
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
@@ -32,21 +35,22 @@ export interface Plan {
 }
 
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
-export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
-  const fleet = assess(snapshot, policy, now);
+export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
+  const fleet = assess(snapshot, settings, now);
   const managed = fleet.filter(({ node }) => node.managed);
   const withheld = new Withheld(snapshot, now);
-  const releases = new OsReleases(managed, policy.maxFailed);
-  const keeper: Gatekeeper = { snapshot, policy, releases, withheld, now };
-  const budget = new Budget(fleet, snapshot, policy);
+  const ruling = variablesOf(snapshot);
+  const releases = new OsReleases(managed, ruling.policy.maxFailed);
+  const keeper: Gatekeeper = { snapshot, settings, ruling, releases, withheld, now };
+  const budget = new Budget(fleet, snapshot, settings);
   const starts = chooseStarts(managed, budget, keeper);
   const { stops, stopsAt } = stopsOf(managed, starts, keeper);
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
-  const warnings = warningsFor(fleet, policy);
+  const warnings = warningsFor(fleet, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
   const { judged, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(judged, { written, withheld, limit: policy.conditionWrites, now });
+  const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
   const times = [healthsAt(fleet, now), starts.changesAt, stopsAt, changesAt];
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
@@ -55,6 +59,7 @@ export function plan(snapshot: Snapshot, policy: Policy, now: number): Plan {
     halted: releases.halted(),
     offered: releases.offered(),
     warnings,
+    policies: [],
     budget: { capacity: budget.capacity, holders: budget.holders },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };
@@ -100,11 +105,11 @@ interface Decided {
 function withoutConditions(
   fleet: readonly AssessedNode[],
   { starts, stops }: Decided,
-  { snapshot, policy, withheld, now }: Gatekeeper,
+  { snapshot, settings, withheld, now }: Gatekeeper,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const steps = upkeep(fleet, stops, rfc3339(now));
   const writes = [...withheld.due(steps), ...starts.commands];
-  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, policy)];
+  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, settings)];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
@@ -158,7 +163,7 @@ function slotCommands(
 /** Labels are given a few at a time, so that what moves updates on never waits for them. */
 const ADOPTIONS = 50;
 
-function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Policy): Command[] {
+function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Command[] {
   if (!labelNodes) return [];
   const joining = fleet.filter(({ node }) => node.joinable).slice(0, ADOPTIONS);
   return joining.map(({ node }) => ({ kind: 'adopt', node: node.name }));

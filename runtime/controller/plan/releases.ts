@@ -23,6 +23,8 @@ export interface OsReleaseName {
 
 /** A version that failed too often. */
 export interface Halted extends OsReleaseName {
+  /** Whose nodes failed on it; absent for those that the controller's variables rule. */
+  readonly policy?: string;
   /** Nodes that failed on it. */
   readonly failures: number;
 }

@@ -1,4 +1,6 @@
 import type { Marks } from '../../marks/marks.ts';
+import type { PolicyStatus } from '../../policy/model.ts';
+import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
 
@@ -12,7 +14,10 @@ export interface Snapshot {
   readonly silentSince: ReadonlyMap<string, number>;
   /** The namespace has the annotation `paused`. */
   readonly paused: boolean;
-  readonly window: WindowState;
+  /** All that rule nodes. The last is that of the controller's variables, which rules whatever no other does. */
+  readonly policies: readonly PolicyView[];
+  /** Why the policies are not known; undefined where they are. Nothing starts meanwhile. */
+  readonly policiesUnread: string | undefined;
   /**
    * Writes that the API server has refused or not answered of late, by name of the shadow of their node. A write that it has taken since is
    * not in here.
@@ -29,6 +34,37 @@ export interface Snapshot {
 export type DrainRefusal =
   { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
 
+export type PolicyView = ValidPolicy | BrokenPolicy;
+
+export interface ValidPolicy {
+  readonly kind: 'valid';
+  readonly policy: UpdatePolicy;
+  readonly window: WindowState;
+  /** Undefined for that of the variables. */
+  readonly resource: PolicyResource | undefined;
+}
+
+export interface BrokenPolicy {
+  readonly kind: 'broken';
+  readonly policy: InvalidPolicy;
+  readonly resource: PolicyResource;
+}
+
+/** What the cluster says of a policy besides its spec. */
+export interface PolicyResource {
+  readonly uid: string;
+  readonly generation: number;
+  /** As last read. */
+  readonly status: PolicyStatus | undefined;
+}
+
+/** The policy of the variables. */
+export function variablesOf({ policies }: Pick<Snapshot, 'policies'>): ValidPolicy {
+  const last = policies.at(-1);
+  if (last?.kind !== 'valid') throw new TypeError('expected the policy of the variables as the last of all');
+  return last;
+}
+
 /** A command that the API server refused, or did not answer, when it was last asked. */
 export interface WriteRefusal {
   readonly kind: Command['kind'];
@@ -43,6 +79,9 @@ export interface NodeView {
   readonly uid: string;
   /** What its shadow is called. */
   readonly shadowName: string;
+  /** The same object for as long as they are the same. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdAt: number;
   /** Bears the label that asks for updates. */
   readonly managed: boolean;
   /** Runs Bottlerocket, and nobody has yet decided whether it is managed. */
@@ -86,6 +125,13 @@ export interface ShadowView {
   /** When its last attempt failed, and when its last update was finished; undefined where nobody says. None is later than it was first seen. */
   readonly failedAt: number | undefined;
   readonly finishedAt: number | undefined;
+  /** Since when its condition `UpToDate` is True, as it states, and never later than that was first seen; undefined where it is not. */
+  readonly upToDateSince: number | undefined;
+  /**
+   * When this process saw its last update end. One that was at rest when this process came to know it counts from then; undefined for a
+   * shadow that came later and has ended none.
+   */
+  readonly endedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
 }

@@ -38,7 +38,7 @@ export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, k
   const findings = new Map<string, Finding>();
   const changes: number[] = [];
   let position = 0;
-  for (const { info, shadow, version, isReady } of candidates(managed, keeper.policy.ownNode)) {
+  for (const { info, shadow, version, isReady } of candidates(managed, keeper.settings.ownNode)) {
     const { node } = info;
     const { finding, changesAt } = gate(info, version, keeper);
     if (changesAt !== NEVER) changes.push(changesAt);

@@ -27,6 +27,8 @@ export type Reason = (typeof REASONS)[number];
 /** The one answer for a node. */
 export interface Verdict {
   readonly node: string;
+  /** The policy that rules it; absent where the controller's variables do. */
+  readonly policy?: string;
   readonly reason: Reason;
   /** One sentence that stays the same for as long as the reason does: it is written to the cluster. */
   readonly message: string;
@@ -49,7 +51,7 @@ export type Setback = Verdict & { readonly reason: (typeof SETBACKS)[number] };
 export const isSetback = (verdict: Verdict): verdict is Setback => SETBACKS.some((reason) => reason === verdict.reason);
 
 /** A verdict before it is known for which node. */
-export type Finding = Omit<Verdict, 'node'>;
+export type Finding = Omit<Verdict, 'node' | 'policy'>;
 
 /** The finding comes first: a copy that begins with it is several times as fast, and a plan makes one for each node. */
 export const verdictOn = (node: string, finding: Finding): Verdict => ({ ...finding, node });

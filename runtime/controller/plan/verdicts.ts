@@ -4,7 +4,7 @@ import { type GateResult, type Gatekeeper, PASS, stillRefused } from './gates.ts
 import { type AssessedNode, progressDeadline } from './health.ts';
 import { startable } from './machine.ts';
 import { concurrency } from '../../policy/quantity.ts';
-import type { Policy } from './policy.ts';
+import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { isActive, type WriteRefusal, type ShadowView } from './snapshot.ts';
 import type { Starts } from './starts.ts';
@@ -99,8 +99,8 @@ function heldUp(
   return { finding, changesAt: nextAfter(keeper.now, [late.changesAt, changesAt]) };
 }
 
-function overdue(info: AssessedNode, { policy, now }: Gatekeeper): GateResult {
-  const deadline = progressDeadline(info, policy);
+function overdue(info: AssessedNode, { settings, now }: Gatekeeper): GateResult {
+  const deadline = progressDeadline(info, settings);
   if (!info.shadow || !deadline) return PASS;
   const { since, endsAt } = deadline;
   if (!(endsAt <= now)) return { finding: undefined, changesAt: endsAt };
@@ -178,12 +178,12 @@ export interface Warning {
  * cluster.
  * @param fleet every node of the cluster: those that are not managed go on serving
  */
-export function warningsFor(fleet: readonly AssessedNode[], policy: Policy): readonly Warning[] {
+export function warningsFor(fleet: readonly AssessedNode[], settings: Settings): readonly Warning[] {
   const serving = fleet.filter(isServing);
   if (!serving.every(({ node }) => node.managed) || !serving.some(isConcerned)) return [];
   if (serving.length === 1) return [ONLY_NODE];
-  const takesAll = concurrency(policy.maxConcurrent, serving.length) >= serving.length;
-  return policy.excludesFromLb && takesAll ? [NO_TARGET] : [];
+  const takesAll = concurrency(settings.maxConcurrent, serving.length) >= serving.length;
+  return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }
 
 /** A node that an update has taken out of service still counts, whoever cordoned it. */

@@ -11,7 +11,7 @@ import {
   nodeNameOf,
   PAUSED_ANNOTATION,
 } from '../../shadow/names.ts';
-import { type ControllerConfig, policyOf, readControllerConfig, scheduleOf } from '../config.ts';
+import { type ControllerConfig, policyOf, readControllerConfig, scheduleOf, settingsOf } from '../config.ts';
 import { Observations } from '../observations.ts';
 import { upToDate } from '../plan/conditions.ts';
 import { type Plan, plan } from '../plan/plan.ts';
@@ -76,12 +76,13 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
     slots: slotsOn(lease),
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
-    window: scheduleOf(config).at(now),
+    policies: [{ kind: 'valid', policy: policyOf(config), window: scheduleOf(config).at(now), resource: undefined }],
+    policiesUnread: undefined,
     refusals: knownRefusals(facts),
     // Only the controller knows them. What follows from them is in the conditions.
     drainRefusals: new Map(),
   };
-  return { snapshot, unread, plan: plan(snapshot, { ...policyOf(config), conditionWrites: 0 }, now), now };
+  return { snapshot, unread, plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now), now };
 }
 
 function selecting(component: string): Selectors {

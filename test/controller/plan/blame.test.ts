@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { NodeView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
 import type { RebootRecord } from '../../../runtime/shadow/model.ts';
 import {
   DRAINED,
@@ -11,10 +10,12 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
   staging,
   updated,
+  type World,
 } from './fleet.ts';
 
 /** Rule F1: a release is blamed for what it did after it was tried, and for nothing else. `b` waits for what becomes of `a`. */
@@ -24,7 +25,7 @@ const once = {
   maxFailed: { kind: 'count', count: 1 },
   maxConcurrent: { kind: 'count', count: 10 },
 } as const;
-const reasons = (world: Snapshot): readonly string[] => plan(world, once, NOW).verdicts.map(({ reason }) => reason);
+const reasons = (world: World): readonly string[] => plan(world, once, NOW).verdicts.map(({ reason }) => reason);
 const blamed = (reason: string): readonly string[] => [reason, 'RolloutHalted'];
 
 const record = (more: Partial<RebootRecord> = {}): Parts => ({
@@ -36,9 +37,9 @@ const record = (more: Partial<RebootRecord> = {}): Parts => ({
 });
 const probe = record({ requested_at: null });
 const down = { ready: false, readyChangedAt: minutes(-60) };
-const withA = (a: Parts, on: Partial<NodeView>, more: Partial<Snapshot> = {}): Snapshot =>
+const withA = (a: Parts, on: Partial<NodeView>, more: Partial<World> = {}): World =>
   fleet({ a, b: {} }, { nodes: [node('a', on), node('b')], ...more });
-const silentFor = (count: number): Pick<Snapshot, 'silentSince'> => ({
+const silentFor = (count: number): Pick<World, 'silentSince'> => ({
   silentSince: new Map([['a', minutes(-count)]]),
 });
 
@@ -128,9 +129,8 @@ describe('a node that has finished its update', () => {
   });
 
   test('is no proof of its release while it is not Ready, or its agent does not run', () => {
-    const started = (world: Snapshot): number =>
-      plan(world, once, NOW).commands.filter((c) => c.kind === 'start').length;
-    const world = (on: Partial<NodeView>, more: Partial<Snapshot> = {}): Snapshot =>
+    const started = (world: World): number => plan(world, once, NOW).commands.filter((c) => c.kind === 'start').length;
+    const world = (on: Partial<NodeView>, more: Partial<World> = {}): World =>
       fleet({ a: updated, b: {}, c: {} }, { nodes: [node('a', on), node('b'), node('c')], ...more });
     expect(started(world({}))).toBe(2);
     expect(started(world(since(1)))).toBe(1);

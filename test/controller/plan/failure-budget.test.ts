@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   minutes,
@@ -13,6 +12,7 @@ import {
   staging,
   started,
   updated,
+  type World,
 } from './fleet.ts';
 
 const MANY = { kind: 'count', count: 10 } as const;
@@ -41,7 +41,7 @@ describe('the failure budget', () => {
   });
 
   test('a start that may have been written without having been seen is in flight', () => {
-    const world = (parts: Parts, writes: 'settled' | 'unknown'): Snapshot =>
+    const world = (parts: Parts, writes: 'settled' | 'unknown'): World =>
       fleet({ a: parts, b: {}, c: {} }, { slots: [slot('a', writes)] });
     const rules = { maxFailed: once, maxConcurrent: MANY };
     expect(started(world({}, 'unknown'), rules)).toEqual([]);
@@ -59,7 +59,7 @@ describe('the failure budget', () => {
 
   test('a node of another variant neither proves nor blames', () => {
     const other = node('a', { family: 'aws-k8s-1.33-nvidia/amd64' });
-    const world = (parts: object): Snapshot => {
+    const world = (parts: object): World => {
       const base = fleet({ a: parts, b: {}, c: {} });
       return { ...base, nodes: [other, ...base.nodes.slice(1)] };
     };

@@ -1,6 +1,14 @@
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import { type Plan, plan as planOf } from '../../../runtime/controller/plan/plan.ts';
+import type { Settings } from '../../../runtime/controller/plan/settings.ts';
+import type {
+  NodeView,
+  PolicyView,
+  ShadowView,
+  Snapshot,
+  ValidPolicy,
+  WindowState,
+} from '../../../runtime/controller/plan/snapshot.ts';
+import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
 import { rebootRequest } from '../../../runtime/controller/plan/machine.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
@@ -11,9 +19,38 @@ export const NOW = Date.parse('2026-01-10T12:00:00Z');
 export const minutes = (count: number): number => NOW + count * 60_000;
 export const moment = (count: number): string => rfc3339(minutes(count));
 
-export const POLICY: Policy = {
+/** What the variables say: the settings of the controller, and the policy that rules what no other does. */
+export type Rules = Settings & UpdatePolicy;
+
+/** A snapshot whose policies are those of resources. The one of the variables comes of `Rules` and of `window`. */
+export interface World extends Snapshot {
+  readonly window: WindowState;
+}
+
+export const OPEN: WindowState = { open: true, triggeredAt: undefined, changesAt: undefined };
+
+/** The world with the policy of the variables among the others. */
+export function underRules({ window, ...world }: World, rules: Rules): Snapshot {
+  const variables: ValidPolicy = { kind: 'valid', policy: rules, window, resource: undefined };
+  return { ...world, policies: [...world.policies, variables] };
+}
+
+export const plan = (world: World, rules: Rules, now: number): Plan => planOf(underRules(world, rules), rules, now);
+
+/** As the variables are by default. */
+export const POLICY: Rules = {
+  name: undefined,
+  selector: {},
+  priority: -Infinity,
+  paused: false,
   maxConcurrent: { kind: 'count', count: 1 },
   maxFailed: { kind: 'percent', percent: 10 },
+  pauseBetweenMs: 0,
+  zones: { key: 'topology.kubernetes.io/zone', atOnce: Infinity },
+  windows: undefined,
+  freezes: [],
+  proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
+  after: [],
   ownNode: 'none',
   soakMs: 0,
   soakTimeoutMs: 900_000,
@@ -37,6 +74,8 @@ export function node(name: string, more: Partial<NodeView> = {}): NodeView {
     name,
     uid: `uid-${name}`,
     shadowName: shadowName(name),
+    labels: {},
+    createdAt: minutes(-20_000),
     managed: true,
     joinable: false,
     held: false,
@@ -74,28 +113,41 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
     rebootAskedAt: undefined,
     failedAt: instantOf(status?.state_transition_failure_timestamp),
     finishedAt: undefined,
+    upToDateSince: undefined,
+    endedAt: undefined,
     offeredAt: minutes(-60),
     lastUpdateMs: undefined,
     ...more,
   };
 }
 
-export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
+export function snapshot(more: Partial<World> = {}): World {
   return {
     nodes: [],
     shadows: [],
     slots: [],
     silentSince: new Map(),
     paused: false,
-    window: { open: true, triggeredAt: undefined, changesAt: undefined },
+    window: OPEN,
+    policies: [],
+    policiesUnread: undefined,
     refusals: new Map(),
     drainRefusals: new Map(),
     ...more,
   };
 }
 
+/** The policy of a resource that says this, and else what the variables do by default. */
+export function ruling(
+  name: string,
+  { window = OPEN, ...says }: Partial<UpdatePolicy> & { window?: WindowState },
+): PolicyView {
+  const policy = { ...POLICY, priority: 0, ...says, name };
+  return { kind: 'valid', policy, window, resource: { uid: `policy-${name}`, generation: 1, status: undefined } };
+}
+
 /** A snapshot of nodes with a shadow each. */
-export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<Snapshot> = {}): Snapshot {
+export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<World> = {}): World {
   const names = Object.keys(shadows);
   const { nodes = names.map((name) => node(name)) } = more;
   const byShadow = new Map(nodes.map((one) => [one.shadowName, one]));
@@ -135,13 +187,13 @@ export const monitoring = (since = -1): Parts => ({
 export const updated: Parts = { status: { current_version: '1.1.0' } };
 
 /** The nodes that a plan starts. */
-export const started = (world: Snapshot, policy: Partial<Policy> = {}): readonly string[] =>
-  plan(world, { ...POLICY, ...policy }, NOW).commands.flatMap((command) =>
+export const started = (world: World, rules: Partial<Rules> = {}): readonly string[] =>
+  plan(world, { ...POLICY, ...rules }, NOW).commands.flatMap((command) =>
     command.kind === 'start' ? [command.node] : [],
   );
 
 /** What a plan says of each node. */
-export const reasons = (world: Snapshot, policy: Partial<Policy> = {}): Record<string, string> =>
+export const reasons = (world: World, rules: Partial<Rules> = {}): Record<string, string> =>
   Object.fromEntries(
-    plan(world, { ...POLICY, ...policy }, NOW).verdicts.map(({ node: name, reason }) => [name, reason]),
+    plan(world, { ...POLICY, ...rules }, NOW).verdicts.map(({ node: name, reason }) => [name, reason]),
   );

@@ -1,13 +1,13 @@
 import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import { type Rules, type World } from './fleet.ts';
 
 /** A plan with what it was made of. */
 export interface Made {
-  readonly snapshot: Snapshot;
-  readonly policy: Policy;
+  readonly snapshot: World;
+  readonly policy: Rules;
   readonly now: number;
   readonly plan: Plan;
 }

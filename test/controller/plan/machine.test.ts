@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import {
   fleet,
@@ -9,6 +8,7 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
   staging,

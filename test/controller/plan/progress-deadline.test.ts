@@ -1,6 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { STATES } from '../../../runtime/shadow/states.ts';
 import {
   fleet,
@@ -11,10 +9,12 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
   slot,
   staging,
+  type World,
 } from './fleet.ts';
 
 /** Where an update makes no progress, somebody has to be told: of every state, of a machine that is dead for a month as of a live one. */
@@ -35,17 +35,17 @@ const inStates = (wanted: (typeof STATES)[number], current_state: (typeof STATES
   spec: { state: wanted, version: '1.1.0', state_transition_timestamp: moment(-MONTH) },
   status: { current_state, ...(current_state === 'MonitoringUpdate' && { current_version: '1.1.0' }) },
 });
-const dead: Partial<Snapshot> = {
+const dead: Partial<World> = {
   nodes: [node('a', { ready: false, readyChangedAt: minutes(-MONTH) })],
   silentSince: new Map([['a', minutes(-MONTH)]]),
 };
-const standing = (world: Snapshot): { acts: boolean; reason: string | undefined } => {
+const standing = (world: World): { acts: boolean; reason: string | undefined } => {
   const { commands, verdicts } = plan(world, POLICY, NOW);
   return { acts: commands.length > 0, reason: verdicts[0]?.reason };
 };
 const isTold = ({ acts, reason = '' }: ReturnType<typeof standing>): boolean => acts || OF_TROUBLE.has(reason);
 
-describe.each<[string, Partial<Snapshot>]>([
+describe.each<[string, Partial<World>]>([
   ['a node that died a month ago', dead],
   [
     'a node that died a month ago in its drain',
@@ -63,7 +63,7 @@ describe('the verdict', () => {
     ...parts,
     spec: { ...parts.spec, state_transition_timestamp: moment(-count) },
   });
-  const verdict = (world: Snapshot, now = NOW): object => plan(world, POLICY, now).verdicts[0]!;
+  const verdict = (world: World, now = NOW): object => plan(world, POLICY, now).verdicts[0]!;
 
   test.each([
     ['StagedAndPerformedUpdate', 'StagedAndPerformedUpdate'],
@@ -108,7 +108,7 @@ describe('the verdict', () => {
   test('is none where a drain has no deadline, a soak is long, or a person has paused what is staged', () => {
     const { drainTimeoutMs: _, ...rest } = POLICY;
     const endless = { ...rest, drainTimeoutMs: 0, soakMs: MONTH * 2 * 60_000 };
-    const reasonOf = (parts: Parts, more: Partial<Snapshot> = {}): string | undefined =>
+    const reasonOf = (parts: Parts, more: Partial<World> = {}): string | undefined =>
       plan(fleet({ a: parts }, more), endless, NOW).verdicts[0]?.reason;
     expect(reasonOf(since(MONTH, rebooting))).toBe('Updating');
     expect(reasonOf(monitoring(-MONTH))).toBe('Updating');
@@ -118,11 +118,11 @@ describe('the verdict', () => {
 
 describe('a node whose update was ended without its agent', () => {
   const rescued = inStates('Idle', 'StagedAndPerformedUpdate');
-  const started = (more: Partial<Snapshot>, now = NOW): boolean => {
+  const started = (more: Partial<World>, now = NOW): boolean => {
     const world = fleet({ a: rescued, b: {} }, { silentSince: new Map([['a', minutes(-60)]]), ...more });
     return plan(world, POLICY, now).commands.some(({ kind }) => kind === 'start');
   };
-  const down = (count: number): Partial<Snapshot> => ({
+  const down = (count: number): Partial<World> => ({
     nodes: [node('a', { ready: false, readyChangedAt: minutes(-count) }), node('b')],
   });
 

@@ -2,10 +2,22 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
 import type { Command, Start } from '../../../runtime/controller/plan/commands.ts';
-import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, minutes, moment, NOW, type Parts, POLICY, rebooting, staging, updated } from './fleet.ts';
+import type { Plan } from '../../../runtime/controller/plan/plan.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  rebooting,
+  type Rules,
+  staging,
+  updated,
+  type World,
+} from './fleet.ts';
 import { after, amount, certainlyBusy, policy, seen, world } from './worlds.ts';
 import { runs } from '../../random.ts';
 
@@ -19,7 +31,7 @@ test('the worlds of these properties are such that nodes start in many of them, 
   expect(counts.filter((count) => count >= 2).length).toBeGreaterThan(100);
 });
 const startsOf = ({ commands }: Plan): readonly Start[] => commands.filter((command) => command.kind === 'start');
-const capacityOf = ({ nodes }: Snapshot, { maxConcurrent }: Policy): number =>
+const capacityOf = ({ nodes }: World, { maxConcurrent }: Rules): number =>
   concurrency(maxConcurrent, nodes.filter(({ managed }) => managed).length);
 
 test('there is exactly one verdict for each managed node', () => {
@@ -229,7 +241,7 @@ const isRebooting = ({ state }: ShadowView['spec']): boolean => state === 'Reboo
 const isStaging = ({ state }: ShadowView['spec']): boolean => state === 'StagedAndPerformedUpdate';
 
 /** Whether too many of its kind failed on its version, and it is none of them. */
-function isHaltedFor(shadow: ShadowView, { nodes, shadows }: Snapshot, { maxFailed }: Policy): boolean {
+function isHaltedFor(shadow: ShadowView, { nodes, shadows }: World, { maxFailed }: Rules): boolean {
   const { family } = nodes.find(({ shadowName }) => shadowName === shadow.name)!;
   const kin = nodes.filter((one) => one.managed && one.family === family);
   const own = shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   MARKS,
@@ -10,18 +8,20 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
   slot,
   snapshot,
   staging,
   updated,
+  type World,
 } from './fleet.ts';
 
 const PAUSED = { paused: true };
-const commands = (world: Partial<Snapshot>): readonly Command[] =>
+const commands = (world: Partial<World>): readonly Command[] =>
   plan(snapshot({ ...world, ...PAUSED }), POLICY, NOW).commands;
-const silentFor = (count: number): Pick<Snapshot, 'silentSince'> => ({
+const silentFor = (count: number): Pick<World, 'silentSince'> => ({
   silentSince: new Map([['a', minutes(-count)]]),
 });
 const marked = { nodes: [node('a', { marks: MARKS, unschedulable: true })] };
@@ -36,7 +36,7 @@ const rebooted = (bootId: string | null): Parts => ({
 describe('a slot', () => {
   const held = { slots: [slot('a')] };
 
-  test.each<[string, Partial<Snapshot>, string]>([
+  test.each<[string, Partial<World>, string]>([
     ['of a node at rest', fleet({ a: updated }, held), 'idle'],
     ['of a node that is gone', held, 'node-gone'],
     ['of a shadow that is gone and has no agent', { nodes: [node('a')], ...held, ...silentFor(0) }, 'shadow-gone'],
@@ -54,7 +54,7 @@ describe('a slot', () => {
     expect(commands(world)).toEqual([{ kind: 'free', shadow: 'brs-a', nodeUid: 'uid-a', because }]);
   });
 
-  test.each<[string, Partial<Snapshot>]>([
+  test.each<[string, Partial<World>]>([
     ['whose shadow is out of date', fleet({ a: { ...updated, stale: true } }, held)],
     ['whose shadow is gone while its agent runs', { nodes: [node('a')], ...held }],
     ['whose node is being updated', fleet({ a: staging }, held)],
@@ -88,7 +88,7 @@ describe('a slot', () => {
 });
 
 describe('marks', () => {
-  test.each<[string, Partial<Snapshot>, Command['kind'][]]>([
+  test.each<[string, Partial<World>, Command['kind'][]]>([
     ['at rest are released', fleet({ a: updated }), ['release']],
     ['without shadow and agent are released', silentFor(0), ['release']],
     ['without a shadow wait for the agent to go', {}, []],
@@ -144,7 +144,7 @@ describe('an agent that is gone', () => {
 });
 
 describe('a node that lost its label when a reboot had been asked for', () => {
-  const world = (bootId: string, minutesAgo: number): Snapshot => {
+  const world = (bootId: string, minutesAgo: number): World => {
     const reboot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-minutesAgo) };
     const status = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
     const drained = { ...MARKS, drained: moment(-minutesAgo) };

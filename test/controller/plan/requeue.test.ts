@@ -1,16 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, moment, monitoring, node, NOW, POLICY, slot, staging, updated } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  monitoring,
+  node,
+  NOW,
+  plan,
+  POLICY,
+  type Rules,
+  slot,
+  staging,
+  updated,
+  type World,
+} from './fleet.ts';
 
-const requeueAt = (world: Snapshot, policy: Partial<Policy> = {}): number | undefined =>
+const requeueAt = (world: World, policy: Partial<Rules> = {}): number | undefined =>
   plan(world, { ...POLICY, ...policy }, NOW).requeueAt;
-const down = (name: string, since: number): Snapshot['nodes'][number] =>
+const down = (name: string, since: number): World['nodes'][number] =>
   node(name, { ready: false, readyChangedAt: minutes(since) });
 
 describe('nobody is woken', () => {
-  test.each<[string, Snapshot, Partial<Policy>?]>([
+  test.each<[string, World, Partial<Rules>?]>([
     [
       'by a node that is not managed',
       fleet({ a: updated }, { nodes: [node('a', { ...down('a', -1), managed: false })] }),
@@ -58,7 +70,7 @@ test('what keeps a node from going straight for a newer version is said with its
 
 describe('a node that may not start yet is told what keeps it besides', () => {
   const held = node('a', { held: true });
-  test.each<[string, Snapshot, string]>([
+  test.each<[string, World, string]>([
     [
       'a person, while its slot is in doubt',
       fleet({ a: {} }, { nodes: [held], slots: [slot('a', 'unknown')] }),
@@ -81,7 +93,7 @@ describe('a node that may not start yet is told what keeps it besides', () => {
 
 describe('a time that JavaScript cannot read, like a leap second, is no time', () => {
   const LEAP = '2016-12-31T23:59:60Z';
-  test.each<[string, Snapshot, string]>([
+  test.each<[string, World, string]>([
     [
       'for a failed node, which may try again',
       fleet({ a: { status: { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: LEAP } } }),

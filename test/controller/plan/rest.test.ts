@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, node, NOW, POLICY, slot, updated } from './fleet.ts';
+import type { Plan } from '../../../runtime/controller/plan/plan.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, MARKS, node, NOW, plan, POLICY, type Rules, slot, updated, type World } from './fleet.ts';
 import { after, policy, world } from './worlds.ts';
 import { runs } from '../../random.ts';
 
@@ -15,7 +14,7 @@ import { runs } from '../../random.ts';
 const RUNS = runs(300);
 
 /** Plans until nothing is left to do, each made on what the one before it has left. */
-function rounds(snapshot: Snapshot, rules: Policy): readonly Plan[] {
+function rounds(snapshot: World, rules: Rules): readonly Plan[] {
   const made: Plan[] = [];
   let now = snapshot;
   let next = plan(now, rules, NOW);
@@ -31,7 +30,7 @@ const subject = (command: Command): string => ('shadow' in command ? command.sha
 const named = (command: Command): string => `${command.kind} ${subject(command)}`;
 
 /** The same world with nothing in it to clean up after, and with nobody who turns to another version. */
-function tidy(snapshot: Snapshot): Snapshot {
+function tidy(snapshot: World): World {
   const nodes = snapshot.nodes.map((one) => ({ ...one, managed: true, marks: undefined }));
   const shadows = snapshot.shadows.map(withoutNewerOffer);
   return { ...snapshot, nodes, shadows, slots: [], silentSince: new Map() };

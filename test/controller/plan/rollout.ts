@@ -1,9 +1,8 @@
-import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { ShadowView, Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Plan } from '../../../runtime/controller/plan/plan.ts';
+import type { ShadowView, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
 import { formatEntries, withTaken } from '../../../runtime/controller/slots/entries.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
-import { fleet, minutes, moment } from './fleet.ts';
+import { fleet, minutes, moment, plan, type Rules, type World } from './fleet.ts';
 import { broken } from './invariants.ts';
 import { after, seen as seenAnew } from './worlds.ts';
 
@@ -20,7 +19,7 @@ export interface RolloutReport {
 
 export interface RolloutInput {
   readonly size: number;
-  readonly policy: Policy;
+  readonly policy: Rules;
   readonly random: Random;
   /** What the names of the nodes end with. @default nothing */
   readonly domain?: string;
@@ -61,12 +60,12 @@ export function rollOut(input: RolloutInput): RolloutReport {
 }
 
 /** As it stands on the Lease. */
-const listOf = (slots: Snapshot['slots']): string => formatEntries(withTaken([], slots, moment(0)));
+const listOf = (slots: World['slots']): string => formatEntries(withTaken([], slots, moment(0)));
 
 const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
   now.status?.current_state === 'ErrorReset' && before?.status?.current_state !== 'ErrorReset';
 
-function isOver({ shadows, slots }: Snapshot): boolean {
+function isOver({ shadows, slots }: World): boolean {
   return slots.length === 0 && shadows.every(({ status }) => status?.current_version === status?.target_version);
 }
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Plan, plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import {
   fleet,
   MARKS,
@@ -10,11 +8,14 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
+  type Rules,
   slot,
   staging,
   updated,
+  type World,
 } from './fleet.ts';
 import { after } from './worlds.ts';
 
@@ -22,17 +23,17 @@ import { after } from './worlds.ts';
 
 const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
 const failedOnIt = { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-1) };
-const rules: Policy = { ...POLICY, maxFailed: { kind: 'count', count: 1 } };
+const rules: Rules = { ...POLICY, maxFailed: { kind: 'count', count: 1 } };
 const held = { slots: [slot('a')] };
-const halted = (a: Parts, more: Partial<Snapshot> = {}): Snapshot =>
+const halted = (a: Parts, more: Partial<World> = {}): World =>
   fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
 const onHold = { nodes: [node('a', { held: true })] };
 const drained = node('a', { held: true, unschedulable: true, marks: MARKS });
-const planned = (world: Snapshot): Plan => plan(world, rules, NOW);
-const verdictOnA = (world: Snapshot): string | undefined => planned(world).verdicts[0]?.reason;
+const planned = (world: World): Plan => plan(world, rules, NOW);
+const verdictOnA = (world: World): string | undefined => planned(world).verdicts[0]?.reason;
 
 describe('a staged node is called off, its version unchanged,', () => {
-  test.each<[string, Snapshot, string]>([
+  test.each<[string, World, string]>([
     ['where its release was halted', halted(staged), 'RolloutHalted'],
     ['where its release was halted, under a pause too', halted(staged, { paused: true }), 'RolloutHalted'],
     ['where it is held', fleet({ a: staged }, { ...held, ...onHold }), 'Held'],
@@ -67,7 +68,7 @@ describe('a node that is refused its drain for two minutes', () => {
       reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at: null },
     },
   };
-  const since = (count: number): Partial<Snapshot> => ({
+  const since = (count: number): Partial<World> => ({
     ...held,
     drainRefusals: new Map([['brs-a', { kind: 'refused', since: minutes(-count) }]]),
   });
@@ -76,18 +77,18 @@ describe('a node that is refused its drain for two minutes', () => {
   test('is called off where another waits, and wakes the plan for that', () => {
     const because = { reason: 'DrainBlocked', message: 'the drain waits for a budget', since: minutes(-9) };
     const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(0) };
-    const world = (minute: number): Snapshot => fleet({ a: blocked, b: {} }, since(minute));
+    const world = (minute: number): World => fleet({ a: blocked, b: {} }, since(minute));
     expect(planned(world(2)).commands).toEqual([{ kind: 'call-off', node: 'a', shadow: 'brs-a', spec, because }]);
     expect(planned(world(1))).toMatchObject({ commands: [], requeueAt: minutes(1) });
   });
 
   test('waits for the proof of its release alike', () => {
     const many = { ...POLICY, maxConcurrent: { kind: 'count', count: 9 }, maxFailed: rules.maxFailed } as const;
-    const kinds = (world: Snapshot): readonly string[] => plan(world, many, NOW).commands.map(({ kind }) => kind);
+    const kinds = (world: World): readonly string[] => plan(world, many, NOW).commands.map(({ kind }) => kind);
     expect(kinds(fleet({ a: blocked, b: {} }, since(2)))).toEqual(['call-off']);
   });
 
-  test.each<[string, Snapshot]>([
+  test.each<[string, World]>([
     ['nobody waits', fleet({ a: blocked, b: updated }, since(9))],
     ['others are held, paused or not their turn', fleet({ a: blocked, b: {} }, { ...since(9), paused: true })],
     ['its drain has begun', fleet({ a: blocked, b: {} }, { ...since(9), nodes: [drained, node('b')] })],
@@ -123,7 +124,7 @@ test('under a pause a staged node waits where it is, with its slot, and says so'
 
 describe('a staged node goes on to its reboot', () => {
   const closed = { open: false, triggeredAt: undefined, changesAt: minutes(60) };
-  test.each<[string, Snapshot]>([
+  test.each<[string, World]>([
     ['where nothing stands in its way', fleet({ a: staged }, held)],
     ['though the window has closed', fleet({ a: staged }, { ...held, window: closed })],
     [
@@ -142,7 +143,7 @@ describe('a staged node goes on to its reboot', () => {
   });
 });
 
-test.each<[string, Parts, Partial<Snapshot>]>([
+test.each<[string, Parts, Partial<World>]>([
   ['on its way into its reboot', rebooting, {}],
   ['drained', rebooting, { nodes: [drained, node('b')] }],
 ])('a node that is %s is called off by nobody', (_state, parts, more) => {

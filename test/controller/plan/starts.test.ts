@@ -1,6 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   MARKS,
@@ -9,6 +7,7 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   reasons,
   rebooting,
@@ -16,6 +15,7 @@ import {
   staging,
   started,
   updated,
+  type World,
 } from './fleet.ts';
 
 const two = fleet({ a: {}, b: {} });
@@ -76,7 +76,7 @@ describe('concurrency', () => {
     expect(started(fewer, rules)).toEqual(['n0']);
   });
 
-  test.each<[string, Partial<Snapshot>]>([
+  test.each<[string, Partial<World>]>([
     ['a slot, though the shadow looks idle', { slots: [slot('x')], nodes: [...two.nodes, node('x')] }],
     ['a slot of a node that is gone', { slots: [slot('gone')] }],
     ['an active shadow without a slot', { ...fleet({ a: {}, b: {}, x: staging }) }],
@@ -116,7 +116,7 @@ describe('concurrency', () => {
 });
 
 describe('gates', () => {
-  test.each<[string, Partial<Snapshot>, string]>([
+  test.each<[string, Partial<World>, string]>([
     ['hold', { nodes: [node('a', { held: true })] }, 'Held'],
     ['pause', { paused: true }, 'Paused'],
     ['a node that is not Ready', { nodes: [node('a', { ready: false })] }, 'NodeNotReady'],
@@ -131,7 +131,7 @@ describe('gates', () => {
     expect(reasons(world)).toEqual({ a: reason });
   });
 
-  test.each<[string, Partial<Snapshot>]>([
+  test.each<[string, Partial<World>]>([
     ['a pause', { paused: true }],
     ['a closed window', { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } }],
   ])('%s lets reboots finish, and starts no newer version for what is staged', (_name, more) => {
@@ -169,7 +169,7 @@ describe('gates', () => {
 describe('where an update must fit into the window', () => {
   const rules = { ...POLICY, mustFit: true };
   const closingIn = (count: number) => ({ open: true, triggeredAt: undefined, changesAt: minutes(count) });
-  const start = (world: Snapshot): unknown => plan(world, rules, NOW).commands.some(({ kind }) => kind === 'start');
+  const start = (world: World): unknown => plan(world, rules, NOW).commands.some(({ kind }) => kind === 'start');
   const took = (count: number): Parts => ({ lastUpdateMs: count * 60_000 });
 
   test('a node starts that would be done in time, as its last update went', () => {

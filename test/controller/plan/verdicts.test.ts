@@ -1,6 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   DRAINED,
   fleet,
@@ -9,15 +7,17 @@ import {
   monitoring,
   node,
   NOW,
+  type Parts,
+  plan,
   POLICY,
   rebooting,
-  type Parts,
   staging,
   updated,
+  type World,
 } from './fleet.ts';
 
 const rule = { ...POLICY, conditionWrites: 600 };
-const verdict = (world: Snapshot): object => plan(world, rule, NOW).verdicts[0]!;
+const verdict = (world: World): object => plan(world, rule, NOW).verdicts[0]!;
 
 describe('the verdict on a node', () => {
   const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-15) })] };
@@ -33,7 +33,7 @@ describe('the verdict on a node', () => {
     },
   } satisfies Parts;
 
-  test.each<[string, Snapshot]>([
+  test.each<[string, World]>([
     ['UpToDate', fleet({ a: updated })],
     ['NoUpdateOffered', fleet({ a: { status: { target_version: '1.0.0' } }, b: updated })],
     ['Updating', fleet({ a: staging })],
@@ -50,7 +50,7 @@ describe('the verdict on a node', () => {
     expect(verdict(world)).toMatchObject({ node: 'a', reason });
   });
 
-  test.each<[string, Snapshot, number]>([
+  test.each<[string, World, number]>([
     ['a node that is down', fleet({ a: monitoring(-20) }, down), minutes(-15)],
     ['an agent that is gone', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) }), minutes(-15)],
     ['a drain that is blocked', fleet({ a: blocked }), minutes(-1)],
@@ -66,7 +66,7 @@ describe('the verdict on a node', () => {
 });
 
 describe('the condition', () => {
-  const conditionsOf = (world: Snapshot): unknown =>
+  const conditionsOf = (world: World): unknown =>
     plan(world, rule, NOW).commands.flatMap((command) => (command.kind === 'set-condition' ? command.conditions : []));
   const own = (reason: string, status: string): object => ({
     type: 'UpToDate',

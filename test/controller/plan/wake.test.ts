@@ -1,9 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { Snapshot, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
-import { DRAINED, fleet, minutes, monitoring, node, NOW, POLICY, rebooting, staging, updated } from './fleet.ts';
+import type { WindowState } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  DRAINED,
+  fleet,
+  minutes,
+  monitoring,
+  node,
+  NOW,
+  plan,
+  POLICY,
+  rebooting,
+  type Rules,
+  staging,
+  updated,
+  type World,
+} from './fleet.ts';
 import { policy, world } from './worlds.ts';
 import { runs } from '../../random.ts';
 
@@ -11,7 +23,7 @@ import { runs } from '../../random.ts';
 const NEVER = minutes(100_000);
 
 /** The same world at another time: nothing has happened in it but what its schedule does by itself. */
-function later(snapshot: Snapshot, now: number): Snapshot {
+function later(snapshot: World, now: number): World {
   const { changesAt } = snapshot.window;
   return changesAt === undefined || now < changesAt
     ? snapshot
@@ -25,7 +37,7 @@ function changed({ open, triggeredAt }: WindowState, at: number): WindowState {
 }
 
 /** Everything that a plan says, but for the time at which it says so, and for who takes budget: nobody is woken to be told of that. */
-function said(snapshot: Snapshot, rules: Policy, now: number): string {
+function said(snapshot: World, rules: Rules, now: number): string {
   const { requeueAt: _, budget: __, ...rest } = plan(later(snapshot, now), rules, now);
   return JSON.stringify(rest).replaceAll(/"(state_transition_timestamp|lastTransitionTime)":"[^"]*"/g, '');
 }
@@ -56,7 +68,7 @@ describe('requeueAt', () => {
 });
 
 /** One fleet for each thing that time alone ends, `left` milliseconds from now. */
-const TIMED: Readonly<Record<string, (left: number) => Snapshot>> = {
+const TIMED: Readonly<Record<string, (left: number) => World>> = {
   backoff: (left) => {
     const failedAt = new Date(NOW + left - 120_001).toISOString();
     const status = { crash_count: 1, failed_versions: [], state_transition_failure_timestamp: failedAt };

@@ -1,7 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   MARKS,
@@ -10,18 +7,21 @@ import {
   node,
   NOW,
   type Parts,
+  plan,
   POLICY,
   rebooting,
+  type Rules,
   staging,
   updated,
+  type World,
 } from './fleet.ts';
 import { after } from './worlds.ts';
 
 const ONLY = /; the only schedulable node of the cluster will be drained/;
 const ALL = /; every schedulable node may be excluded from load balancers at once/;
-const ALL_AT_ONCE: Partial<Policy> = { maxConcurrent: { kind: 'unlimited' }, excludesFromLb: true };
+const ALL_AT_ONCE: Partial<Rules> = { maxConcurrent: { kind: 'unlimited' }, excludesFromLb: true };
 
-const messages = (world: Snapshot, policy: Partial<Policy> = {}): Record<string, string> =>
+const messages = (world: World, policy: Partial<Rules> = {}): Record<string, string> =>
   Object.fromEntries(
     plan(world, { ...POLICY, ...policy }, NOW).verdicts.map(({ node: name, message }) => [name, message]),
   );
@@ -41,7 +41,7 @@ test('the verdicts on nodes that may all leave their load balancers at once warn
   expect(said.c).toBe('the node runs the newest version that it is offered');
 });
 
-test.each<[string, Snapshot, Partial<Policy>]>([
+test.each<[string, World, Partial<Rules>]>([
   ['a node that is not managed serves on', fleet({ a: {} }, { nodes: [node('a'), node('x', { managed: false })] }), {}],
   ['agents leave load balancers alone', fleet({ a: {}, b: {} }), { ...ALL_AT_ONCE, excludesFromLb: false }],
   [

@@ -1,21 +1,20 @@
 import { expect, test } from '@jest/globals';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
-import type { WriteRefusal, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, slot, staging } from './fleet.ts';
+import type { WriteRefusal } from '../../../runtime/controller/plan/snapshot.ts';
+import { fleet, MARKS, minutes, node, NOW, plan, POLICY, rebooting, slot, staging, type World } from './fleet.ts';
 
 const MESSAGE = 'is refused: 403 Forbidden: not on Fridays';
 const refusal = (kind: Command['kind'], retryAt = minutes(1)): WriteRefusal => ({ kind, message: MESSAGE, retryAt });
-const refusing = (snapshot: Snapshot, ...refusals: readonly WriteRefusal[]): Snapshot => ({
+const refusing = (snapshot: World, ...refusals: readonly WriteRefusal[]): World => ({
   ...snapshot,
   refusals: new Map([['brs-a', refusals]]),
 });
-const asked = (snapshot: Snapshot, now = NOW): readonly string[] =>
+const asked = (snapshot: World, now = NOW): readonly string[] =>
   plan(snapshot, POLICY, now).commands.map((command) => {
     const { kind } = command;
     return `${kind} ${'shadow' in command ? command.shadow : command.node}`;
   });
-const verdictOn = (snapshot: Snapshot): object => plan(snapshot, POLICY, NOW).verdicts[0]!;
+const verdictOn = (snapshot: World): object => plan(snapshot, POLICY, NOW).verdicts[0]!;
 
 test('a start that was not taken gives its slot back, and its place to the next', () => {
   const snapshot = fleet({ a: {}, b: {} }, { slots: [slot('a')] });
@@ -35,7 +34,7 @@ test('a step of an update that was not taken leaves its slot where it is, and th
   expect(asked(refusing(snapshot, refusal('set-spec')))).toEqual(['set-spec brs-b']);
 });
 
-test.each<[Command['kind'], Snapshot]>([
+test.each<[Command['kind'], World]>([
   ['start', fleet({ a: {} })],
   ['set-spec', fleet({ a: { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } })],
   ['release', fleet({ a: {} }, { nodes: [node('a', { marks: MARKS })] })],

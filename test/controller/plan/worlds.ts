@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import type { Quantity } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import type { Policy } from '../../../runtime/controller/plan/policy.ts';
-import type { NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView, ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
-import { MARKS, minutes, NOW, slot } from './fleet.ts';
+import { MARKS, minutes, NOW, POLICY, type Rules, slot, type World } from './fleet.ts';
 import { ago, member, rarely } from './members.ts';
 
 export const amount: fc.Arbitrary<Quantity> = fc.oneof(
@@ -14,21 +13,23 @@ export const amount: fc.Arbitrary<Quantity> = fc.oneof(
   fc.constant({ kind: 'unlimited' } as const),
 );
 
-export const policy: fc.Arbitrary<Policy> = fc.record({
-  maxConcurrent: amount,
-  maxFailed: amount,
-  ownNode: fc.constantFrom('n0', 'none'),
-  soakMs: fc.constantFrom(0, 300_000),
-  soakTimeoutMs: fc.constant(900_000),
-  agentTimeoutMs: fc.constant(900_000),
-  returnTimeoutMs: fc.constant(900_000),
-  drainTimeoutMs: fc.constantFrom(0, 1_800_000),
-  notReadyHoldMs: fc.constantFrom(0, 3_600_000),
-  mustFit: fc.boolean(),
-  labelNodes: fc.boolean(),
-  excludesFromLb: fc.boolean(),
-  conditionWrites: fc.constantFrom(0, 2, 600),
-});
+export const policy: fc.Arbitrary<Rules> = fc
+  .record({
+    maxConcurrent: amount,
+    maxFailed: amount,
+    ownNode: fc.constantFrom('n0', 'none'),
+    soakMs: fc.constantFrom(0, 300_000),
+    soakTimeoutMs: fc.constant(900_000),
+    agentTimeoutMs: fc.constant(900_000),
+    returnTimeoutMs: fc.constant(900_000),
+    drainTimeoutMs: fc.constantFrom(0, 1_800_000),
+    notReadyHoldMs: fc.constantFrom(0, 3_600_000),
+    mustFit: fc.boolean(),
+    labelNodes: fc.boolean(),
+    excludesFromLb: fc.boolean(),
+    conditionWrites: fc.constantFrom(0, 2, 600),
+  })
+  .map((drawn) => Object.assign({}, POLICY, drawn));
 
 const windows = fc.oneof(
   fc.constant({ open: true, triggeredAt: undefined, changesAt: undefined }),
@@ -55,7 +56,7 @@ const KINDS = [
 ] as const;
 
 /** Commands that the API server has not taken: some are withheld, some may be asked for again. */
-const refused: fc.Arbitrary<Snapshot['refusals']> = fc
+const refused: fc.Arbitrary<World['refusals']> = fc
   .uniqueArray(
     fc.record({
       shadow: fc.integer({ min: 0, max: 6 }).map((index) => shadowName(`n${index}`)),
@@ -66,7 +67,7 @@ const refused: fc.Arbitrary<Snapshot['refusals']> = fc
   )
   .map((refusals) => new Map(refusals.map(({ shadow: name, ...one }) => [name, [{ ...one, message: 'is refused' }]])));
 
-export const world: fc.Arbitrary<Snapshot> = fc
+export const world: fc.Arbitrary<World> = fc
   .record({
     members: fc
       .integer({ min: 1, max: 7 })
@@ -91,10 +92,12 @@ export const world: fc.Arbitrary<Snapshot> = fc
       ),
     ),
     window,
+    policies: [],
+    policiesUnread: undefined,
   }));
 
 /** The world once every command has been carried out and seen, at `now`. */
-export function after(snapshot: Snapshot, commands: readonly Command[], now = NOW): Snapshot {
+export function after(snapshot: World, commands: readonly Command[], now = NOW): World {
   const draft: Draft = {
     nodes: new Map(snapshot.nodes.map((one) => [one.name, one])),
     shadows: new Map(snapshot.shadows.map((one) => [one.name, one])),
@@ -121,7 +124,7 @@ export function seen(before: ShadowView | undefined, one: ShadowView, now: numbe
 interface Draft {
   readonly nodes: Map<string, NodeView>;
   readonly shadows: Map<string, ShadowView>;
-  readonly slots: Map<string, Snapshot['slots'][number]>;
+  readonly slots: Map<string, World['slots'][number]>;
 }
 
 type Effects = {
@@ -173,7 +176,7 @@ function take(
 }
 
 /** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */
-export function certainlyBusy(snapshot: Snapshot): Set<string> {
+export function certainlyBusy(snapshot: World): Set<string> {
   const active = snapshot.shadows.filter(
     ({ name, spec, status }) =>
       status &&

@@ -1,14 +1,12 @@
 import type { Quantity } from '../../policy/quantity.ts';
 
-/** What the people who run the cluster decided. Durations in milliseconds. */
-export interface Policy {
+/** What holds for the whole controller, whatever policy rules a node. Durations in milliseconds. */
+export interface Settings {
+  /** Nodes that may be updating at once, under all policies together. */
   readonly maxConcurrent: Quantity;
-  readonly maxFailed: Quantity;
   /** The node that the controller itself runs on; it is updated last. */
   readonly ownNode: string;
-  /** How long a node must be Ready after its update. */
-  readonly soakMs: number;
-  /** How long it may be not Ready then before it counts as failed. */
+  /** How long a node may be not Ready after its update before it counts as failed. */
   readonly soakTimeoutMs: number;
   readonly agentTimeoutMs: number;
   readonly returnTimeoutMs: number;
@@ -16,8 +14,6 @@ export interface Policy {
   readonly drainTimeoutMs: number;
   /** How long a node that is not Ready takes a slot; 0 = never. */
   readonly notReadyHoldMs: number;
-  /** An update must be done before the window closes, as far as can be told, or it does not start. */
-  readonly mustFit: boolean;
   /** Nodes that run Bottlerocket get the label that asks for updates, each one once. */
   readonly labelNodes: boolean;
   /** Agents take their nodes out of load balancers before a drain. */
