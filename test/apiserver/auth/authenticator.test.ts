@@ -34,10 +34,34 @@ const credentials = async (more: Partial<Credentials> = {}): Promise<Credentials
 
 const authenticate = (sent: Credentials): Promise<string> => outcome(replica.authenticator.authenticate(sent, ADDRESS));
 
+/** What an API server says of the agent's token, besides the pod that it is bound to. */
+async function authenticateAs(bound: Readonly<Record<string, string>>): Promise<string> {
+  const { metadata } = (await world.get(`/api/v1/namespaces/${NAMESPACE}/pods/agent-1`)) as Pod;
+  const extra = { 'pod-name': 'agent-1', 'pod-uid': metadata.uid, ...bound };
+  const review = async (): Promise<TokenReviewStatus> => ({
+    authenticated: true,
+    audiences: [TOKEN_AUDIENCE],
+    user: {
+      username: `system:serviceaccount:${NAMESPACE}:${AGENT_SERVICE_ACCOUNT}`,
+      extra: Object.fromEntries(
+        Object.entries(extra).map(([name, value]) => [`authentication.kubernetes.io/${name}`, [value]]),
+      ),
+    },
+  });
+  const { admin: transport, clock } = world;
+  const ports = { reviews: { review }, pods: podsOf(transport, NAMESPACE), nodes: nodesOf(transport) };
+  const authenticator = new Authenticator({ ...ports, clock, random: Math.random, namespace: NAMESPACE });
+  return outcome(authenticator.authenticate(await credentials(), ADDRESS));
+}
+
 describe('an agent', () => {
   test('is known by the token of its own pod', async () => {
     const sent = await credentials();
     expect(await replica.authenticator.authenticate(sent, ADDRESS)).toEqual(await world.agent());
+  });
+
+  test('is known where Kubernetes names no node in a token, as it did before 1.30', async () => {
+    expect(await authenticateAs({})).toBe('ok');
   });
 
   test('costs one TokenReview in ten seconds, however much it asks', async () => {
@@ -116,29 +140,13 @@ describe('refused is', () => {
     expect(await authenticate(sent)).toBe('401 Unauthorized');
   });
 
+  test('a good token with the name of another node beside its own UID', async () => {
+    await world.addNode('n2');
+    expect(await authenticate(await credentials({ nodeName: 'n2' }))).toBe('403 Forbidden');
+  });
+
   test('a token that was issued on an earlier node of the same name', async () => {
-    const { metadata } = (await world.get(`/api/v1/namespaces/${NAMESPACE}/pods/agent-1`)) as Pod;
-    const extra = { 'pod-name': 'agent-1', 'pod-uid': metadata.uid, 'node-name': 'n1', 'node-uid': 'earlier' };
-    const review = async (): Promise<TokenReviewStatus> => ({
-      authenticated: true,
-      audiences: [TOKEN_AUDIENCE],
-      user: {
-        username: `system:serviceaccount:${NAMESPACE}:${AGENT_SERVICE_ACCOUNT}`,
-        extra: Object.fromEntries(
-          Object.entries(extra).map(([name, value]) => [`authentication.kubernetes.io/${name}`, [value]]),
-        ),
-      },
-    });
-    const { admin: transport, clock } = world;
-    const ports = {
-      reviews: { review },
-      pods: podsOf(transport, NAMESPACE),
-      nodes: nodesOf(transport),
-      clock,
-      random: Math.random,
-    };
-    const authenticator = new Authenticator({ ...ports, namespace: NAMESPACE });
-    expect(await outcome(authenticator.authenticate(await credentials(), ADDRESS))).toBe('401 Unauthorized');
+    expect(await authenticateAs({ 'node-name': 'n1', 'node-uid': 'earlier' })).toBe('401 Unauthorized');
   });
 
   test('a text that is no token', async () => {
