@@ -37,8 +37,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'counts those that failed as in flight',
     file: 'runtime/controller/plan/releases.ts',
-    find: 'if (!this.failed.has(uid)) this.inFlight += 1;',
-    replace: 'this.inFlight += 1;',
+    find: 'if (!this.failed.has(uid)) this.#begun += 1;',
+    replace: 'this.#begun += 1;',
     tests: OF_BLAME,
   },
   {
@@ -47,6 +47,14 @@ export const failureMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/releases.ts',
     find: 'shadow.stale || ',
     replace: '',
+    tests: OF_BLAME,
+  },
+  {
+    rule: 'F2',
+    does: 'takes a start that the cache does not show yet for one on the offer that it shows',
+    file: 'runtime/controller/plan/releases.ts',
+    find: 'family.inDoubt.add(node.uid);',
+    replace: 'family.tally(target).begin(node.uid);',
     tests: OF_BLAME,
   },
   {

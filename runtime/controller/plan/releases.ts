@@ -12,7 +12,7 @@ export interface OsRelease {
   readonly failuresLeft: number;
   /** A node that runs it is at rest and Ready, and its agent lives. */
   readonly proven: boolean;
-  /** Nodes on their way to it that have not failed on it. */
+  /** Nodes on their way to it, for all that is known, that have not failed on it. */
   readonly inFlight: number;
 }
 
@@ -89,8 +89,8 @@ export class OsReleases {
     if (isProof(info, shadow)) running.proven = true;
     if (current !== target) family.tally(target).want();
     for (const version of failedOn(shadow, health)) family.tally(version).failed.add(node.uid);
-    const heading = headingFor(info, shadow);
-    if (heading !== undefined) family.tally(heading).begin(node.uid);
+    if (isInDoubt(info, shadow)) family.inDoubt.add(node.uid);
+    else if (isActive(shadow) && shadow.spec.version != null) family.tally(shadow.spec.version).begin(node.uid);
   }
 
   #family(name: string): Family {
@@ -112,6 +112,8 @@ export class OsReleases {
 class Family {
   members = 0;
   longestMs = 0;
+  /** UIDs of nodes that are on their way to nobody knows which version. */
+  readonly inDoubt = new Set<string>();
   readonly tallies = new Map<string, Tally>();
   readonly #maxFailed: Quantity;
 
@@ -135,15 +137,21 @@ class Family {
 class Tally implements OsRelease {
   readonly failed = new Set<string>();
   proven = false;
-  inFlight = 0;
   /** A node waits for it. */
   wanted = false;
   /** A host runs it, or is offered it. */
   onHosts = false;
   readonly #family: Family;
+  #begun = 0;
 
   constructor(family: Family) {
     this.#family = family;
+  }
+
+  get inFlight(): number {
+    const { inDoubt } = this.#family;
+    const failedInDoubt = inDoubt.size === 0 ? 0 : [...this.failed].filter((uid) => inDoubt.has(uid)).length;
+    return this.#begun + inDoubt.size - failedInDoubt;
   }
 
   get failuresLeft(): number {
@@ -156,7 +164,7 @@ class Tally implements OsRelease {
   }
 
   begin(uid: string): void {
-    if (!this.failed.has(uid)) this.inFlight += 1;
+    if (!this.failed.has(uid)) this.#begun += 1;
   }
 }
 
@@ -194,10 +202,12 @@ function isFailureUnrecorded(status: ShadowView['status']): boolean {
   return failedAt !== undefined && (instantOf(recorded.time) ?? failedAt) < failedAt;
 }
 
-/** A start may have been written that nobody has seen yet. It leads to the offered version. */
-function headingFor({ slot }: AssessedNode, shadow: ShadowView): string | undefined {
-  if (isActive(shadow)) return shadow.spec.version ?? undefined;
-  return slot && (shadow.stale || slot.writes === 'unknown') ? shadow.status?.target_version : undefined;
+/**
+ * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until it is, the node counts as on its
+ * way to each version.
+ */
+function isInDoubt({ slot }: AssessedNode, shadow: ShadowView): boolean {
+  return slot !== undefined && (shadow.stale || slot.writes === 'unknown');
 }
 
 function newerOf(a: string, b: string): string {

@@ -49,6 +49,17 @@ describe('the failure budget', () => {
     expect(started(world({}, 'settled'), rules)).toEqual(['a']);
   });
 
+  test('a start that has not been seen may lead to a newer version than the node is known to be offered', () => {
+    const behind: Parts = { stale: true, status: { target_version: '1.0.5' } };
+    const world = (parts: Parts): World => fleet({ a: parts, b: {}, c: {} }, { slots: [slot('a')] });
+    const rules = { maxFailed: once, maxConcurrent: MANY };
+    expect(started(world(behind), rules)).toEqual([]);
+    expect(started(world({ ...behind, status: { ...behind.status, failed_versions: ['1.1.0'] } }), rules)).toEqual([]);
+    expect(reasons(world(behind), rules)).toMatchObject({ b: 'WaitingForSlot', c: 'WaitingForSlot' });
+    const two = { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY } as const;
+    expect(started(world(behind), two)).toEqual(['b']);
+  });
+
   test('a proven release is bound by concurrency alone', () => {
     expect(started(fleet({ a: updated, b: {}, c: {}, d: {} }), { maxFailed: once, maxConcurrent: MANY })).toEqual([
       'b',

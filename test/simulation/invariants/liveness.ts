@@ -204,8 +204,8 @@ class Sorted {
     return this.#isStrict || !this.#terms.window(now) || !this.#terms.window(now - 2 * MINUTE);
   }
 
-  /** Who takes places, and whether each of them waits for a person and says so. */
-  get places(): 'free' | 'moving' | 'stuck' | 'silent' {
+  /** Who takes places, and whether each of them waits for a person and says so. One that has just gone down is most likely rebooting. */
+  places(now: Instant): 'free' | 'moving' | 'stuck' | 'silent' {
     const { nodes, updates } = this.#picture;
     const takers = [...nodes.values()].filter(
       ({ facts }) => facts.marks || updates.has(facts.uid) || (facts.managed && !facts.ready),
@@ -214,7 +214,9 @@ class Sorted {
     const confined = takers.filter((node) => this.#isConfined(node));
     if (takers.some((node) => this.#isHealthy(node) && !confined.includes(node))) return 'moving';
     const isSaid = takers.some(({ facts }) => PERSON.has(this.#picture.shadowOf(facts)?.verdict?.reason ?? ''));
-    return isSaid || confined.length > 0 ? 'stuck' : 'silent';
+    if (isSaid || confined.length > 0) return 'stuck';
+    const returnsWithin = this.#terms.returnTimeoutMs + SAID_WITHIN;
+    return takers.some((node) => now - this.#changedAt(node) < returnsWithin) ? 'moving' : 'silent';
   }
 
   #finishedLately(now: Instant): number {
@@ -226,7 +228,7 @@ class Sorted {
   #promised(now: Instant): number {
     const { updates, calmAt = now } = this.#picture;
     const isHeldUp = [...updates.values()].some(({ at }) => now - at > 2 * updateMs(this.#terms));
-    if (isHeldUp || this.#hasWindows || this.places === 'stuck') return 0;
+    if (isHeldUp || this.#hasWindows || this.places(now) === 'stuck') return 0;
     const rounds = Math.floor((now - calmAt - settledMs(this.#terms)) / updateMs(this.#terms)) - 2;
     return Math.max(0, rounds) * this.#terms.maxConcurrent(this.#picture.managed());
   }
@@ -266,10 +268,10 @@ const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefined>> = 
   RolloutHalted: ({ shadow, family, sorted }) => (sorted.isHalted(shadow, family) ? 'kept' : undefined),
   OutsideWindow: ({ now, sorted }) => (sorted.isClosed(now) ? 'going' : undefined),
   DrainBlocked: () => 'going',
-  WaitingForSlot: ({ sorted }) => WAITING[sorted.places],
+  WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
 };
 
-const WAITING: Readonly<Record<Sorted['places'], Standing>> = {
+const WAITING: Readonly<Record<ReturnType<Sorted['places']>, Standing>> = {
   free: 'going',
   moving: 'going',
   stuck: 'kept',

@@ -110,6 +110,15 @@ describe('liveness', () => {
     expect(told.isMet).toBe(true);
   });
 
+  test('a node that has just gone down for its update is waited for, until somebody should have told of it', () => {
+    const down = (minutes: number): readonly string[] => {
+      const started = calm().start('n1').shadow('n2', { verdict: 'WaitingForSlot' }).after(60);
+      return started.node('n1', { ready: false }).after(minutes).end().breaches;
+    };
+    expect(down(5)).toEqual([]);
+    expect(down(30)).toEqual(['n2: it waits for nodes of which nobody is told']);
+  });
+
   test('a drain whose pods no other node takes lasts for as long as it may', () => {
     const blocked = (ready: boolean): Story => {
       const story = calm().start('n1').shadow('n1', { verdict: 'DrainBlocked' }).node('n2', { ready });
