@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/lib': ['node', 'prom-client'],
   'runtime/shadow': ['zod'],
   'runtime/marks': ['runtime/shadow', 'zod'],
-  'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner'],
+  'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [

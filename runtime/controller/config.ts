@@ -16,47 +16,24 @@ import {
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
+import { timeZone } from '../lib/time-zone.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
-import { MOST_AT_ONCE, parseQuantity, type Quantity } from '../policy/quantity.ts';
-
-/** The counts that a variable accepts: in words, the largest one, and as a regular expression. */
-interface Counts {
-  readonly expected: string;
-  readonly most: number;
-  readonly text: string;
-}
-
-const ANY_COUNT: Counts = { expected: 'a positive integer', most: 999_999_999, text: '[1-9][0-9]{0,8}' };
-const COUNT_AT_ONCE: Counts = {
-  expected: `a whole number from 1 to ${MOST_AT_ONCE}`,
-  most: MOST_AT_ONCE,
-  text: '[1-9][0-9]?|[1-5][0-9]{2}|600',
-};
+import { ANY_COUNT, COUNT_AT_ONCE, limit, type Quantity, type QuantityKind } from '../policy/quantity.ts';
 
 const quantity = (
-  { expected, most, text: count }: Counts,
+  { expected, most, pattern, parse }: QuantityKind,
   meta: { readonly help: string; readonly default: string },
 ): OptionalEnvVar<Quantity> => ({
-  expected: `${expected}, a percentage or "unlimited"`,
-  parse: (value) => parseQuantity(value, most),
+  expected,
+  parse,
   schema: {
     anyOf: [
       { type: 'integer', minimum: 1, maximum: most },
-      { type: 'string', pattern: `^(${count}|([1-9][0-9]?|100)%|[Uu][Nn][Ll][Ii][Mm][Ii][Tt][Ee][Dd])$` },
+      { type: 'string', pattern },
     ],
   },
   ...meta,
 });
-
-/** Undefined where this machine knows no such zone. */
-function timeZone(value: string): string | undefined {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value }).format(0);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A time of day in milliseconds since midnight, UTC; null where none was given. */
 const dayTime = (help: string): OptionalEnvVar<number | null> => ({
@@ -73,11 +50,11 @@ export const controllerEnv = {
   ...logEnv,
   MY_NODE_NAME: text({ help: 'name of the node that this pod runs on; it is updated last' }),
   MY_POD_NAME: optionalText({ help: 'name of this pod, for the Lease and Events' }),
-  MAX_CONCURRENT_UPDATE: quantity(COUNT_AT_ONCE, {
+  MAX_CONCURRENT_UPDATE: quantity(limit(COUNT_AT_ONCE), {
     help: 'nodes that may be updating at once: a number, a percentage or "unlimited"; never more than 600',
     default: '1',
   }),
-  MAX_FAILED_UPDATE: quantity(ANY_COUNT, {
+  MAX_FAILED_UPDATE: quantity(limit(ANY_COUNT), {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
   }),

@@ -1,13 +1,13 @@
-/** A `LabelSelector` object, as disruption budgets have one. */
+/** A `LabelSelector` object, as disruption budgets and update policies have one. */
 export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly LabelRequirement[];
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  readonly matchExpressions?: readonly LabelRequirement[] | undefined;
 }
 
 interface LabelRequirement {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | undefined;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -17,9 +17,14 @@ export function selects(selector: LabelSelector | null | undefined, labels: Labe
   if (!selector) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every((requirement) => holds(requirement, labels[requirement.key]))
+    Object.entries(matchLabels).every(([key, value]) => valueOf(labels, key) === value) &&
+    matchExpressions.every((requirement) => holds(requirement, valueOf(labels, requirement.key)))
   );
+}
+
+/** A label may be called `constructor`, which every object inherits. */
+function valueOf(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 function holds({ operator, values = [] }: LabelRequirement, value: string | undefined): boolean {

@@ -10,9 +10,52 @@ export type Quantity =
  */
 export const MOST_AT_ONCE = 600;
 
-/** Reads `3`, `10%` or `unlimited`; undefined for any other text. @param most the largest count */
-export function parseQuantity(text: string, most: number): Quantity | undefined {
-  if (text.toLowerCase() === 'unlimited') return { kind: 'unlimited' };
+const PERCENT = '([1-9][0-9]?|100)%';
+
+/** The counts that a quantity may have: in words, the largest one, and as a regular expression. */
+export interface Counts {
+  readonly expected: string;
+  readonly most: number;
+  readonly text: string;
+}
+
+export const ANY_COUNT: Counts = { expected: 'a positive integer', most: 999_999_999, text: '[1-9][0-9]{0,8}' };
+export const COUNT_AT_ONCE: Counts = {
+  expected: `a whole number from 1 to ${MOST_AT_ONCE}`,
+  most: MOST_AT_ONCE,
+  text: '[1-9][0-9]?|[1-5][0-9]{2}|600',
+};
+
+/** A kind of quantities: how they are read, and what a schema can say of them. */
+export interface QuantityKind {
+  /** Completes the sentence "expected ...". */
+  readonly expected: string;
+  readonly most: number;
+  /** Of a text. It is valid in RE2 too. */
+  readonly pattern: string;
+  /** Undefined for a text that does not fit. */
+  readonly parse: (text: string) => Quantity | undefined;
+}
+
+/** `3`, `10%` or `unlimited`. */
+export function limit({ expected, most, text }: Counts): QuantityKind {
+  return {
+    expected: `${expected}, a percentage or "unlimited"`,
+    most,
+    pattern: `^(${text}|${PERCENT}|[Uu][Nn][Ll][Ii][Mm][Ii][Tt][Ee][Dd])$`,
+    parse: (value) => (value.toLowerCase() === 'unlimited' ? { kind: 'unlimited' } : countOrShare(value, most)),
+  };
+}
+
+/** `3` or `10%`: nodes that a release has to be proven on. More cannot be on their way at once. */
+export const PROOF_NODES: QuantityKind = {
+  expected: `${COUNT_AT_ONCE.expected} or a percentage`,
+  most: COUNT_AT_ONCE.most,
+  pattern: `^(${COUNT_AT_ONCE.text}|${PERCENT})$`,
+  parse: (value) => countOrShare(value, COUNT_AT_ONCE.most),
+};
+
+function countOrShare(text: string, most: number): Quantity | undefined {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text) > most ? undefined : { kind: 'count', count: Number(text) };
   const percent = /^([1-9]\d?|100)%$/.exec(text)?.[1];
   return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };

@@ -26,3 +26,8 @@ test('a selector selects what the API server would', () => {
     runs(500),
   );
 });
+
+test('a label that is called as what every object inherits is a label like any other', () => {
+  const exists = { matchExpressions: [{ key: 'constructor', operator: 'Exists' as const }] };
+  expect([selects(exists, {}), selects(exists, { constructor: 'x' })]).toEqual([false, true]);
+});

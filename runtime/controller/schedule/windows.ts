@@ -1,0 +1,61 @@
+import type { Cron } from 'croner';
+import { crontab } from '../../policy/cron.ts';
+import type { UpdateWindow } from '../../policy/policy.ts';
+import type { WindowState } from '../plan/snapshot.ts';
+import { ANY_TIME } from './cron.ts';
+import { cached, type Schedule } from './schedule.ts';
+
+/**
+ * How far ahead a gap is looked for where every window opens again before it has closed: both so many openings and so much time. A schedule
+ * that sees no change ahead is asked again within a day.
+ */
+const FORESEEABLE_OPENINGS = 100;
+const FORESEEABLE_MS = 26 * 3_600_000;
+
+/** A window that can be asked: at which moments it opens, and for how long it is open then. */
+interface Opening {
+  readonly cron: Cron;
+  readonly durationMs: number;
+}
+
+/**
+ * Open while any of the windows is; always open without one. A window lasts as long as its duration says, whatever a clock on the wall
+ * does meanwhile. A start in the hour that is skipped in spring is when that hour would have ended; one in the hour that is repeated in
+ * autumn is in the first of the two.
+ * @param windows as `parsePolicy` reads them
+ */
+export function windowsSchedule(windows: readonly UpdateWindow[]): Schedule {
+  if (windows.length === 0) return ANY_TIME('UTC');
+  const openings = windows.flatMap(({ start, durationMs, timeZone }): Opening[] => {
+    const cron = crontab(start, timeZone);
+    return cron ? [{ cron, durationMs }] : [];
+  });
+  return cached({ at: (now) => stateOf(openings, now) });
+}
+
+function stateOf(openings: readonly Opening[], now: number): WindowState {
+  if (latestEnd(openings, now) > now) return { open: true, triggeredAt: undefined, changesAt: endOf(openings, now) };
+  const next = openings.flatMap(({ cron }) => cron.nextRun(new Date(now))?.getTime() ?? []);
+  return { open: false, triggeredAt: undefined, changesAt: next.length > 0 ? Math.min(...next) : undefined };
+}
+
+/** When the last of those windows ends that have opened by `time`. */
+function latestEnd(openings: readonly Opening[], time: number): number {
+  // croner gives what lies before a moment, and knows whole seconds.
+  const after = new Date(Math.floor(time / 1000) * 1000 + 1000);
+  const ends = openings.flatMap(({ cron, durationMs }) =>
+    cron.previousRuns(1, after).map((opened) => opened.getTime() + durationMs),
+  );
+  return Math.max(-Infinity, ...ends);
+}
+
+/** When all are closed. Undefined where they are open for as long as can be foreseen. */
+function endOf(openings: readonly Opening[], now: number): number | undefined {
+  let end = now;
+  for (let looked = 0; looked < FORESEEABLE_OPENINGS || end < now + FORESEEABLE_MS; looked++) {
+    const later = latestEnd(openings, end);
+    if (later <= end) return end;
+    end = later;
+  }
+  return undefined;
+}

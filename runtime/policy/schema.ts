@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { PolicyCondition, PolicyNodes, PolicyRelease, PolicyStatus } from './model.ts';
+import { MAX_RELEASES } from './model.ts';
+import { policySpec } from './spec.ts';
+
+/** The part of OpenAPI v3 that a CRD's structural schema may use here. */
+interface OpenApiSchema {
+  readonly [field: string]: unknown;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly items?: OpenApiSchema;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly additionalProperties?: OpenApiSchema | false;
+}
+
+/** The structural schema of a BottlerocketUpdatePolicy. */
+export function policyCrdSchema(): OpenApiSchema {
+  const spec = structural(
+    z.toJSONSchema(policySpec, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as OpenApiSchema,
+  );
+  const { priority, paused, ...others } = spec.properties ?? {};
+  return {
+    type: 'object',
+    description: 'What is decided for the updates of a group of nodes.',
+    required: ['spec'],
+    properties: {
+      spec: {
+        ...spec,
+        description: 'An omitted field, or null, takes the value that the controller has for the whole fleet.',
+        properties: {
+          ...others,
+          // These two are shown by kubectl, and no variable stands for them.
+          priority: withDefault(priority, 0),
+          paused: withDefault(paused, false),
+        },
+      },
+      status: { ...statusSchema, nullable: true },
+    },
+  };
+}
+
+/** Only what structural schemas know. Null is absence, so every field that may be missing may be null. */
+function structural(schema: OpenApiSchema): OpenApiSchema {
+  const { items, properties, additionalProperties, required = [] } = schema;
+  // zod adds a pattern of its own beside `format: date-time`.
+  const rest = without(schema, [...FOREIGN, ...(schema['format'] === 'date-time' ? ['pattern'] : [])]);
+  const inner = Object.entries(properties ?? {}).map(
+    ([name, field]) => [name, required.includes(name) ? structural(field) : orNull(structural(field))] as const,
+  );
+  return {
+    ...rest,
+    ...(required.length > 0 && { required }),
+    ...(items && { items: structural(items) }),
+    ...(properties && { properties: Object.fromEntries(inner) }),
+    ...(additionalProperties && { additionalProperties: structural(additionalProperties) }),
+  };
+}
+
+/** What is not known there, or is treated apart. */
+const FOREIGN = ['readOnly', 'propertyNames', 'additionalProperties', 'items', 'properties', 'required'];
+
+function without(schema: OpenApiSchema, keys: readonly string[]): OpenApiSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
+}
+
+function orNull({ enum: values, ...schema }: OpenApiSchema): OpenApiSchema {
+  return { ...schema, nullable: true, ...(values && { enum: [...values, null] }) };
+}
+
+/** A null is replaced by the default where nulls are not allowed. */
+function withDefault(schema: OpenApiSchema = {}, fallback: unknown): OpenApiSchema {
+  return { ...without(schema, ['nullable']), default: fallback };
+}
+
+const time = { type: 'string', format: 'date-time', nullable: true };
+const count = { type: 'integer', minimum: 0 };
+const text = { type: 'string' };
+
+const nodes = {
+  type: 'object',
+  nullable: true,
+  description: 'Managed nodes that the policy rules.',
+  required: ['selected', 'upToDate', 'updating', 'waiting', 'failed'],
+  properties: {
+    selected: count,
+    upToDate: count,
+    updating: count,
+    waiting: count,
+    failed: count,
+  } satisfies Record<keyof PolicyNodes, OpenApiSchema>,
+};
+
+const release = {
+  type: 'object',
+  required: ['family', 'version'],
+  properties: {
+    family: { ...text, description: 'Variant and architecture.' },
+    version: text,
+    firstOfferedAt: time,
+    provenAt: { ...time, description: 'When enough nodes ran it and were well.' },
+    completedAt: { ...time, description: 'When no node waited for it any more. Policies after this one go by it.' },
+    failed: { ...count, nullable: true, description: 'Nodes that have failed on it.' },
+  } satisfies Record<keyof PolicyRelease, OpenApiSchema>,
+};
+
+const condition = {
+  type: 'object',
+  required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+  properties: {
+    type: text,
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0, nullable: true },
+    lastTransitionTime: { type: 'string', format: 'date-time' },
+    reason: text,
+    message: text,
+  } satisfies Record<keyof PolicyCondition, OpenApiSchema>,
+};
+
+const statusSchema = {
+  type: 'object',
+  description: 'What became of it. Written by the controller.',
+  properties: {
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0, nullable: true },
+    nodes,
+    releases: { type: 'array', nullable: true, maxItems: MAX_RELEASES, items: release },
+    nextChangeAt: { ...time, description: 'When time alone changes something.' },
+    conditions: { type: 'array', nullable: true, items: condition },
+  } satisfies Record<keyof PolicyStatus, OpenApiSchema>,
+};
