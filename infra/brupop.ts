@@ -8,6 +8,7 @@ import { addShadowCrd } from './crd.ts';
 import { addNamespace } from './namespace.ts';
 import { NetworkPolicies } from './network-policies.ts';
 import { PriorityClasses } from './priority.ts';
+import { addPolicyCrd } from './policy-crd.ts';
 import type { BrupopProps, Settings } from './props/brupop.ts';
 import { settingsOf } from './props/settings.ts';
 import { warningsOf } from './warnings.ts';
@@ -50,6 +51,8 @@ export class Brupop extends Construct {
   readonly priorityClasses: PriorityClasses | undefined;
   /** Undefined where it is somebody else's. */
   readonly crd: ApiObject | undefined;
+  /** That of the policies. Undefined where it is somebody else's. */
+  readonly policyCrd: ApiObject | undefined;
   /** Undefined where the Secrets are ready-made. */
   readonly certificates: Certificates | undefined;
   readonly apiserver: Apiserver;
@@ -77,6 +80,7 @@ export class Brupop extends Construct {
       ? new PriorityClasses(this, 'PriorityClasses', settings)
       : undefined;
     this.crd = settings.createCrd ? addShadowCrd(this, 'Crd', settings) : undefined;
+    this.policyCrd = settings.createCrd ? addPolicyCrd(this, 'PolicyCrd', settings) : undefined;
     const source = settings.certificates;
     this.certificates =
       source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });

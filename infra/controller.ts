@@ -72,6 +72,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     MY_POD_NAME: podField('metadata.name'),
     MAX_CONCURRENT_UPDATE: controller.maxConcurrentUpdate,
     MAX_FAILED_UPDATE: controller.maxFailedUpdate,
+    PROOF_NODES: controller.proofNodes,
     ...scheduleEnv(controller.schedule),
     MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,
     MONITORING_TIMEOUT_IN_SEC: controller.monitoringTimeoutInSec,

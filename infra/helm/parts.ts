@@ -8,6 +8,7 @@ import { Controller } from '../controller.ts';
 import { addShadowCrd } from '../crd.ts';
 import { Monitors } from '../monitoring/monitors.ts';
 import { NetworkPolicies } from '../network-policies.ts';
+import { addPolicyCrd } from '../policy-crd.ts';
 import { PriorityClasses } from '../priority.ts';
 import type { Settings } from '../props/brupop.ts';
 import {
@@ -47,12 +48,15 @@ const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   },
 });
 
-/** `helm uninstall` keeps the definition: deleting it would delete every shadow, and with it what is known of failures and slots. */
+/** `helm uninstall` keeps the definitions: deleting one would delete its objects, and with a shadow what is known of failures and slots. */
+const kept: Transform = (object) =>
+  placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Mapping), ...KEPT }));
+
 const crd: Transform = (object) => {
-  const kept = placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Mapping), ...KEPT }));
+  const withAnnotation = kept(object);
   const caBundle = 'spec/conversion/webhook/clientConfig/caBundle';
-  if (at(object, caBundle) === undefined) return kept;
-  return placed(kept, caBundle, () => call('b64enc', optional('certificates.caBundle', '')));
+  if (at(object, caBundle) === undefined) return withAnnotation;
+  return placed(withAnnotation, caBundle, () => call('b64enc', optional('certificates.caBundle', '')));
 };
 
 const KEPT = { 'helm.sh/resource-policy': 'keep' };
@@ -87,6 +91,12 @@ export const PARTS: readonly Part[] = [
     add: (scope, settings) => addShadowCrd(scope, 'Crd', settings),
     decisions: [readyMadeCertificates],
     changes: { CustomResourceDefinition: crd },
+  },
+  {
+    file: 'policy-crd.yaml',
+    condition: value('createCrd'),
+    add: (scope, settings) => addPolicyCrd(scope, 'Crd', settings),
+    changes: { CustomResourceDefinition: kept },
   },
   certificates('self-signed'),
   certificates('issuer'),

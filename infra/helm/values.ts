@@ -77,6 +77,7 @@ export const VALUES = {
     topologySpreadConstraints: 'unset',
     maxConcurrentUpdate: 'default',
     maxFailedUpdate: 'default',
+    proofNodes: 'default',
     schedule: 'unset',
     monitoringTimeInSec: 'default',
     monitoringTimeoutInSec: 'default',

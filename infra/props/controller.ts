@@ -14,6 +14,11 @@ export interface ControllerProps extends WorkloadProps {
   readonly maxConcurrentUpdate?: number | string;
   /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
   readonly maxFailedUpdate?: number | string;
+  /**
+   * Nodes of a variant and architecture that must run a version and be well before more start on it: a number up to 600, or a percentage such as
+   * `5%`. @default 1
+   */
+  readonly proofNodes?: number | string;
   /** When updates may start. @default always */
   readonly schedule?: ScheduleProps;
   /** Seconds that a node must be Ready after its update. @default 0 */
@@ -41,6 +46,7 @@ export const controllerProps = z.strictObject({
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),
+  proofNodes: countOrText(controllerEnv.PROOF_NODES),
   schedule: scheduleProps,
   monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),
   monitoringTimeoutInSec: tunable(controllerEnv.MONITORING_TIMEOUT_IN_SEC),

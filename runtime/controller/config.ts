@@ -18,7 +18,7 @@ import {
 import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
-import { ANY_COUNT, COUNT_AT_ONCE, limit, type Quantity, type QuantityKind } from '../policy/quantity.ts';
+import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from '../policy/quantity.ts';
 
 const quantity = (
   { expected, most, pattern, parse }: QuantityKind,
@@ -57,6 +57,10 @@ export const controllerEnv = {
   MAX_FAILED_UPDATE: quantity(limit(ANY_COUNT), {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
+  }),
+  PROOF_NODES: quantity(PROOF_NODES, {
+    help: 'nodes of a variant and architecture that must run a version and be well before more start on it: a number or a percentage',
+    default: '1',
   }),
   SCHEDULER_CRON_EXPRESSION: {
     expected: 'seven cron fields, second to year (the five of crontab lack the second)',
@@ -153,7 +157,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     windows: undefined,
     mustFit: config.WINDOW_FIT === 'strict',
     freezes: [],
-    proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
+    proof: { nodes: config.PROOF_NODES, soakMs: 0 },
     after: [],
     soakMs: config.MONITORING_TIME_IN_SEC * 1000,
   };

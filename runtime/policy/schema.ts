@@ -40,7 +40,7 @@ export function policyCrdSchema(): OpenApiSchema {
   };
 }
 
-/** Only what structural schemas know. Null is absence, so every field that may be missing may be null. */
+/** Only what structural schemas know. Null is absence, so every field that may be missing may be null, if it can. */
 function structural(schema: OpenApiSchema): OpenApiSchema {
   const { items, properties, additionalProperties, required = [] } = schema;
   // zod adds a pattern of its own beside `format: date-time`.
@@ -64,8 +64,9 @@ function without(schema: OpenApiSchema, keys: readonly string[]): OpenApiSchema 
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 }
 
-function orNull({ enum: values, ...schema }: OpenApiSchema): OpenApiSchema {
-  return { ...schema, nullable: true, ...(values && { enum: [...values, null] }) };
+/** The API server finds a null in no enum, whatever it lists. */
+function orNull(schema: OpenApiSchema): OpenApiSchema {
+  return schema.enum ? schema : { ...schema, nullable: true };
 }
 
 /** A null is replaced by the default where nulls are not allowed. */

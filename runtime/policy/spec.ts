@@ -140,7 +140,11 @@ const freeze = z
     },
     'expected an object',
   )
-  .refine(({ from, to }) => Date.parse(from) < Date.parse(to), { path: ['to'], message: 'expected a time after from' });
+  // What is no time at all is a fault of its own.
+  .refine(({ from, to }) => !(Date.parse(from) >= Date.parse(to)), {
+    path: ['to'],
+    message: 'expected a time after from',
+  });
 
 const proof = z.strictObject(
   {

@@ -87,7 +87,7 @@ export function invalidValue(field: string, value: unknown, why: string): Cause 
 }
 
 export function unsupportedValue(field: string, found: unknown, supported: readonly unknown[]): Cause {
-  const values = supported.map((value) => JSON.stringify(value)).join(', ');
+  const values = supported.map((value) => JSON.stringify(String(value))).join(', ');
   const message = `Unsupported value: ${JSON.stringify(found)}: supported values: ${values}`;
   return { reason: 'FieldValueNotSupported', field, message };
 }

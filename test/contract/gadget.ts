@@ -16,6 +16,7 @@ export const schema = (more: object = {}): object => ({
           version: { type: 'string', nullable: true, pattern: '^\\d+$' },
           since: { type: 'string', format: 'date-time' },
           size: { type: 'integer', minimum: 0, maximum: 10, default: 3 },
+          mood: { type: 'string', nullable: true, enum: ['good', null] },
           tags: { type: 'array', maxItems: 2, items: { type: 'string' } },
           free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
           ...more,
@@ -69,6 +70,7 @@ export const INVALID_SPECS: readonly (readonly [spec: object, why: string])[] = 
     'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
   ],
   [{ state: null }, 'spec.state: Required value'],
+  [{ state: 'Idle', mood: null }, 'spec.mood: Unsupported value: null: supported values: "good", "null"'],
 ];
 
 /** Gadgets of a group that no other test has, in a namespace of their own. */

@@ -113,6 +113,7 @@ export const anyProps = partial({
     ...pods,
     maxConcurrentUpdate: amountTo(600),
     maxFailedUpdate: amountTo(999),
+    proofNodes: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constantFrom('5%', '100%')),
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,

@@ -145,6 +145,7 @@ test('every tunable arrives at its process', () => {
     controller: {
       maxConcurrentUpdate: '5%',
       maxFailedUpdate: 6,
+      proofNodes: '5%',
       schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00' },
       monitoringTimeInSec: 7,
       monitoringTimeoutInSec: 8,
@@ -171,6 +172,7 @@ test('every tunable arrives at its process', () => {
   expect(controller).toMatchObject({
     MAX_CONCURRENT_UPDATE: '5%',
     MAX_FAILED_UPDATE: '6',
+    PROOF_NODES: '5%',
     UPDATE_WINDOW_START: '22:00:00',
     UPDATE_WINDOW_STOP: '04:00:00',
     MONITORING_TIME_IN_SEC: '7',

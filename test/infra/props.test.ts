@@ -12,7 +12,12 @@ describe('faults of the props', () => {
     expect(
       faults({
         namespace: 'Not A Name',
-        controller: { maxConcurrentUpdate: 'ten', monitoringTimeInSec: 1.5, maxFailedUpdate: 0 },
+        controller: {
+          maxConcurrentUpdate: 'ten',
+          monitoringTimeInSec: 1.5,
+          maxFailedUpdate: 0,
+          proofNodes: 'unlimited',
+        },
         apiserver: { replicas: 0, internalPort: 80 },
         agent: { httpPort: '8080' },
         logging: { format: 'xml' },
@@ -25,6 +30,7 @@ describe('faults of the props', () => {
       'apiserver.internalPort: expected a port number from 1024 to 65535, got 80',
       'controller.maxConcurrentUpdate: expected a whole number from 1 to 600, a percentage or "unlimited", got "ten"',
       'controller.maxFailedUpdate: expected a positive integer, a percentage or "unlimited", got 0',
+      'controller.proofNodes: expected a whole number from 1 to 600 or a percentage, got "unlimited"',
       'controller.monitoringTimeInSec: expected a whole number of seconds, 0 or more, got 1.5',
     ]);
   });

@@ -26,7 +26,7 @@ function check(schema: Schema, place: Place, faults: Cause[]): void {
     faults.push(ofType);
     return;
   }
-  // As in the API server, a null that is allowed still has to be among the values of an enum.
+  // As in the API server, which finds a null in no enum, also where it is allowed and listed.
   if (schema.enum) faults.push(...enumFault(schema, place));
   if (place.value === null) return;
   checkKind(schema, place, faults);
@@ -64,11 +64,12 @@ function typeOf(value: unknown): string {
 
 function typeFault(schema: Schema, place: Place): Cause | undefined {
   const found = typeOf(place.value);
+  if (found === 'null' && schema.nullable === true) return undefined;
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (found === 'integer' || found === 'string') return undefined;
     return typeInvalid(place, found, 'integer,string');
   }
-  if (schema.type === undefined || (found === 'null' && schema.nullable === true)) return undefined;
+  if (schema.type === undefined) return undefined;
   if (found === schema.type || (found === 'integer' && schema.type === 'number')) return undefined;
   return typeInvalid(place, found, schema.type);
 }
@@ -79,7 +80,8 @@ function typeInvalid(place: Place, found: string, wanted: string): Cause {
 }
 
 function enumFault(schema: Schema, place: Place): readonly Cause[] {
-  if (!schema.enum || schema.enum.some((allowed) => isDeepStrictEqual(allowed, place.value))) return NONE;
+  if (!schema.enum || schema.enum.some((allowed) => allowed !== null && isDeepStrictEqual(allowed, place.value)))
+    return NONE;
   return [unsupportedValue(fieldOf(place), place.value, schema.enum)];
 }
 

@@ -75,6 +75,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       topologySpreadConstraints: spread,
       maxConcurrentUpdate: 600,
       maxFailedUpdate: 12_000_000,
+      proofNodes: 3,
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
       monitoringTimeInSec: 300,
       monitoringTimeoutInSec: 301,

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { exchange } from '../e2e/controlplane/exchange.ts';
+import { find, manifests } from '../infra/manifests.ts';
+import { faultsOf } from '../policy/policies.ts';
+import { refusal } from '../sim/cluster/harness.ts';
+import { type Contract, contract } from './cluster.ts';
+import { eventually } from './eventually.ts';
+import { CRDS } from './gadget.ts';
+
+const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
+
+const policy = (spec: unknown, name = 'p'): object => ({
+  apiVersion: POLICY_API_VERSION,
+  kind: POLICY_KIND,
+  metadata: { name },
+  spec,
+});
+
+let cluster: Contract;
+beforeAll(async () => {
+  cluster = await contract();
+  await cluster.admin.create(CRDS, find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME));
+  await eventually(() => cluster.admin.create(POLICIES, policy({ nodeSelector: {} }), { dryRun: 'All' }));
+});
+afterAll(async () => {
+  await cluster.admin.delete(`${CRDS}/${POLICY_CRD_NAME}`);
+  await cluster.stop();
+});
+
+const dryRun = { dryRun: 'All', fieldValidation: 'Strict' };
+
+const EVERYTHING = {
+  nodeSelector: {
+    matchLabels: { 'example.com/pool': 'db', 'kubernetes.io/arch': '' },
+    matchExpressions: [
+      { key: 'a', operator: 'In', values: ['b'] },
+      { key: 'a', operator: 'DoesNotExist' },
+      { key: 'a', operator: 'Exists', values: null },
+    ],
+  },
+  priority: 10,
+  paused: true,
+  maxConcurrent: '25%',
+  maxFailed: 'unlimited',
+  pauseBetween: '1h30m',
+  zones: { key: 'topology.kubernetes.io/zone', atOnce: 'unlimited' },
+  windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
+  windowFit: 'off',
+  freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+  proof: { nodes: 3, soak: '24h' },
+  after: ['test'],
+  nodeSoak: '5m',
+};
+
+describe('the schema of a policy takes', () => {
+  test.each([
+    [{ nodeSelector: {} }],
+    [EVERYTHING],
+    [{ ...EVERYTHING, maxConcurrent: 600, maxFailed: 1, zones: { atOnce: 1 }, windows: [], proof: { nodes: '5%' } }],
+    [{ nodeSelector: {}, windowFit: false }],
+    [
+      {
+        nodeSelector: { matchLabels: null, matchExpressions: null },
+        priority: null,
+        paused: null,
+        maxConcurrent: null,
+        maxFailed: null,
+        pauseBetween: null,
+        zones: null,
+        windows: null,
+        freezes: null,
+        proof: { nodes: null, soak: null },
+        after: null,
+        nodeSoak: null,
+      },
+    ],
+  ])('%j, which is read as it is meant', async (spec) => {
+    const made = await cluster.admin.create(POLICIES, policy(spec), dryRun);
+    expect(faultsOf(made['spec'])).toEqual([]);
+  });
+
+  test('priority and pause for granted, so that kubectl shows them', async () => {
+    const { spec } = await cluster.admin.create(POLICIES, policy({ nodeSelector: {} }), dryRun);
+    expect(spec).toEqual({ nodeSelector: {}, priority: 0, paused: false });
+  });
+});
+
+describe('the schema of a policy refuses', () => {
+  const requirement = (one: object): object => ({ nodeSelector: { matchExpressions: [one] } });
+  test.each<[object, string]>([
+    [{}, 'spec.nodeSelector'],
+    [requirement({ key: 'a', operator: 'Is', values: ['b'] }), 'spec.nodeSelector.matchExpressions[0].operator'],
+    [requirement({ key: 'a', operator: 'In' }), 'spec.nodeSelector.matchExpressions[0]'],
+    [requirement({ key: 'a', operator: 'NotIn', values: [] }), 'spec.nodeSelector.matchExpressions[0]'],
+    [requirement({ key: 'a', operator: 'Exists', values: ['b'] }), 'spec.nodeSelector.matchExpressions[0]'],
+    [{ nodeSelector: { matchLabels: { a: 'b c' } } }, 'spec.nodeSelector.matchLabels.a'],
+    [{ priority: 1.5 }, 'spec.priority'],
+    [{ maxConcurrent: 0 }, 'spec.maxConcurrent'],
+    [{ maxConcurrent: 601 }, 'spec.maxConcurrent'],
+    [{ maxConcurrent: '601' }, 'spec.maxConcurrent'],
+    [{ maxConcurrent: '101%' }, 'spec.maxConcurrent'],
+    [{ maxFailed: true }, 'spec.maxFailed'],
+    [{ proof: { nodes: 'unlimited' } }, 'spec.proof.nodes'],
+    [{ zones: { atOnce: '10%' } }, 'spec.zones.atOnce'],
+    [{ pauseBetween: '1d' }, 'spec.pauseBetween'],
+    [{ windows: [{ start: '0 2 * *', duration: '1h' }] }, 'spec.windows[0].start'],
+    [{ windows: [{ start: '0 2 * * *' }] }, 'spec.windows[0].duration'],
+    [{ windowFit: true }, 'spec.windowFit'],
+    [{ windowFit: 'on' }, 'spec.windowFit'],
+    [{ windowFit: { off: true } }, 'spec.windowFit'],
+    [{ freezes: [{ from: 'Christmas', to: '2027-01-04T00:00:00Z' }] }, 'spec.freezes[0].from'],
+    [{ after: ['Test'] }, 'spec.after[0]'],
+    [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
+  ])('%j, and so does who reads it', async (given, where) => {
+    const spec = Object.keys(given).length === 0 ? given : { nodeSelector: {}, ...given };
+    const { code, details } = await refusal(cluster.admin.create(POLICIES, policy(spec), { dryRun: 'All' }));
+    // Of what may be one of two, the real API server names the part that is nearest to either.
+    const fields = details?.causes?.flatMap(({ field = '' }) => (field.startsWith(where) ? [where] : []));
+    expect([code, fields]).toEqual([422, expect.arrayContaining([where])]);
+    expect(faultsOf(spec)).toEqual([expect.stringContaining(where)]);
+  });
+
+  test('a field that it does not know, where validation is strict', async () => {
+    const spec = { nodeSelector: {}, budget: 1 };
+    expect(await refusal(cluster.admin.create(POLICIES, policy(spec), dryRun))).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('unknown field "spec.budget"'),
+    });
+  });
+});
+
+test('its status is written apart, and kubectl shows at a glance how it goes', async () => {
+  await cluster.admin.create(POLICIES, policy({ nodeSelector: {}, priority: 5 }, 'glance'));
+  const at = '2026-11-22T12:00:00Z';
+  const condition = (type: string, status: string, reason: string): object => ({
+    type,
+    status,
+    reason,
+    message: 'so it is',
+    lastTransitionTime: at,
+    observedGeneration: 1,
+  });
+  const status = {
+    observedGeneration: 1,
+    nodes: { selected: 9, upToDate: 4, updating: 2, waiting: 2, failed: 1 },
+    releases: [{ family: 'aws-k8s-1.33/x86_64', version: '1.39.0', firstOfferedAt: at, failed: 1 }],
+    nextChangeAt: at,
+    conditions: [
+      condition('Accepted', 'True', 'Valid'),
+      condition('Progressing', 'True', 'Updating'),
+      condition('Halted', 'False', 'WithinBudget'),
+    ],
+  };
+  const written = await cluster.admin.patch(`${POLICIES}/glance/status`, { status });
+  expect(written).toMatchObject({ status, metadata: { generation: 1 } });
+  const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
+  const table = JSON.parse((await exchange(cluster.access, { path: `${POLICIES}/glance`, headers })).text) as {
+    readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
+    readonly rows: readonly { readonly cells: readonly unknown[] }[];
+  };
+  const shown = table.columnDefinitions.flatMap(({ name, priority }, index) =>
+    priority === 0 ? [`${name} ${String(table.rows[0]?.cells[index])}`] : [],
+  );
+  expect(shown).toEqual([
+    'Name glance',
+    'Priority 5',
+    'Accepted True',
+    'Nodes 9',
+    'Up-To-Date 4',
+    'Updating 2',
+    'Failed 1',
+    'Paused false',
+    'Halted False',
+    'Progressing Updating',
+    expect.stringMatching(/^Age \d+/),
+  ]);
+  const many = Array.from({ length: 6 }, (_, index) => ({ family: 'f', version: `1.${index}.0` }));
+  const tooMany = cluster.admin.patch(`${POLICIES}/glance/status`, { status: { releases: many } });
+  expect(await refusal(tooMany)).toMatchObject({ code: 422 });
+});
