@@ -9,7 +9,10 @@ import { addNamespace } from './namespace.ts';
 import { NetworkPolicies } from './network-policies.ts';
 import { PriorityClasses } from './priority.ts';
 import { addPolicyCrd } from './policy-crd.ts';
+import { UpdatePolicy } from './policy.ts';
+import { globalMeta } from './objects.ts';
 import type { BrupopProps, Settings } from './props/brupop.ts';
+import type { UpdatePolicyProps } from './props/policies.ts';
 import { settingsOf } from './props/settings.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -58,6 +61,8 @@ export class Brupop extends Construct {
   readonly apiserver: Apiserver;
   readonly controller: Controller;
   readonly agent: Agent;
+  /** In the order of the prop. */
+  readonly policies: readonly UpdatePolicy[];
   /** Undefined unless asked for. */
   readonly networkPolicies: NetworkPolicies | undefined;
 
@@ -90,5 +95,15 @@ export class Brupop extends Construct {
     this.networkPolicies = settings.networkPolicies.enabled
       ? new NetworkPolicies(this, 'NetworkPolicies', settings)
       : undefined;
+    this.policies = settings.policies.map((policy) => this.#policy(policy));
+  }
+
+  /** With the labels and annotations that every object of the operator has. */
+  #policy(props: UpdatePolicyProps): UpdatePolicy {
+    const policy = new UpdatePolicy(this, `Policy-${props.name}`, props);
+    const { labels, annotations } = globalMeta(this.settings, { name: props.name });
+    for (const [key, value] of Object.entries(labels ?? {})) policy.object.metadata.addLabel(key, value);
+    for (const [key, value] of Object.entries(annotations ?? {})) policy.object.metadata.addAnnotation(key, value);
+    return policy;
   }
 }

@@ -14,6 +14,7 @@ export { Dashboard, type DashboardProps } from './monitoring/dashboard.ts';
 export { Monitors, type MonitorsProps } from './monitoring/monitors.ts';
 export { PrometheusSample, type PrometheusSampleProps } from './monitoring/prometheus-sample.ts';
 export type { NetworkPolicies } from './network-policies.ts';
+export { UpdatePolicy } from './policy.ts';
 export type { PriorityClasses } from './priority.ts';
 export type { AgentProps } from './props/agent.ts';
 export type { ApiserverProps } from './props/apiserver.ts';
@@ -29,6 +30,7 @@ export type {
 } from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
+export type { PolicyFreeze, PolicyProof, PolicyWindow, PolicyZones, UpdatePolicyProps } from './props/policies.ts';
 export type { ResourceList, Resources } from './props/resources.ts';
 export type {
   LabelSelector,

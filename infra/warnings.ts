@@ -1,4 +1,5 @@
 import type { Settings } from './props/brupop.ts';
+import type { UpdatePolicyProps } from './props/policies.ts';
 import type { ScheduleSettings } from './props/schedule.ts';
 
 const PROCESSES = ['agent', 'apiserver', 'controller'] as const;
@@ -31,6 +32,7 @@ export function warningsOf(settings: Settings): readonly string[] {
       !networkPolicies.enabled && Boolean(networkPolicies.kubernetesApiCidrs ?? networkPolicies.metricsNamespace),
       'networkPolicies.enabled is false: kubernetesApiCidrs and metricsNamespace change nothing, and everybody gets in',
     ],
+    ...samePriorities(settings.policies).map((text) => [true, text] as const),
     ...PROCESSES.map(
       (process) =>
         [
@@ -41,6 +43,23 @@ export function warningsOf(settings: Settings): readonly string[] {
   ];
   return found.flatMap(([applies, text]) => (applies ? [text] : []));
 }
+
+/** Pairs of policies that surely select the same nodes. Where selectors differ, the controller sees it. */
+function samePriorities(policies: readonly UpdatePolicyProps[]): readonly string[] {
+  return policies.flatMap((policy, index) =>
+    policies
+      .slice(index + 1)
+      .filter(({ priority = 0 }) => priority === (policy.priority ?? 0))
+      .filter((other) => selects(other) === selects(policy) || [selects(other), selects(policy)].includes('{}'))
+      .map(
+        (other) =>
+          `policies ${policy.name} and ${other.name} have the same priority and select the same nodes: ` +
+          'nothing starts on a node that two policies of one priority select',
+      ),
+  );
+}
+
+const selects = ({ nodeSelector }: UpdatePolicyProps): string => JSON.stringify(nodeSelector);
 
 function isWithoutYear(schedule: ScheduleSettings): boolean {
   return schedule.kind === 'cron' && schedule.expression.trim().split(/\s+/).length === 6;

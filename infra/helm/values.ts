@@ -7,12 +7,16 @@ import { settingsOf } from '../props/settings.ts';
 import type { WorkloadProps } from '../props/workload.ts';
 import type { MonitorsProps } from '../monitoring/monitors.ts';
 
-/** Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. */
+/**
+ * Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. Helm refuses objects
+ * whose definition comes with the same release, so policies are applied by themselves.
+ */
 export const NO_VALUES = [
   'cluster',
   'namespace',
   'createNamespace',
   'instance',
+  'policies',
 ] as const satisfies (keyof BrupopProps)[];
 
 /**

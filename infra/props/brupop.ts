@@ -20,6 +20,7 @@ import {
   textOf,
 } from './fields.ts';
 import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
+import { policiesProp, type UpdatePolicyProps } from './policies.ts';
 import type { ScheduleSettings } from './schedule.ts';
 import { freeLabels, type WorkloadSettings } from './workload.ts';
 
@@ -66,6 +67,8 @@ export interface BrupopProps {
   /** Where the apiserver's certificate comes from. @default a CA of the operator's own, kept by cert-manager */
   readonly certificates?: CertificateProps;
   readonly networkPolicies?: NetworkPolicyProps;
+  /** What is decided for groups of nodes, one BottlerocketUpdatePolicy each. Nodes that none selects go by the settings of `controller`. @default none */
+  readonly policies?: readonly UpdatePolicyProps[];
 }
 
 export interface LoggingProps {
@@ -148,6 +151,7 @@ export const brupopProps = z
     controller: controllerProps.prefault({}),
     certificates: certificateProps,
     networkPolicies: networkPolicyProps.prefault({}),
+    policies: policiesProp,
   } satisfies Record<keyof BrupopProps, z.ZodType>)
   .refine(agentsHaveTheirOwn, {
     path: ['certificates', 'caSecret'],

@@ -66,7 +66,7 @@ function without(schema: OpenApiSchema, keys: readonly string[]): OpenApiSchema 
 
 /** The API server finds a null in no enum, whatever it lists. */
 function orNull(schema: OpenApiSchema): OpenApiSchema {
-  return schema.enum ? schema : { ...schema, nullable: true };
+  return schema.enum ? schema : { nullable: true, ...schema };
 }
 
 /** A null is replaced by the default where nulls are not allowed. */

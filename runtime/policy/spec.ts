@@ -66,7 +66,7 @@ const requirement = z
     {
       key: labelKey,
       operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'expected In, NotIn, Exists or DoesNotExist'),
-      values: list(labelValue, 256).optional(),
+      values: list(labelValue, 256).meta({ nullable: false }).optional(),
     },
     'expected an object',
   )
@@ -74,7 +74,7 @@ const requirement = z
     path: ['values'],
     message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
   })
-  // The API server refuses it too: a selector that cannot be read stops every start of the fleet.
+  // The API server refuses it too, and a null: a selector that cannot be read stops every start of the fleet.
   .meta({
     anyOf: [
       { properties: { operator: { enum: ['In', 'NotIn'] }, values: { minItems: 1 } }, required: ['values'] },

@@ -7,13 +7,14 @@ import { Alerts } from '../../infra/monitoring/alerts.ts';
 import { Dashboard } from '../../infra/monitoring/dashboard.ts';
 import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
+import { POLICY_CRD_NAME } from '../../runtime/policy/names.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
 import { anyProps } from '../infra/any-props.ts';
-import { chartOf } from '../infra/manifests.ts';
+import { chartOf, find, manifests } from '../infra/manifests.ts';
 import { noKubectl, shell } from '../shell.ts';
 import { runs } from '../random.ts';
 import { shared } from '../folder.ts';
@@ -39,6 +40,10 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
     }
     // Definitions of cert-manager's own that are there already stay.
     await run('kubectl create -f imports/crds');
+    // A dry run does not make the kind of the policies known.
+    const policies = find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME);
+    await writeFile(join(shared, 'policies.yaml'), Yaml.stringify(policies));
+    await run(`kubectl create --save-config -f ${join(shared, 'policies.yaml')}`);
     await run('kubectl wait crd --all --for=condition=Established');
     await run(`kubectl create namespace ${NAMESPACE} --save-config`);
   });

@@ -36,7 +36,7 @@ const EVERYTHING = {
     matchExpressions: [
       { key: 'a', operator: 'In', values: ['b'] },
       { key: 'a', operator: 'DoesNotExist' },
-      { key: 'a', operator: 'Exists', values: null },
+      { key: 'a', operator: 'Exists', values: [] },
     ],
   },
   priority: 10,
@@ -92,6 +92,7 @@ describe('the schema of a policy refuses', () => {
     [{}, 'spec.nodeSelector'],
     [requirement({ key: 'a', operator: 'Is', values: ['b'] }), 'spec.nodeSelector.matchExpressions[0].operator'],
     [requirement({ key: 'a', operator: 'In' }), 'spec.nodeSelector.matchExpressions[0]'],
+    [requirement({ key: 'a', operator: 'In', values: null }), 'spec.nodeSelector.matchExpressions[0]'],
     [requirement({ key: 'a', operator: 'NotIn', values: [] }), 'spec.nodeSelector.matchExpressions[0]'],
     [requirement({ key: 'a', operator: 'Exists', values: ['b'] }), 'spec.nodeSelector.matchExpressions[0]'],
     [{ nodeSelector: { matchLabels: { a: 'b c' } } }, 'spec.nodeSelector.matchLabels.a'],

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { anyPolicies } from './any-policies.ts';
 import { CA } from './pem.ts';
 
 const seconds = fc.nat({ max: 999_999_999 });
@@ -125,6 +126,7 @@ export const anyProps = partial({
     httpPort: port,
   }),
   certificates,
+  policies: anyPolicies,
   networkPolicies: partial({
     enabled: fc.boolean(),
     kubernetesApiCidrs: fc.constant(['10.0.0.0/24']),

@@ -20,12 +20,12 @@ export const VARIABLES: UpdatePolicy = {
   soakMs: 0,
 };
 
-export const policyObject = (spec: unknown): PolicyObject => ({ metadata: { name: 'production' }, spec });
+export const policyObject = (spec: unknown, name = 'production'): PolicyObject => ({ metadata: { name }, spec });
 
 /** What a spec is read as, by the faults or by the value. */
 export const read = (spec: unknown, defaults = VARIABLES) => parsePolicy(policyObject(spec), defaults);
 
-export function faultsOf(spec: unknown): readonly string[] {
-  const policy = read(spec);
+export function faultsOf(spec: unknown, name?: string): readonly string[] {
+  const policy = parsePolicy(policyObject(spec, name), VARIABLES);
   return 'faults' in policy ? policy.faults : [];
 }

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { policyFields } from '../../runtime/policy/spec.ts';
+import { objectName, onceWell } from './fields.ts';
+import type { LabelSelector } from './scheduling.ts';
+
+/**
+ * What is decided for a group of nodes: the name of a BottlerocketUpdatePolicy and its spec. What is omitted has the value that the
+ * controller has for the whole fleet.
+ */
+export interface UpdatePolicyProps {
+  /** Of the resource. Policies live in no namespace. */
+  readonly name: string;
+  /** Which managed nodes it selects; `{}` selects every one. */
+  readonly nodeSelector: LabelSelector;
+  /** The policy of the highest priority that selects a node rules it, whole; nothing is merged. @default 0 */
+  readonly priority?: number | undefined;
+  /** Nothing starts. @default false */
+  readonly paused?: boolean | undefined;
+  /** Nodes that may be updating at once: a number up to 600, a percentage of those that it rules, or `unlimited`. @default `controller.maxConcurrentUpdate` */
+  readonly maxConcurrent?: number | string | undefined;
+  /** Nodes of a family (variant and architecture) that may fail on a release before it is halted: a number, a percentage or `unlimited`. @default `controller.maxFailedUpdate` */
+  readonly maxFailed?: number | string | undefined;
+  /** From the end of an update to the next start, e.g. `30m`. @default 0s */
+  readonly pauseBetween?: string | undefined;
+  /** How many zones are disturbed at once. @default any number of zones by topology.kubernetes.io/zone */
+  readonly zones?: PolicyZones | undefined;
+  /** When updates may start: any of them opens, and an empty list is always open. @default `controller.schedule` */
+  readonly windows?: readonly PolicyWindow[] | undefined;
+  /** `strict`: no update starts that would not be done before the window closes. @default `controller.schedule.windowFit` */
+  readonly windowFit?: 'off' | 'strict' | undefined;
+  /** Times in which nothing starts, whatever the windows say. @default none */
+  readonly freezes?: readonly PolicyFreeze[] | undefined;
+  /** What a release needs before more of it starts. @default `controller.proofNodes` nodes, without a soak */
+  readonly proof?: PolicyProof | undefined;
+  /** Names of the policies where a release must be complete before it starts here. @default none */
+  readonly after?: readonly string[] | undefined;
+  /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
+  readonly nodeSoak?: string | undefined;
+}
+
+/** Nodes with the same value of a label are a zone; those without the label are one of their own. */
+export interface PolicyZones {
+  /** The label. @default topology.kubernetes.io/zone */
+  readonly key?: string | undefined;
+  /** Zones in which nodes may be updating at once; 1 = one zone after the other. @default unlimited */
+  readonly atOnce?: number | 'unlimited' | undefined;
+}
+
+export interface PolicyWindow {
+  /** When it opens: five cron fields, minute to day of the week, as CronJobs have them (Sunday is 0). */
+  readonly start: string;
+  /** For how long, e.g. `4h` or `1h30m`. */
+  readonly duration: string;
+  /** IANA time zone of the start, e.g. `Europe/Berlin`. @default UTC */
+  readonly timeZone?: string | undefined;
+}
+
+export interface PolicyFreeze {
+  /** RFC 3339, e.g. `2026-12-18T00:00:00Z`. */
+  readonly from: string;
+  /** Exclusive. */
+  readonly to: string;
+  /** For people. */
+  readonly reason?: string | undefined;
+}
+
+export interface PolicyProof {
+  /** Nodes of a family that must run a release and be well: a number up to 600, or a percentage. @default `controller.proofNodes` */
+  readonly nodes?: number | string | undefined;
+  /** For how long, e.g. `24h`. @default 0s */
+  readonly soak?: string | undefined;
+}
+
+/** @internal */
+export const updatePolicyProps = z
+  .strictObject({
+    ...policyFields,
+    name: objectName,
+    // That kubectl's YAML makes a boolean of `off` is no matter here.
+    windowFit: z.enum(['off', 'strict'], 'expected one of off, strict').optional(),
+  } satisfies Record<keyof UpdatePolicyProps, z.ZodType>)
+  .refine(({ name, after = [] }) => !after.includes(name), {
+    path: ['after'],
+    message: 'expected other policies than itself',
+    ...onceWell('name', 'after'),
+  });
+
+/** All policies of an app: they name each other. @internal */
+export const policiesProp = z
+  .array(updatePolicyProps)
+  .readonly()
+  .superRefine((policies, context) => {
+    const fault = (path: readonly PropertyKey[], message: string): void =>
+      context.addIssue({ code: 'custom', path: [...path], message: `expected ${message}` });
+    const names = policies.map(({ name }) => name);
+    for (const [index, { name, after = [] }] of policies.entries()) {
+      if (names.indexOf(name) < index) fault([index, 'name'], 'a name that no other policy has');
+      for (const [place, other] of after.entries()) {
+        if (!names.includes(other)) fault([index, 'after', place], `one of ${names.join(', ')}`);
+      }
+    }
+    const cycle = cycleIn(new Map(policies.map(({ name, after = [] }) => [name, after])));
+    if (cycle) fault([names.indexOf(cycle[0] ?? ''), 'after'], `no cycle (${cycle.join(' after ')})`);
+  })
+  .default([]);
+
+/** The names along the first cycle, of which the last is the first; none without a cycle of two or more. */
+function cycleIn(after: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (done.has(name)) return undefined;
+    for (const other of after.get(name) ?? []) {
+      const cycle = other === name ? undefined : visit(other, [...path, name]);
+      if (cycle) return cycle;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const name of after.keys()) {
+    const cycle = visit(name, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
