@@ -1,4 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
+import { POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 
@@ -53,6 +54,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
       // The annotation on the operator's namespace pauses the fleet.
       { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
+      // What is decided for groups of nodes.
+      { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['list', 'watch'] },
       // Storage migration: all shadows are rewritten in the present version, then the CRD's status drops the older ones.
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },

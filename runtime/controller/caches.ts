@@ -11,7 +11,15 @@ import type { Expectations } from './expectations.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { DrainRefusals } from './drain-refusals.ts';
-import { type AgentView, type NodeFacts, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from './views.ts';
+import {
+  type AgentView,
+  type NodeFacts,
+  type ShadowFacts,
+  SharedTexts,
+  viewOfAgent,
+  viewOfNode,
+  viewOfShadow,
+} from './views.ts';
 
 interface CachesOptions {
   readonly transport: KubeTransport;
@@ -52,7 +60,8 @@ export class Caches {
     this.#expectations = expectations;
     this.#clock = access.clock;
     this.#refusedDrains = new DrainRefusals(access.clock);
-    this.#nodes = new Informer({ ...access, path: NODES_PATH, project: viewOfNode });
+    const texts = new SharedTexts();
+    this.#nodes = new Informer({ ...access, path: NODES_PATH, project: (node) => viewOfNode(node, texts) });
     this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
     this.#agents = new Informer({

@@ -11,6 +11,8 @@ import type { ControllerMetrics } from './metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
 import type { Planner, Preview } from './planner.ts';
+import type { Policies } from './policies.ts';
+import type { PolicyStatusWriter } from './policy-status-writer.ts';
 import type { Reporter } from './reporter.ts';
 import { NotLeadingError, type SlotLedger } from './slots/ledger.ts';
 
@@ -19,10 +21,12 @@ interface ControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly caches: Pick<Caches, 'onChange'>;
+  readonly policies: Pick<Policies, 'onChange'>;
   readonly planner: Pick<Planner, 'preview'>;
   readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
+  readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
   readonly expectations: Pick<Expectations, 'retain'>;
   readonly reporter: Pick<Reporter, 'report'>;
   readonly metrics: Pick<ControllerMetrics, 'planned'>;
@@ -43,12 +47,12 @@ export class Controller {
 
   /** Works for one term as leader. It knows nothing yet of the slots that it finds. */
   async run(signal: AbortSignal): Promise<void> {
-    const { caches, executor, wakeup } = this.#options;
-    const stop = caches.onChange(() => wakeup.ring());
+    const { caches, policies, executor, wakeup } = this.#options;
+    const stops = [caches, policies].map((source) => source.onChange(() => wakeup.ring()));
     try {
       await this.#loop(signal);
     } finally {
-      stop();
+      for (const stop of stops) stop();
       await executor.settled();
     }
   }
@@ -76,11 +80,12 @@ export class Controller {
 
   /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
-    const { clock, ledger, executor, conditions, expectations, reporter } = this.#options;
+    const { clock, ledger, executor, conditions, statuses, expectations, reporter } = this.#options;
     const preview = this.#plan();
     const { commands, requeueAt = Infinity, snapshot } = preview;
     expectations.retain(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
+    statuses.replace(preview.policies, snapshot, clock.now());
     reporter.report({ plan: preview, snapshot, lease: ledger.reference });
     const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (moved > 0) return undefined;

@@ -3,7 +3,7 @@ import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
-import { crdsOf, leasesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -19,6 +19,8 @@ import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { Planner, type Preview } from './planner.ts';
+import { Policies } from './policies.ts';
+import { PolicyStatusWriter } from './policy-status-writer.ts';
 import { WriteRefusals } from './write-refusals.ts';
 import { Reporter } from './reporter.ts';
 import { SlotLedger } from './slots/ledger.ts';
@@ -68,20 +70,19 @@ export interface Manager {
 export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
-  const base = baseOf(options, metrics);
-  const caches = new Caches(base);
-  const ledger = new SlotLedger(base);
-  const conditions = new ConditionWriter(base);
+  const base = partsOf(baseOf(options, metrics));
+  const { caches, policies, ledger, conditions, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    await Promise.all([controller.run(signal), conditions.run(signal), migrateStorage(migration, signal)]);
+    const writers = [conditions.run(signal), statuses.run(signal), migrateStorage(migration, signal)];
+    await Promise.all([controller.run(signal), ...writers]);
   };
   const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
-  const planner = new Planner({ ...base, caches, ledger, election, conditions });
-  const controller = new Controller({ ...base, caches, planner, ledger, executor, conditions, reporter });
+  const planner = new Planner({ ...base, election });
+  const controller = new Controller({ ...base, planner, executor, reporter });
   metrics.collectFrom(planner);
   return {
     metrics,
@@ -94,7 +95,7 @@ export function createManager(options: ManagerOptions): Manager {
         () => election.run(signal),
         () => undefined,
       );
-      await Promise.all([caches.run(signal), events.run(signal), led]);
+      await Promise.all([caches.run(signal), policies.run(signal), events.run(signal), led]);
     },
   };
 }
@@ -115,6 +116,18 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     expectations: new Expectations(),
     refusals: new WriteRefusals(options),
     wakeup: new Wakeup(),
+  };
+}
+
+/** What is known of the cluster, and what is written to it beside the plans. */
+function partsOf(base: ReturnType<typeof baseOf>) {
+  return {
+    ...base,
+    caches: new Caches(base),
+    policies: new Policies(base),
+    ledger: new SlotLedger(base),
+    conditions: new ConditionWriter(base),
+    statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };
 }
 

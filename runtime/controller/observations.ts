@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../lib/clock.ts';
 import { upToDate } from './plan/conditions.ts';
 import { rebootRequest } from './plan/machine.ts';
-import type { NodeView, ShadowView } from './plan/snapshot.ts';
+import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
 /** A shadow with all that is known of it, except whether the view of it is up to date. */
@@ -15,7 +16,7 @@ export type ObservedShadow = Omit<ShadowView, 'stale'>;
 export class Observations {
   /** By UID, as they were at the last look. */
   #nodes = new Map<string, SeenNode>();
-  #shadows = new Map<string, SeenShadow>();
+  #shadows: Map<string, SeenShadow> | undefined;
   #silences = new Map<string, Silence>();
 
   nodes(facts: readonly NodeFacts[], now: number): readonly NodeView[] {
@@ -32,12 +33,14 @@ export class Observations {
   shadows(facts: readonly ShadowFacts[], nodes: readonly NodeView[], now: number): readonly ObservedShadow[] {
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
     const before = this.#shadows;
-    this.#shadows = new Map();
+    const seenShadows = new Map<string, SeenShadow>();
+    this.#shadows = seenShadows;
     return facts.map((shadow) => {
-      const last = before.get(shadow.uid);
+      const last = before?.get(shadow.uid);
       const node = nodesByShadow.get(shadow.name);
-      const seen = last?.facts === shadow && last.node === node ? last : shadowSeen(shadow, node, { last, now });
-      this.#shadows.set(shadow.uid, seen);
+      const isSame = last?.facts === shadow && last.node === node;
+      const seen = isSame ? last : shadowSeen(shadow, node, { last, isFirstLook: before === undefined, now });
+      seenShadows.set(shadow.uid, seen);
       return seen.view;
     });
   }
@@ -78,7 +81,9 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
   const { readinessStatedAt: stated, ...node } = facts;
   const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
   const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
-  return { ...node, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
+  // Who rules the node is remembered by this object.
+  const labels = last && isDeepStrictEqual(last.view.labels, node.labels) ? last.view.labels : node.labels;
+  return { ...node, labels, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
 }
 
 interface SeenShadow {
@@ -91,21 +96,24 @@ interface SeenShadow {
 
 interface Looks {
   readonly last: SeenShadow | undefined;
+  /** Of this process at any shadow. */
+  readonly isFirstLook: boolean;
   readonly now: number;
 }
 
-function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, { last, now }: Looks): SeenShadow {
+function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks): SeenShadow {
   const { finishStatedAt: _, ...shadow } = facts;
+  const { last, now } = looks;
   const request = node && rebootRequest(shadow, node);
   const view = {
     ...shadow,
     stateSeenAt: last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now,
-    rebootAskedAt: request === undefined ? undefined : askedAt(request, { last, now }),
-    failedAt: failedAt(facts, { last, now }),
-    finishedAt: finishedAt(facts, { last, now }),
-    offeredAt: offeredAt(facts, { last, now }),
-    upToDateSince: upToDateSince(facts, now),
-    endedAt: undefined,
+    rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
+    failedAt: failedAt(facts, looks),
+    finishedAt: finishedAt(facts, looks),
+    offeredAt: offeredAt(facts, looks),
+    upToDateSince: upToDateSince(facts, looks),
+    endedAt: endedAt(facts, looks),
   };
   return { facts, node, request, view };
 }
@@ -138,10 +146,27 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
   return notLater(stated, last?.view.offeredAt ?? now);
 }
 
-function upToDateSince({ status }: ShadowFacts, now: number): number | undefined {
+function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   const condition = upToDate(status);
-  return condition?.status === 'True' ? notLater(instantOf(condition.lastTransitionTime), now) : undefined;
+  if (condition?.status !== 'True') return undefined;
+  const before = upToDate(last?.facts.status);
+  const isSame = before?.status === 'True' && before.lastTransitionTime === condition.lastTransitionTime;
+  return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);
 }
+
+/** What was at rest at the first look may have ended its update just before. What came later has had none. */
+function endedAt(facts: ShadowFacts, { last, isFirstLook, now }: Looks): number | undefined {
+  if (!isIdle(facts)) return undefined;
+  if (!last) return isFirstLook ? now : undefined;
+  return isActive(last.facts) || hasEndedUnseen(last.facts, facts) ? now : last.view.endedAt;
+}
+
+/** An update that began and ended between two looks leaves one of these times. */
+function hasEndedUnseen(before: ShadowFacts, after: ShadowFacts): boolean {
+  return before.finishStatedAt !== after.finishStatedAt || failureOf(before) !== failureOf(after);
+}
+
+const failureOf = ({ status }: ShadowFacts): string | null => status?.state_transition_failure_timestamp ?? null;
 
 /** A time that lies in the future, by another's clock, counts as when it was first seen. */
 const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);

@@ -2,13 +2,12 @@ import type { LeaderElection } from '../kube/leader-election.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
-import type { UpdatePolicy } from '../policy/policy.ts';
-import { type ControllerConfig, policyOf, scheduleOf, settingsOf } from './config.ts';
+import { type ControllerConfig, settingsOf } from './config.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import type { Settings } from './plan/settings.ts';
 import type { Snapshot } from './plan/snapshot.ts';
+import type { Policies } from './policies.ts';
 import type { WriteRefusals } from './write-refusals.ts';
-import type { Schedule } from './schedule/schedule.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
 
@@ -16,6 +15,7 @@ interface PlannerOptions {
   readonly config: ControllerConfig;
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'view'>;
+  readonly policies: Pick<Policies, 'view'>;
   readonly ledger: Pick<SlotLedger, 'slots'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly refusals: Pick<WriteRefusals, 'view'>;
@@ -34,26 +34,21 @@ export interface Preview extends Plan {
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #settings: Omit<Settings, 'conditionWrites'>;
-  readonly #variables: UpdatePolicy;
-  readonly #schedule: Schedule;
 
   constructor(options: PlannerOptions) {
     this.#options = options;
     this.#settings = settingsOf(options.config);
-    this.#variables = policyOf(options.config);
-    this.#schedule = scheduleOf(options.config);
   }
 
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   preview(): Preview {
-    const { clock, caches, ledger, election, refusals, conditions } = this.#options;
+    const { clock, caches, policies, ledger, election, refusals, conditions } = this.#options;
     const now = clock.now();
     const { leading, lease } = election;
     const snapshot: Snapshot = {
       ...caches.view(),
+      ...policies.view(now),
       slots: leading ? ledger.slots : slotsOn(lease),
-      policies: [{ kind: 'valid', policy: this.#variables, window: this.#schedule.at(now), resource: undefined }],
-      policiesUnread: undefined,
       refusals: refusals.view(),
     };
     const planned = plan(snapshot, { ...this.#settings, conditionWrites: conditions.capacity }, now);

@@ -94,8 +94,8 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
 
 export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 
-/** The same text for the same answer, because it is written to the cluster. */
-function answerOf(error: unknown): string {
+/** What became of a request, as the end of a sentence. The same text for the same answer, because it is written to the cluster. */
+export function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';
   const { code, reason = '', message = '' } = error.status;
   if (error instanceof UnexpectedAnswerError) return `is answered with ${code}, and not by the API server`;

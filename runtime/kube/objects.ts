@@ -1,3 +1,4 @@
+import type { PolicyObject } from '../policy/model.ts';
 import type { Shadow } from '../shadow/model.ts';
 import type { LabelSelector } from '../lib/selector.ts';
 
@@ -12,6 +13,8 @@ export interface ObjectMeta {
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Grows with each change of the spec. */
+  readonly generation?: number;
   readonly creationTimestamp?: Time;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
@@ -181,3 +184,6 @@ export interface PodDisruptionBudget extends KubeObject {
 
 /** A BottlerocketShadow as the API server sends it, validated by the CRD that is served. That may be older than ours. */
 export type ShadowObject = KubeObject & Pick<Shadow, 'spec' | 'status'>;
+
+/** A BottlerocketUpdatePolicy as the API server sends it. */
+export type UpdatePolicyObject = KubeObject & Pick<PolicyObject, 'spec' | 'status'>;

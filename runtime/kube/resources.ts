@@ -1,3 +1,4 @@
+import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
 import { GROUP, PLURAL, STORAGE_VERSION } from '../shadow/names.ts';
 import { Collection, type VersionedPatch } from './collection.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   Pod,
   PodDisruptionBudget,
   ShadowObject,
+  UpdatePolicyObject,
 } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
@@ -16,6 +18,8 @@ import type { KubeTransport } from './transport.ts';
 
 export const NODES_PATH = collectionPath({ version: 'v1', plural: 'nodes' });
 export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespaces' });
+
+export const POLICIES_PATH = collectionPath({ group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL });
 
 /** @param namespace all of them where undefined */
 export function podsPath(namespace?: string): string {
@@ -53,6 +57,10 @@ export function shadowsOf(transport: KubeTransport, namespace: string): Collecti
 export function shadowsOf(transport: KubeTransport): Pick<Collection<ShadowObject>, 'list'>;
 export function shadowsOf(transport: KubeTransport, namespace?: string): Collection<ShadowObject> {
   return new Collection(transport, shadowsPath(namespace));
+}
+
+export function policiesOf(transport: KubeTransport): Collection<UpdatePolicyObject> {
+  return new Collection(transport, POLICIES_PATH);
 }
 
 export function leasesOf(transport: KubeTransport, namespace: string): Collection<Lease> {

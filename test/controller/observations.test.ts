@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Observations } from '../../runtime/controller/observations.ts';
 import type { NodeFacts, ShadowFacts } from '../../runtime/controller/views.ts';
 import { DRAINED, minutes, node, rebooting, shadow } from './plan/fleet.ts';
@@ -62,4 +62,52 @@ test('nothing is made anew of what has not changed', () => {
   expect([second!.node, second!.shadow]).toEqual([first!.node, first!.shadow]);
   expect(second!.node).toBe(first!.node);
   expect(second!.shadow).toBe(first!.shadow);
+});
+
+test('the labels of a node are one object for as long as they say the same', () => {
+  const labels = { pool: 'a' };
+  const seen = looks([
+    [nodeFacts({ labels }), shadowFacts()],
+    [nodeFacts({ labels: { pool: 'a' }, ready: false }), shadowFacts()],
+    [nodeFacts({ labels: { pool: 'b' } }), shadowFacts()],
+  ]).map((look) => look.node.labels);
+  expect(seen[1]).toBe(seen[0]);
+  expect(seen[2]).toEqual({ pool: 'b' });
+});
+
+describe('the end of an update', () => {
+  const atRest = (more: Partial<ShadowFacts> = {}): ShadowFacts => shadowFacts({ ...shadow('a'), ...more });
+  const ends = (...facts: readonly ShadowFacts[]): (number | undefined)[] =>
+    looks(facts.map((one) => [nodeFacts(), one])).map((look) => look.shadow.endedAt);
+
+  test('is when this process has seen it, or has first seen the node at rest', () => {
+    const active = shadowFacts();
+    expect(ends(active, atRest(), atRest({ resourceVersion: '9' }))).toEqual([undefined, minutes(1), minutes(1)]);
+    expect(ends(atRest(), atRest({ resourceVersion: '9' }))).toEqual([minutes(0), minutes(0)]);
+  });
+
+  test('also of an update of which no look has shown anything', () => {
+    const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
+    expect(ends(atRest(), atRest({ finishStatedAt: minutes(1) }))).toEqual([minutes(0), minutes(1)]);
+    expect(ends(atRest(), atRest({ status: failed }))).toEqual([minutes(0), minutes(1)]);
+  });
+
+  test('is none of a node that joins later', () => {
+    const observations = new Observations();
+    observations.shadows([], [], minutes(0));
+    expect(observations.shadows([atRest()], [], minutes(1))[0]?.endedAt).toBeUndefined();
+  });
+});
+
+test('a release is not proven sooner because of a clock that is ahead, nor later each time that its node is looked at', () => {
+  const condition = { type: 'UpToDate', status: 'True', reason: 'UpToDate', message: '' } as const;
+  const at = (minute: number, more: Partial<ShadowFacts> = {}): ShadowFacts => {
+    const conditions = [{ ...condition, lastTransitionTime: new Date(minutes(minute)).toISOString() }];
+    return shadowFacts({ status: { ...shadow('a').status!, conditions }, ...more });
+  };
+  const since = (...facts: readonly ShadowFacts[]): (number | undefined)[] =>
+    looks(facts.map((one) => [nodeFacts(), one])).map((look) => look.shadow.upToDateSince);
+  expect(since(at(-60))).toEqual([minutes(-60)]);
+  expect(since(at(60), at(60, { resourceVersion: '9' }))).toEqual([minutes(0), minutes(0)]);
+  expect(since(at(0), at(1))).toEqual([minutes(0), minutes(1)]);
 });

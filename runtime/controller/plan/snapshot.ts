@@ -53,6 +53,7 @@ export interface BrokenPolicy {
 /** What the cluster says of a policy besides its spec. */
 export interface PolicyResource {
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly generation: number;
   /** As last read. */
   readonly status: PolicyStatus | undefined;

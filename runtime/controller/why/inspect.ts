@@ -64,7 +64,7 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
   ]);
   const observations = new Observations();
   const facts = shadows.map(viewOfShadow);
-  const nodeFacts = nodes.map(viewOfNode);
+  const nodeFacts = nodes.map((node) => viewOfNode(node));
   // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.
   const nodeViews = observations
     .nodes(nodeFacts, now)

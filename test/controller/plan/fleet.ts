@@ -143,7 +143,12 @@ export function ruling(
   { window = OPEN, ...says }: Partial<UpdatePolicy> & { window?: WindowState },
 ): PolicyView {
   const policy = { ...POLICY, priority: 0, ...says, name };
-  return { kind: 'valid', policy, window, resource: { uid: `policy-${name}`, generation: 1, status: undefined } };
+  return {
+    kind: 'valid',
+    policy,
+    window,
+    resource: { uid: `policy-${name}`, resourceVersion: '1', generation: 1, status: undefined },
+  };
 }
 
 /** A snapshot of nodes with a shadow each. */

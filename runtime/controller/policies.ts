@@ -1,0 +1,98 @@
+import { isServed } from '../kube/discovery.ts';
+import { Informer, type Outage } from '../kube/informer.ts';
+import type { UpdatePolicyObject } from '../kube/objects.ts';
+import { POLICIES_PATH } from '../kube/resources.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { POLICY_VERSION } from '../policy/names.ts';
+import { GROUP } from '../shadow/names.ts';
+import type { ControllerConfig } from './config.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+import { PolicyViews } from './policy-views.ts';
+import { answerOf } from './write-refusals.ts';
+
+interface PoliciesOptions {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly config: ControllerConfig;
+}
+
+/** Where the cluster does not know the kind, it is asked for again after this time. */
+const ABSENT_RETRY_MS = 60_000;
+/**
+ * For so long a watch may fail before what it has brought is no longer believed: the upgrade of a control plane takes less, and a freeze
+ * that nobody sees should not be overlooked for longer.
+ */
+const BELIEVED_MS = 600_000;
+
+/** The policies of the cluster, and that of the variables. While nobody can say what they are, it says why. */
+export class Policies {
+  readonly #informer: Informer<UpdatePolicyObject, UpdatePolicyObject>;
+  readonly #clock: Clock;
+  readonly #views: PolicyViews;
+  readonly #listeners = new Set<() => void>();
+  /** Why they cannot be read, as listeners know it. */
+  #told: string | undefined;
+
+  constructor({ config, ...access }: PoliciesOptions) {
+    const { transport, clock } = access;
+    this.#clock = clock;
+    this.#views = new PolicyViews(config);
+    this.#informer = new Informer({
+      ...access,
+      path: POLICIES_PATH,
+      project: policyOnly,
+      optional: {
+        isServed: (signal) => isServed(transport, { group: GROUP, version: POLICY_VERSION }, signal),
+        retryMs: ABSENT_RETRY_MS,
+      },
+      onOutage: () => {
+        if (this.#unread !== this.#told) this.#tell();
+      },
+    });
+    this.#informer.onChange(() => this.#tell());
+  }
+
+  /** Calls `listener` after each change, also of whether the policies can be read. Returns what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps them true until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#informer.run(signal);
+  }
+
+  /** @param now milliseconds since the Unix epoch */
+  view(now: number): Pick<Snapshot, 'policies' | 'policiesUnread'> {
+    return { policies: this.#views.at(this.#informer.items().values(), now), policiesUnread: this.#unread };
+  }
+
+  get #unread(): string | undefined {
+    const { isSynced, outage } = this.#informer;
+    if (isSynced) return outage && this.#clock.monotonic() - outage.since >= BELIEVED_MS ? unreadBy(outage) : undefined;
+    return outage ? unreadBy(outage) : 'the policies have not been read yet';
+  }
+
+  #tell(): void {
+    this.#told = this.#unread;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const unreadBy = ({ error }: Outage): string => `the list of policies ${answerOf(error)}`;
+
+/** Who manages which field, for one, is of no interest, and would wake people up. */
+function policyOnly({ metadata, spec, status }: UpdatePolicyObject): UpdatePolicyObject {
+  const { name, uid, resourceVersion, generation } = metadata;
+  return {
+    metadata: { name, uid, resourceVersion, ...(generation !== undefined && { generation }) },
+    spec,
+    ...(status && { status }),
+  };
+}

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { rfc3339 } from '../lib/clock.ts';
+import {
+  MAX_RELEASES,
+  type PolicyCondition,
+  type PolicyConditionType,
+  type PolicyRelease,
+  type PolicyStatus,
+} from '../policy/model.ts';
+import { compareSemver } from '../shadow/semver.ts';
+import { nameOf } from './events.ts';
+import type { ConditionReport, PolicyReport, ReleaseReport } from './plan/report.ts';
+import { compare } from './plan/snapshot.ts';
+
+/**
+ * The status that the cluster should show. What it says of a release once is kept: it was first offered, proven and complete when that was
+ * first seen, whichever process saw it.
+ * @param before as it stands in the cluster; @param now milliseconds since the Unix epoch
+ */
+export function statusOf(report: PolicyReport, before: PolicyStatus | undefined, now: number): PolicyStatus {
+  const { generation, nodes, nextChangeAt } = report;
+  return {
+    observedGeneration: generation,
+    nodes,
+    releases: releasesOf(report.releases, before?.releases ?? [], rfc3339(now)),
+    nextChangeAt: nextChangeAt === undefined ? null : rfc3339(nextChangeAt),
+    conditions: conditionsOf(report, before?.conditions ?? [], rfc3339(now)),
+  };
+}
+
+/** Whether two statuses say the same. Null and absent are one. */
+export function saysSame(a: PolicyStatus | undefined, b: PolicyStatus): boolean {
+  return isDeepStrictEqual(withoutNulls(a ?? {}), withoutNulls(b));
+}
+
+/**
+ * Those that nodes wait for come first, then the newest. What of a release that no node has to do with any more was once said is kept while
+ * there is room: other policies may wait for it.
+ */
+function releasesOf(
+  reports: readonly ReleaseReport[],
+  before: readonly PolicyRelease[],
+  now: string,
+): readonly PolicyRelease[] {
+  const known = new Map<string, Stamped>(before.map((release) => [nameOf(release), { ...release, failed: 0 }]));
+  const offered = new Set(reports.filter((report) => report.offered).map(nameOf));
+  for (const report of reports) known.set(nameOf(report), stamped(report, known.get(nameOf(report)), now));
+  return [...known.values()]
+    .toSorted(
+      (a, b) =>
+        Number(offered.has(nameOf(b))) - Number(offered.has(nameOf(a))) ||
+        compareSemver(b.version, a.version) ||
+        compare(a.family, b.family),
+    )
+    .slice(0, MAX_RELEASES);
+}
+
+function stamped(
+  { family, version, offered, proven, complete, failed }: ReleaseReport,
+  before: PolicyRelease | undefined,
+  now: string,
+): Stamped {
+  const stamp = (time: string | null | undefined, isSo: boolean): string | null => time ?? (isSo ? now : null);
+  return {
+    family,
+    version,
+    firstOfferedAt: stamp(before?.firstOfferedAt, offered),
+    provenAt: stamp(before?.provenAt, proven),
+    completedAt: stamp(before?.completedAt, complete),
+    failed,
+  };
+}
+
+type Stamped = PolicyRelease & { readonly failed: number };
+
+/** A condition of another type is somebody else's, and stays. */
+function conditionsOf(
+  { generation, accepted, progressing, halted }: PolicyReport,
+  before: readonly PolicyCondition[],
+  now: string,
+): readonly PolicyCondition[] {
+  const condition = (type: PolicyConditionType, report: ConditionReport): PolicyCondition => {
+    const last = before.find((one) => one.type === type);
+    const lastTransitionTime = last?.status === report.status ? last.lastTransitionTime : now;
+    return { type, ...report, observedGeneration: generation, lastTransitionTime };
+  };
+  const own = [condition('Accepted', accepted), condition('Progressing', progressing), condition('Halted', halted)];
+  return [...own, ...before.filter(({ type }) => own.every((one) => one.type !== type))];
+}
+
+/** Null is absence. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
+  return Object.fromEntries(present.map(([key, inner]) => [key, withoutNulls(inner)]));
+}

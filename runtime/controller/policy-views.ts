@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { UpdatePolicyObject } from '../kube/objects.ts';
+import { parsePolicy } from '../policy/parse.ts';
+import type { InvalidPolicy, UpdatePolicy } from '../policy/policy.ts';
+import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
+import { compare, type PolicyResource, type PolicyView, type ValidPolicy } from './plan/snapshot.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import { windowsSchedule } from './schedule/windows.ts';
+
+/**
+ * Policies as plans see them. A spec is parsed once, and what has not changed is the same object as at the last look: whom a policy selects
+ * is not found out anew for each plan.
+ */
+export class PolicyViews {
+  readonly #variables: Rules;
+  /** By UID. */
+  #known: ReadonlyMap<string, Known> = new Map();
+  #views: readonly PolicyView[] = [];
+
+  /** @param config rules whatever no policy does, and says what a field is that a policy omits */
+  constructor(config: ControllerConfig) {
+    this.#variables = { kind: 'valid', policy: policyOf(config), schedule: scheduleOf(config) };
+  }
+
+  /** By name, and that of the variables last. @param now milliseconds since the Unix epoch */
+  at(objects: Iterable<UpdatePolicyObject>, now: number): readonly PolicyView[] {
+    const known = [...objects].map((object) => this.#read(object));
+    this.#known = new Map(known.map((one) => [one.object.metadata.uid, one]));
+    known.sort((a, b) => compare(a.object.metadata.name, b.object.metadata.name));
+    const views = [...known.map((one) => viewOf(one, now)), validView(this.#variables, undefined, now)];
+    const last = this.#views;
+    const isChanged = views.length !== last.length || views.some((view, index) => !isSame(view, last[index]));
+    if (isChanged) this.#views = views;
+    return this.#views;
+  }
+
+  #read(object: UpdatePolicyObject): Known {
+    const last = this.#known.get(object.metadata.uid);
+    if (last?.object === object) return last;
+    const isSpecSame = last !== undefined && isDeepStrictEqual(last.object.spec, object.spec);
+    return { object, resource: resourceOf(object), rules: isSpecSame ? last.rules : this.#rulesOf(object) };
+  }
+
+  #rulesOf(object: UpdatePolicyObject): Rules | InvalidRules {
+    const { policy: defaults, schedule } = this.#variables;
+    const policy = parsePolicy(object, defaults);
+    if ('faults' in policy) return { kind: 'broken', policy };
+    return { kind: 'valid', policy, schedule: policy.windows ? windowsSchedule(policy.windows) : schedule };
+  }
+}
+
+interface Rules {
+  readonly kind: 'valid';
+  readonly policy: UpdatePolicy;
+  readonly schedule: Schedule;
+}
+
+interface InvalidRules {
+  readonly kind: 'broken';
+  readonly policy: InvalidPolicy;
+}
+
+interface Known {
+  readonly object: UpdatePolicyObject;
+  readonly rules: Rules | InvalidRules;
+  readonly resource: PolicyResource;
+}
+
+function resourceOf({
+  metadata: { uid, resourceVersion, generation = 0 },
+  status,
+}: UpdatePolicyObject): PolicyResource {
+  return { uid, resourceVersion, generation, status: status ?? undefined };
+}
+
+function viewOf({ rules, resource }: Known, now: number): PolicyView {
+  return rules.kind === 'valid'
+    ? validView(rules, resource, now)
+    : { kind: rules.kind, policy: rules.policy, resource };
+}
+
+function validView({ policy, schedule }: Rules, resource: PolicyResource | undefined, now: number): ValidPolicy {
+  return { kind: 'valid', policy, window: schedule.at(now), resource };
+}
+
+function isSame(view: PolicyView, last: PolicyView | undefined): boolean {
+  if (view.policy !== last?.policy || view.resource !== last.resource) return false;
+  return view.kind === 'broken' || last.kind === 'broken' || isDeepStrictEqual(view.window, last.window);
+}

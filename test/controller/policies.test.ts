@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Policies } from '../../runtime/controller/policies.ts';
+import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
+import { silentLogger } from '../../runtime/lib/log.ts';
+import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND } from '../../runtime/policy/names.ts';
+import { random, type Tapped, world } from '../kube/world.ts';
+import { policyCrd } from '../policy-crd.ts';
+import { shadowCrd } from '../shadow-crd.ts';
+import { config } from './stage.ts';
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const { clock, admin, tap } = world();
+const resources = policiesOf(admin);
+let transport: Tapped;
+let policies: Policies;
+let changes: number;
+let stop: AbortController;
+let ended: Promise<void>;
+
+/** A watch of policies; nobody else asks for anything here. @param before what becomes of requests */
+function start(before: Tapped['before'] = () => undefined): void {
+  transport = tap();
+  transport.before = before;
+  policies = new Policies({ transport, clock, random, logger: silentLogger, config: config() });
+  changes = 0;
+  policies.onChange(() => changes++);
+  stop = new AbortController();
+  ended = policies.run(stop.signal);
+}
+const define = (): Promise<unknown> => admin.request({ method: 'POST', path: CRDS, body: policyCrd() });
+const make = (name: string, spec: object = { nodeSelector: {} }) =>
+  resources.create({ apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
+const view = () => policies.view(clock.now());
+const names = (): readonly (string | undefined)[] => view().policies.map(({ policy }) => policy.name);
+
+await admin.request({ method: 'POST', path: CRDS, body: shadowCrd() });
+beforeEach(() => define());
+afterEach(async () => {
+  stop.abort();
+  await ended;
+  await admin.request({ method: 'DELETE', path: `${CRDS}/${POLICY_CRD_NAME}` }).catch(() => undefined);
+});
+
+describe('a cluster without the kind has no policies', () => {
+  beforeEach(() => admin.request({ method: 'DELETE', path: `${CRDS}/${POLICY_CRD_NAME}` }));
+
+  test('which is known, asked for once a minute, and no longer so a minute after the kind has come', async () => {
+    start();
+    expect(view().policiesUnread).toBeDefined();
+    await clock.advance(0);
+    expect([names(), view().policiesUnread]).toEqual([[undefined], undefined]);
+    const before = transport.requests.length;
+    await clock.advance(600_000);
+    expect(transport.requests.length - before).toBeLessThanOrEqual(20);
+    await define();
+    await make('test');
+    await clock.advance(60_000);
+    expect(names()).toEqual(['test', undefined]);
+  });
+
+  test('unless it is somebody else who says so: a proxy that does not know the API server has the same page', async () => {
+    start(({ path }) => {
+      throw new UnexpectedAnswerError(`GET ${path}`, { code: 404, reason: 'Not Found' });
+    });
+    await clock.advance(120_000);
+    expect(view().policiesUnread).toBe('the list of policies is answered with 404, and not by the API server');
+  });
+});
+
+test('a kind that goes takes its policies along', async () => {
+  await make('test');
+  start();
+  await clock.advance(0);
+  expect(names()).toEqual(['test', undefined]);
+  await admin.request({ method: 'DELETE', path: `${CRDS}/${POLICY_CRD_NAME}` });
+  await clock.advance(0);
+  expect([names(), view().policiesUnread]).toEqual([[undefined], undefined]);
+});
+
+test('a role that does not allow to read them is the reason why nobody knows them, until it does', async () => {
+  await make('test');
+  const message = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws is forbidden';
+  start(({ path }) => {
+    if (path === POLICIES_PATH) throw apiStatusError(`GET ${path}`, { code: 403, reason: 'Forbidden', message });
+  });
+  await clock.advance(3_600_000);
+  expect(view().policiesUnread).toBe(`the list of policies is refused: 403 Forbidden: ${message}`);
+  expect(changes).toBe(1);
+  transport.before = () => undefined;
+  await clock.advance(60_000);
+  expect([names(), view().policiesUnread]).toEqual([['test', undefined], undefined]);
+});
+
+test('a watch that fails is believed for ten minutes, and again as soon as it brings anything', async () => {
+  await make('test');
+  start();
+  await clock.advance(0);
+  const before = changes;
+  transport.beforeWatch = () => {
+    throw new UnreachableError('refused');
+  };
+  transport.cut(new UnreachableError('reset'));
+  await clock.advance(590_000);
+  expect([names(), view().policiesUnread]).toEqual([['test', undefined], undefined]);
+  await clock.advance(60_000);
+  expect(view().policiesUnread).toBe('the list of policies is not answered');
+  expect(changes - before).toBe(1);
+  transport.beforeWatch = () => undefined;
+  await clock.advance(180_000);
+  expect(view().policiesUnread).toBeUndefined();
+  expect(changes - before).toBe(2);
+});
+
+describe('a policy', () => {
+  const valid = (name: string) => {
+    const found = view().policies.find(({ policy }) => policy.name === name);
+    if (found?.kind !== 'valid') throw new Error(`expected a valid policy ${name}`);
+    return found;
+  };
+
+  test('is the same object until its spec changes: whom it selects is remembered by it', async () => {
+    const { metadata } = await make('test');
+    start();
+    await clock.advance(0);
+    const first = view().policies;
+    const { policy } = valid('test');
+    await clock.advance(600_000);
+    expect(view().policies).toBe(first);
+    const nodes = { selected: 1, upToDate: 0, updating: 0, waiting: 1, failed: 0 };
+    await resources.patchStatus('test', { status: { observedGeneration: 1, nodes } });
+    await clock.advance(0);
+    expect(valid('test').policy).toBe(policy);
+    expect(valid('test').resource).toMatchObject({ uid: metadata.uid, generation: 1, status: { nodes } });
+    await resources.patch('test', { spec: { priority: 7 } });
+    await clock.advance(0);
+    expect(valid('test')).toMatchObject({ policy: { priority: 7 }, resource: { generation: 2 } });
+  });
+
+  test('has the windows that it states, and else those of the variables', async () => {
+    await make('night', { nodeSelector: {}, windows: [{ start: '0 2 * * *', duration: '1h' }] });
+    await make('always');
+    start();
+    await clock.advance(0);
+    const opens = valid('night').window.changesAt ?? 0;
+    expect([valid('night').window.open, valid('always').window.open]).toEqual([false, true]);
+    await clock.advance(opens - clock.now());
+    expect(valid('night').window).toMatchObject({ open: true, changesAt: opens + 3_600_000 });
+  });
+
+  test('that cannot be obeyed says why', async () => {
+    await make('old', { nodeSelector: {}, freezes: [{ from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }] });
+    start();
+    await clock.advance(0);
+    expect(view().policies[0]).toMatchObject({
+      kind: 'broken',
+      policy: { name: 'old', faults: [expect.stringContaining('spec.freezes[0]')] },
+    });
+  });
+});
