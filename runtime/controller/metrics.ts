@@ -4,7 +4,7 @@ import { isCancelled } from './events.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import type { ShadowView } from './plan/snapshot.ts';
-import { REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
+import { QUEUED, REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
 import type { Planner } from './planner.ts';
 
 /** How an update can end. */
@@ -43,7 +43,7 @@ export class ControllerMetrics {
   });
   readonly #commands = this.#counter('brupop_controller_commands_total', 'Commands that were planned', 'kind');
   readonly #halted = this.#gauge('brupop_controller_halted_releases', 'Versions that no further node may start on');
-  readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for a slot');
+  readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for others to be updated');
   readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
   readonly #setbacks = this.#counter(
     'brupop_controller_setbacks_total',
@@ -86,7 +86,7 @@ export class ControllerMetrics {
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
-    this.#queue.set(reasons.filter((reason) => reason === 'WaitingForSlot').length);
+    this.#queue.set(reasons.filter((reason) => QUEUED.has(reason)).length);
   }
 
   /** A plan was made, in so many seconds. */

@@ -74,6 +74,11 @@ export function failureBudget(quantity: Quantity, nodes: number): number {
   return resolve(quantity, nodes, (share) => Math.max(2, Math.ceil(share)));
 }
 
+/** Nodes that must prove a release, of `nodes` that it is offered to. A share is rounded up; it is never none, and never more than there are. */
+export function provingNodes(quantity: Quantity, nodes: number): number {
+  return Math.max(1, Math.min(nodes, resolve(quantity, nodes, Math.ceil)));
+}
+
 function resolve(quantity: Quantity, nodes: number, round: (share: number) => number): number {
   if (quantity.kind === 'unlimited') return Infinity;
   // Divided last: 0.29 * 100 is less than 29.

@@ -57,7 +57,7 @@ test('25: a node that comes back without its agent blames the release that it wa
   await boot('a', 'boot-2', '1.1.0');
   await stage.loseAgent('a');
   await stage.pass(14 * MINUTE);
-  expect(reasons()[1]).toBe('WaitingForSlot');
+  expect(reasons()[1]).toBe('Unproven');
   await stage.pass(60 * MINUTE);
   expect(reasons()).toEqual(['NotReturned', 'RolloutHalted']);
   expect(await stage.spec('b')).toBe('Idle');

@@ -276,5 +276,5 @@ interface ApiserverParts {
 }
 
 export function config(env: Readonly<Record<string, string>> = {}): ControllerConfig {
-  return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', ...env });
+  return readControllerConfig({ MY_NODE_NAME: 'none', MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '100%', ...env });
 }

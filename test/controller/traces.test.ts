@@ -179,7 +179,7 @@ test('26: a release that is halted while nodes are staged drains none of them, a
   const [bad, worse, ...staged] = nodes as [string, string, ...string[]];
   const fleet = await Stage.withoutConditions('done', ...nodes);
   await fleet.report('done', { current_version: '1.1.0' });
-  fleet.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: '2' } });
+  fleet.start({ env: { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: '2', PROOF_NODES: '1' } });
   await fleet.pass();
   for (const name of [bad, worse]) {
     const failed = {

@@ -197,10 +197,12 @@ describe('alerts', () => {
 
   test('call somebody for every verdict that does not end by itself, or by whoever it names', () => {
     const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
-    const patient = ['UpToDate', 'NoUpdateOffered', 'WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating'];
+    const rest = ['UpToDate', 'NoUpdateOffered', 'Updating'];
+    const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing'];
+    const queued = ['WaitingForSlot', 'WaitingForPolicy', 'Unproven', 'ZoneBusy'];
     // A node that is not Ready and has begun nothing is for whoever watches nodes.
-    const said = ['Paused', 'Held', 'NodeNotReady'];
-    expect([...reasons, ...patient, ...said].toSorted()).toEqual([...REASONS].toSorted());
+    const said = ['Paused', 'Held', 'NodeNotReady', 'PolicyInvalid', 'PolicyConflict'];
+    expect([...reasons, ...rest, ...patient, ...queued, ...said].toSorted()).toEqual([...REASONS].toSorted());
   });
 
   test('each have a name of their own and a severity', () => {

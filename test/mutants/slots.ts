@@ -190,7 +190,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L6',
     does: 'does not count marks',
-    file: 'runtime/controller/plan/budget.ts',
+    file: 'runtime/controller/plan/budgets.ts',
     find: 'const { node, shadow } = info;\n  if (node.marks) return true;',
     replace: 'const { shadow } = info;',
     tests: [
@@ -203,7 +203,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains a staged node that is held',
     file: 'runtime/controller/plan/gates.ts',
-    find: "if (node.held) return { kind: 'call-off', because: HELD };",
+    find: 'if (node.held) return callOff(HELD);',
     replace: '',
     tests: [
       'test/controller/plan/second-gate.test.ts',

@@ -1,84 +1,146 @@
+import type { Dependencies } from './dependencies.ts';
+import type { Families } from './families.ts';
+import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused, isStaged } from './machine.ts';
+import { lostAt } from './proof.ts';
+import type { OsRelease } from './releases.ts';
+import { NEVER } from './requeue.ts';
+import type { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
-import type { OsRelease, OsReleases } from './releases.ts';
-import { NEVER, nextAfter } from './requeue.ts';
-import type { NodeInfo, NodeView, ShadowView, Snapshot, ValidPolicy } from './snapshot.ts';
-import { atTime, drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
+import type { NodeView, Snapshot } from './snapshot.ts';
+import { frozen, notYet } from './times.ts';
+import { type Finding, found, type GateResult, PASS, type Stop, stopped } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
   readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'refusals' | 'drainRefusals'>;
   readonly settings: Settings;
-  readonly ruling: Pick<ValidPolicy, 'policy' | 'window'>;
-  readonly releases: OsReleases;
+  readonly rulings: Pick<Rulings, 'unknown'>;
+  readonly groups: Groups;
+  readonly families: Families;
+  readonly dependencies: Dependencies;
   /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** What a gate says; undefined = pass. */
-export interface GateResult {
-  readonly finding: Finding | undefined;
-  /** When time alone changes it. */
-  readonly changesAt: number;
-}
-
-export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
-
-/** Time changes this result at the instant that the finding names, or never. */
-const stopped = (finding: Finding): GateResult => ({ finding, changesAt: finding.until ?? NEVER });
+/** Both of two results: the first that stops counts, and time may change either. */
+const within = (outer: GateResult, inner: GateResult): GateResult =>
+  outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
 
 /**
  * What keeps the node from starting on `version`, apart from the budget. What people have decided comes first, then time, then other nodes.
  * So a node that waits for others waits for nothing else.
  */
-export function gate(info: NodeInfo, version: string, keeper: Gatekeeper): GateResult {
+export function gate(info: AssessedNode, version: string, keeper: Gatekeeper): GateResult {
+  const own = ownGate(info, version, keeper);
+  const group = keeper.groups.of(info);
+  return own.finding || !group ? own : within(own, othersGate(info, { version, group }, keeper));
+}
+
+/** The part of the gate that other nodes do not open or close. */
+export function ownGate(info: AssessedNode, version: string, keeper: Gatekeeper): GateResult {
+  const group = keeper.groups.of(info);
+  const people = byPeople(info, keeper);
+  if (people || !group) return people ? stopped(people) : PASS;
+  const freeze = frozen(group.rules, keeper.now);
+  return freeze.finding ? freeze : within(freeze, ownTime(info, { version, group }, keeper));
+}
+
+/** What a node would start on, and with whom it is counted. */
+interface Aim {
+  readonly version: string;
+  readonly group: Group;
+}
+
+function ownTime(info: AssessedNode, { version, group }: Aim, keeper: Gatekeeper): GateResult {
   const { node, shadow } = info;
-  const release = keeper.releases.of(node.family, version);
-  const kept = keptBack(node, keeper.snapshot) ?? haltedOn(node, release, version);
-  if (kept) return stopped(kept);
-  const time = shadow ? notYet(info, shadow, keeper) : PASS;
+  if (!node.ready) return stopped(NOT_READY);
+  const halted = haltedOn(node, group.releases.of(node.family, version));
+  if (halted) return stopped(halted);
+  const time = shadow ? notYet({ node, shadow }, group, keeper) : PASS;
   if (time.finding) return time;
   const withheld = keeper.withheld.refusalOf('start', node.shadowName);
-  if (withheld) return { finding: refused(withheld), changesAt: Math.min(time.changesAt, withheld.retryAt) };
-  const finding = unproven(node, release, version);
-  return finding ? { finding, changesAt: time.changesAt } : time;
+  return withheld ? within(time, { finding: refused(withheld), changesAt: withheld.retryAt }) : time;
 }
 
-function keptBack(node: NodeView, { paused }: Gatekeeper['snapshot']): Finding | undefined {
+/** The part that they do, in the order in which they have to be waited for. */
+export function othersGate({ node }: AssessedNode, { version, group }: Aim, { dependencies }: Gatekeeper): GateResult {
+  const { family, uid } = node;
+  const release = group.releases.of(family, version);
+  const awaited = dependencies.of(group, { family, version }, release);
+  if (awaited.finding) return awaited;
+  if (!release.proof.admits(uid)) return release.unproven;
+  return group.zones.admits(group.zones.of(node)) ? PASS : group.zones.refusal;
+}
+
+/** What people have decided, up to freezes, which end by themselves. */
+function byPeople({ node, ruling }: AssessedNode, { snapshot, rulings }: Gatekeeper): Finding | undefined {
   if (node.held) return HELD;
-  if (paused) return PAUSED;
-  return node.ready ? undefined : NOT_READY;
+  if (snapshot.paused) return PAUSED;
+  return rulings.unknown ?? byPolicy(ruling);
 }
 
-function notYet({ node }: NodeInfo, shadow: ShadowView, keeper: Gatekeeper): GateResult {
-  const finding = backingOff(shadow, keeper) ?? refusedLately(shadow, keeper) ?? outsideWindow(shadow, keeper);
-  return finding ? stopped(finding) : beforeClosing(node.family, shadow, keeper);
+function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | undefined {
+  return against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused`) : undefined);
 }
 
 const HELD = found('Held', 'the node bears the hold annotation');
 const PAUSED = found('Paused', 'the namespace bears the paused annotation');
 const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 
+/** What the second gate says, and when time alone changes it. */
+interface SecondGateResult {
+  readonly stop: Stop | undefined;
+  readonly changesAt: number;
+}
+
 /**
- * The second gate, before a node is disturbed for the version that it has staged (rule L8); undefined where it may be. Under a hold, or
- * where the version is halted, the update is called off. Under a pause, which ends some day, and while the node is not Ready, it waits. A
- * window that has closed stops nothing that has begun.
+ * The second gate, before a node is disturbed for the version that it has staged (rule L8). What is forbidden by now, other than by the pause
+ * of the namespace, is called off: it would hold a slot for as long. A pause, policies that cannot be read, and a node that is not Ready are
+ * waited for. Nothing else stops what has begun: no window that has closed, no zone, and no other policy.
  */
-export function secondGate(info: NodeInfo, { snapshot, releases }: Gatekeeper): Stop | undefined {
-  const { node, shadow } = info;
-  if (!shadow || !isStaged(shadow)) return undefined;
-  if (node.held) return { kind: 'call-off', because: HELD };
-  const refusal =
-    shadow.spec.version == null
-      ? undefined
-      : haltedOn(node, releases.of(node.family, shadow.spec.version), shadow.spec.version);
-  if (refusal) return { kind: 'call-off', because: refusal };
-  if (snapshot.paused) return { kind: 'wait', because: PAUSED };
-  return node.ready ? undefined : { kind: 'wait', because: NOT_READY };
+export function secondGate(info: AssessedNode, keeper: Gatekeeper): SecondGateResult {
+  const { node, shadow, ruling } = info;
+  if (!shadow || !isStaged(shadow)) return GOES_ON;
+  if (node.held) return callOff(HELD);
+  if (keeper.rulings.unknown) return wait(keeper.rulings.unknown);
+  const forbidden = byPolicy(ruling);
+  if (forbidden) return callOff(forbidden);
+  const freeze = frozen(ruling.rules, keeper.now);
+  if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);
+  const { version } = shadow.spec;
+  const release = version == null ? undefined : keeper.groups.of(info)?.releases.of(node.family, version);
+  const { stop, changesAt } = afterFreeze(info, release, keeper);
+  return { stop, changesAt: Math.min(freeze.changesAt, changesAt) };
+}
+
+const GOES_ON: SecondGateResult = { stop: undefined, changesAt: NEVER };
+const callOff = (because: Finding, changesAt = NEVER): SecondGateResult => ({
+  stop: { kind: 'call-off', because },
+  changesAt,
+});
+const wait = (because: Finding): SecondGateResult => ({ stop: { kind: 'wait', because }, changesAt: NEVER });
+
+function afterFreeze(info: AssessedNode, release: OsRelease | undefined, keeper: Gatekeeper): SecondGateResult {
+  const { node } = info;
+  const bad = release && unsound(node, release);
+  if (bad) return bad;
+  if (keeper.snapshot.paused) return wait(PAUSED);
+  if (!node.ready) return wait(NOT_READY);
+  if (release && !release.failed.has(node.uid)) release.proof.disturb(lostAt(info, keeper.settings));
+  return GOES_ON;
+}
+
+/** Proof is counted again: nodes that nobody counted on may have come back, and those that proved the release may be gone. */
+function unsound(node: NodeView, release: OsRelease): SecondGateResult | undefined {
+  const halted = haltedOn(node, release);
+  if (halted) return callOff(halted);
+  if (release.proof.letsThrough(node.uid)) return undefined;
+  return callOff(release.unproven.finding, release.proof.letsThroughAt);
 }
 
 /** How long a refusal is waited out: a budget may be used up only for a moment, while pods of other nodes start. */
@@ -95,68 +157,14 @@ export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusal
 }
 
 /** Why an update was called off, while its agent returns to rest: the same gate keeps the node from starting again. */
-export function stillRefused(info: NodeInfo, keeper: Gatekeeper): GateResult {
+export function stillRefused(info: AssessedNode, keeper: Gatekeeper): GateResult {
   const { status } = info.shadow ?? {};
   if (!info.shadow || !status || !isCalledOff(info.shadow)) return PASS;
   return status.current_version === status.target_version ? PASS : gate(info, status.target_version, keeper);
 }
 
 /** A node that has failed on the version may always try again: its recovery shows that the release is sound. */
-function haltedOn({ uid }: NodeView, { failed, failuresLeft }: OsRelease, version: string): Finding | undefined {
+function haltedOn({ uid }: NodeView, { failed, failuresLeft, version }: OsRelease): Finding | undefined {
   if (failuresLeft > 0 || failed.has(uid)) return undefined;
   return found('RolloutHalted', `too many nodes failed on ${version}`);
-}
-
-/** Until a node has completed it, no more are on their way to a version than may fail on it. */
-function unproven({ uid }: NodeView, release: OsRelease, version: string): Finding | undefined {
-  const { proven, inFlight, failuresLeft, failed } = release;
-  if (proven || inFlight < failuresLeft || failed.has(uid)) return undefined;
-  return found('WaitingForSlot', `no node has completed the update to ${version} yet`);
-}
-
-const MINUTE_MS = 60_000;
-const LONGEST_BACKOFF_MINUTES = 1440;
-
-/**
- * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
- * failed.
- */
-function backingOff({ status, failedAt }: ShadowView, { now }: Gatekeeper): Finding | undefined {
-  if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
-  const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
-  if (until <= now) return undefined;
-  return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
-}
-
-/** Its update was called off because its drain was refused. */
-function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeeper): Finding | undefined {
-  if (snapshot.drainRefusals.size === 0) return undefined;
-  const refusal = snapshot.drainRefusals.get(name);
-  if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return undefined;
-  return { ...drainBlockedFinding(status), until: refusal.retryAt };
-}
-
-/** Where updates start at moments, a node that was offered its update before the last moment is in time. */
-function outsideWindow({ offeredAt }: ShadowView, { ruling }: Gatekeeper): Finding | undefined {
-  const { open, triggeredAt, changesAt } = ruling.window;
-  if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
-  if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
-  return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
-}
-
-/** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
-function beforeClosing(
-  family: string,
-  { lastUpdateMs }: ShadowView,
-  { ruling, releases, now }: Gatekeeper,
-): GateResult {
-  const { open, changesAt } = ruling.window;
-  if (!open || changesAt === undefined) return PASS;
-  if (!ruling.policy.mustFit) return { finding: undefined, changesAt };
-  const neededMs = lastUpdateMs ?? releases.longestUpdateMs(family);
-  const tooLateAt = changesAt - neededMs + 1;
-  if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
-  const minutes = Math.ceil(neededMs / MINUTE_MS);
-  const message = `the window closes before an update of about ${minutes} min would be done`;
-  return { finding: found('OutsideWindow', message), changesAt };
 }

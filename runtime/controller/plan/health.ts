@@ -1,7 +1,8 @@
 import { instantOf } from '../../lib/clock.ts';
-import type { UpdatePolicy } from '../../policy/policy.ts';
 import { upToDate } from './conditions.ts';
 import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak } from './machine.ts';
+import type { UpdatePolicy } from '../../policy/policy.ts';
+import type { Ruling, Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type NodeView,
   type ShadowView,
   type Snapshot,
-  variablesOf,
 } from './snapshot.ts';
 import type { Setback } from './verdict.ts';
 
@@ -36,6 +36,7 @@ interface Health {
 }
 
 export interface AssessedNode extends NodeInfo {
+  readonly ruling: Ruling;
   readonly health: Health;
 }
 
@@ -52,52 +53,60 @@ const WELL: Health = {
   changesAt: NEVER,
 };
 
-type Rules = Settings & Pick<UpdatePolicy, 'soakMs'>;
+interface Rules {
+  readonly rulings: Pick<Rulings, 'of'>;
+  readonly settings: Settings;
+}
+
+/** What one node is measured by. */
+type Measures = Settings & Pick<UpdatePolicy, 'soakMs'>;
 
 /** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, settings: Settings, now: number): readonly AssessedNode[] {
-  const policy = { ...settings, soakMs: variablesOf(snapshot).policy.soakMs };
+export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): readonly AssessedNode[] {
   const assessed: AssessedNode[] = [];
   // A copy that begins with the spread is several times as fast as any other way to add a field.
-  for (const info of nodeInfos(snapshot)) assessed.push({ ...info, health: healthOf(info, policy, now) });
+  for (const info of nodeInfos(snapshot)) {
+    const ruling = rulings.of(info.node.labels);
+    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
+    assessed.push({ ...info, ruling, health });
+  }
   return assessed;
 }
 
-function healthOf(info: NodeInfo, policy: Rules, now: number): Health {
-  if (!info.node.managed) return leavingHealth(info, policy, now);
-  if (isWell(info)) return WELL;
-  const silentFrom = agentSilentFrom(info, policy);
-  const missedFrom = notReturnedFrom(info, policy);
+function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
+  if (!info.node.managed) return leavingHealth(info, measures, now);
+  const silentFrom = agentSilentFrom(info, measures);
+  const missedFrom = notReturnedFrom(info, measures);
   const agentSilent = silentFrom <= now;
   const notReturned = missedFrom <= now;
-  const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, policy);
+  const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, measures);
   const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt]);
-  return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, policy, now), changesAt };
+  return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, measures, now), changesAt };
 }
 
-function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Rules, now: number): Health {
+function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
   if (!shadow || !isGoingDown(node, shadow)) return WELL;
   const until = (shadow.rebootAskedAt ?? NEVER) + returnTimeoutMs;
   return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
 }
 
-function isWell({ node, shadow, silentSince }: NodeInfo): boolean {
-  return node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
+function isUnremarkable({ node, shadow, silentSince }: NodeInfo): boolean {
+  return node.managed && node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
 }
 
 /**
  * A host that is down cannot run its agent, so silence counts from when the node became Ready. Where a node has no shadow yet, it counts
  * from when the node was first seen, Ready or not.
  */
-function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Rules): number {
+function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Measures): number {
   if (silentSince === undefined) return NEVER;
   if (!shadow) return silentSince + agentTimeoutMs;
   return node.ready ? Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs : NEVER;
 }
 
 /** Only a requested reboot counts: a machine that dies at any other moment is no fault of the release (rule F1). */
-function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Rules): number {
+function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Measures): number {
   if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
@@ -113,13 +122,13 @@ interface Trial {
 
 const NO_TRIAL: Trial = { endsAt: NEVER, meanwhile: undefined, result: undefined };
 
-function trialOf({ node, shadow }: NodeInfo, policy: Rules): Trial {
+function trialOf({ node, shadow }: NodeInfo, measures: Measures): Trial {
   if (!shadow) return NO_TRIAL;
-  return isIdle(shadow) ? relapseOf(node, shadow, policy) : soakOf(node, shadow, policy);
+  return isIdle(shadow) ? relapseOf(node, shadow, measures) : soakOf(node, shadow, measures);
 }
 
 /** A reboot can be too short for the node to be seen not Ready, so both times count from the entry into MonitoringUpdate. */
-function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Rules): Trial {
+function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Measures): Trial {
   const { spec, status, stale, stateSeenAt } = shadow;
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
@@ -130,7 +139,7 @@ function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: R
 /**
  * A node that has finished its update still fails its soak where it went not Ready soon after. Later outages are no fault of the release.
  */
-function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Rules): Trial {
+function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Measures): Trial {
   const { finishedAt } = shadow;
   if (ready || finishedAt === undefined) return NO_TRIAL;
   const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
@@ -145,7 +154,7 @@ function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant:
   return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
-function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Rules, now: number): number | undefined {
+function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, now: number): number | undefined {
   const { node, silentSince = -Infinity } = info;
   const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
   // Until its agent has been away for long enough to be rescued, the agent may only be restarting.

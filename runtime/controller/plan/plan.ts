@@ -1,16 +1,20 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { Budget, type Holder } from './budget.ts';
+import { Budgets, type Holder } from './budgets.ts';
 import type { CallOff, Command, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
+import { Dependencies } from './dependencies.ts';
+import { Families } from './families.ts';
 import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
+import { type Group, Groups } from './groups.ts';
 import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
-import { type Halted, type OsReleaseName, OsReleases } from './releases.ts';
-import type { PolicyReport } from './report.ts';
+import type { Halted, PolicyRelease } from './releases.ts';
+import { type PolicyReport, reportOn } from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
+import { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
-import { type ShadowView, type Snapshot, variablesOf } from './snapshot.ts';
+import type { ShadowView, Snapshot } from './snapshot.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import { drainBlockedFinding, type Stop, type Verdict } from './verdict.ts';
 import { judge, type Warning, warningsFor } from './verdicts.ts';
@@ -24,7 +28,7 @@ export interface Plan {
   /** Versions that no further node may start on. */
   readonly halted: readonly Halted[];
   /** Versions that nodes wait for. */
-  readonly offered: readonly OsReleaseName[];
+  readonly offered: readonly PolicyRelease[];
   readonly warnings: readonly Warning[];
   /** One for each policy that is a resource, by name. */
   readonly policies: readonly PolicyReport[];
@@ -36,33 +40,50 @@ export interface Plan {
 
 /** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
-  const fleet = assess(snapshot, settings, now);
+  const rulings = new Rulings(snapshot);
+  const fleet = assess(snapshot, { rulings, settings }, now);
   const managed = fleet.filter(({ node }) => node.managed);
+  const groups = new Groups(rulings, managed, { ...settings, now });
   const withheld = new Withheld(snapshot, now);
-  const ruling = variablesOf(snapshot);
-  const releases = new OsReleases(managed, ruling.policy.maxFailed);
-  const keeper: Gatekeeper = { snapshot, settings, ruling, releases, withheld, now };
-  const budget = new Budget(fleet, snapshot, settings);
-  const starts = chooseStarts(managed, budget, keeper);
+  const [families, dependencies] = [new Families(managed), new Dependencies(groups)];
+  const keeper: Gatekeeper = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
+  const budgets = new Budgets(fleet, snapshot, { groups, settings });
+  const starts = chooseStarts(managed, budgets, keeper);
   const { stops, stopsAt } = stopsOf(managed, starts, keeper);
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
-  const warnings = warningsFor(fleet, settings);
+  const warnings = warningsFor(fleet, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
   const { judged, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
   const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
-  const times = [healthsAt(fleet, now), starts.changesAt, stopsAt, changesAt];
+  const policies = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
+  const times = [healthsAt(fleet, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
+  times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
     commands: [...commands, ...withheld.due(conditions)],
     verdicts: judged.map(({ verdict }) => verdict),
-    halted: releases.halted(),
-    offered: releases.offered(),
+    ...offers(groups),
     warnings,
-    policies: [],
-    budget: { capacity: budget.capacity, holders: budget.holders },
+    policies,
+    budget: { capacity: budgets.capacity, holders: budgets.holders },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };
+}
+
+/** What nodes wait for, and what of it no further node may start on. */
+function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
+  const offered: PolicyRelease[] = [];
+  const halted: Halted[] = [];
+  for (const { rules, releases } of all) {
+    for (const { family, version, release } of releases.all) {
+      if (!release.wanted) continue;
+      const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
+      offered.push(name);
+      if (release.failuresLeft <= 0) halted.push({ ...name, failures: release.failed.size });
+    }
+  }
+  return { offered, halted };
 }
 
 /** Also of nodes that are no longer managed: what they leave behind is cleaned up when its time has come. */
@@ -76,24 +97,30 @@ function healthsAt(fleet: readonly AssessedNode[], now: number): number {
 /** By UID of the node. */
 type Stops = ReadonlyMap<string, Stop>;
 
-/** Which updates do not go on, and when time alone stops another. */
+/** Which updates do not go on, and when time alone stops another, or lets one go on, among the nodes of a policy. */
 function stopsOf(
   managed: readonly AssessedNode[],
-  { waiting }: Starts,
+  { waiting, isCapped }: Starts,
   keeper: Gatekeeper,
-): { readonly stops: Stops; readonly stopsAt: number } {
+): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
   const stops = new Map<string, Stop>();
-  const times: number[] = [];
+  const stopsAt = new Map<Group | undefined, number>();
+  const note = (group: Group | undefined, instant: number): void => {
+    if (instant !== NEVER) stopsAt.set(group, nextAfter(keeper.now, [instant, stopsAt.get(group) ?? NEVER]));
+  };
   for (const info of managed) {
     const { node, shadow } = info;
-    const stop = secondGate(info, keeper);
+    const group = keeper.groups.of(info);
+    const { stop, changesAt } = secondGate(info, keeper);
+    note(group, changesAt);
     if (stop) stops.set(node.uid, stop);
-    if (stop || !waiting) continue;
+    const isWaitedFor = isCapped || (group !== undefined && waiting.has(group));
+    if (stop || !isWaitedFor) continue;
     const endsAt = callOffAt(info, keeper.snapshot);
     if (endsAt <= keeper.now) stops.set(node.uid, { kind: 'call-off', because: drainBlockedFinding(shadow?.status) });
-    else if (endsAt !== NEVER) times.push(endsAt);
+    else note(group, endsAt);
   }
-  return { stops, stopsAt: nextAfter(keeper.now, times) };
+  return { stops, stopsAt };
 }
 
 interface Decided {

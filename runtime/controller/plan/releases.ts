@@ -1,80 +1,88 @@
-import { instantOf } from '../../lib/clock.ts';
-import { compareSemver } from '../../shadow/semver.ts';
+import { failedOn } from './blame.ts';
+import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
-import { failureBudget, type Quantity } from '../../policy/quantity.ts';
-import { isActive, isIdle, type NodeView, type ShadowView } from './snapshot.ts';
-
-/** How a version does on the hosts that it is made for. */
-export interface OsRelease {
-  /** UIDs of the nodes that failed on it, as far as the release is to blame. */
-  readonly failed: ReadonlySet<string>;
-  /** Nodes that may fail on it yet before it is halted; a node that has failed on it before counts once. */
-  readonly failuresLeft: number;
-  /** A node that runs it is at rest and Ready, and its agent lives. */
-  readonly proven: boolean;
-  /** Nodes on their way to it, for all that is known, that have not failed on it. */
-  readonly inFlight: number;
-}
+import { lostAt, Proof, type ProvingRules } from './proof.ts';
+import { NEVER } from './requeue.ts';
+import { isActive, isIdle, type ShadowView } from './snapshot.ts';
+import { found, listed, type Refusal } from './verdict.ts';
 
 export interface OsReleaseName {
   readonly family: string;
   readonly version: string;
 }
 
-/** A version that failed too often. */
-export interface Halted extends OsReleaseName {
-  /** Whose nodes failed on it; absent for those that the controller's variables rule. */
+/** A release, and whose nodes it is about. */
+export interface PolicyRelease extends OsReleaseName {
+  /** Absent for the nodes that the controller's variables rule. */
   readonly policy?: string;
+}
+
+/** A version that failed too often. */
+export interface Halted extends PolicyRelease {
   /** Nodes that failed on it. */
   readonly failures: number;
 }
 
-/** How all OS releases do. This is counted from the shadows for each plan, and nothing is remembered. */
+/** How a version does on the nodes of one family that one policy rules. */
+export interface OsRelease {
+  readonly version: string;
+  readonly proof: Proof;
+  /** UIDs of the nodes that failed on it, as far as the release is to blame. */
+  readonly failed: ReadonlySet<string>;
+  /** Nodes that may fail on it yet before it is halted; a node that has failed on it before counts once. */
+  readonly failuresLeft: number;
+  /** Nodes wait for it. */
+  readonly wanted: boolean;
+  /** Nodes are on their way to it. */
+  readonly isUnderWay: boolean;
+  /**
+   * When it is proven, and no node waits for it or is on its way to it, if all stays as it is: milliseconds since the Unix epoch. Nodes that
+   * are held, not Ready, silent or failed do not wait, and those that are lost are on their way no more.
+   */
+  readonly completeAt: number;
+  /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
+  readonly unproven: Refusal;
+}
+
+/** What the nodes of a family run and are offered. */
+export interface Kin {
+  readonly members: number;
+  /** The newest version that any of them runs; undefined where none has said so. */
+  readonly newest: string | undefined;
+  /** Versions that nodes wait for. */
+  readonly offered: ReadonlySet<string>;
+}
+
+/** How all OS releases do on the nodes of one policy. This is counted from the shadows for each plan, and nothing is remembered. */
 export class OsReleases {
   readonly #families = new Map<string, Family>();
-  readonly #maxFailed: Quantity;
+  readonly #rules: ProvingRules;
 
-  /** @param managed nodes of the fleet */
-  constructor(managed: readonly AssessedNode[], maxFailed: Quantity) {
-    this.#maxFailed = maxFailed;
-    for (const info of managed) this.#count(info);
+  /** @param members managed nodes that the policy rules */
+  constructor(members: readonly AssessedNode[], rules: ProvingRules) {
+    this.#rules = rules;
+    for (const info of members) this.#count(info);
+    for (const family of this.#families.values()) family.settle();
   }
 
   of(family: string, version: string): OsRelease {
-    const found = this.#families.get(family);
-    return found?.tallies.get(version) ?? new Tally(found ?? new Family(this.#maxFailed));
+    return this.#family(family).tally(version);
   }
 
-  /** The longest that a last update took on a node of the family, milliseconds; 0 where none is known. */
-  longestUpdateMs(family: string): number {
-    return this.#families.get(family)?.longestMs ?? 0;
+  family(name: string): Kin {
+    return this.#family(name);
   }
 
-  /** By family, the newest version that any of its hosts runs or is offered. */
-  newest(): ReadonlyMap<string, string> {
-    const newest = new Map<string, string>();
-    for (const [name, { tallies }] of this.#families) {
-      const known = [...tallies].filter(([, { onHosts }]) => onHosts).map(([version]) => version);
-      if (known.length > 0) newest.set(name, known.reduce(newerOf));
-    }
-    return newest;
-  }
-
-  /** Versions that nodes wait for. */
-  offered(): readonly OsReleaseName[] {
-    return this.#wanted().map(({ family, version }) => ({ family, version }));
-  }
-
-  /** Versions that nodes wait for and that no further node may start on. */
-  halted(): readonly Halted[] {
-    return this.#wanted()
-      .filter(({ tally }) => tally.failuresLeft <= 0)
-      .map(({ family, version, tally }) => ({ family, version, failures: tally.failed.size }));
+  /** Each version that a node runs, waits for, is on its way to or has failed on. */
+  get all(): readonly (OsReleaseName & { readonly release: OsRelease })[] {
+    return [...this.#families].flatMap(([family, { tallies }]) =>
+      [...tallies].filter(([, { isKnown }]) => isKnown).map(([version, release]) => ({ family, version, release })),
+    );
   }
 
   /** The node is on its way to the version. */
-  begin({ family, uid }: NodeView, version: string): void {
-    this.#family(family).tally(version).begin(uid);
+  begin(info: AssessedNode, version: string): void {
+    this.#family(info.node.family).tally(version).begin(info);
   }
 
   #count(info: AssessedNode): void {
@@ -82,124 +90,136 @@ export class OsReleases {
     const family = this.#family(node.family);
     family.members += 1;
     if (!shadow?.status) return;
-    family.longestMs = Math.max(family.longestMs, shadow.lastUpdateMs ?? 0);
     const { current_version: current, target_version: target } = shadow.status;
-    const running = family.tally(current);
-    running.onHosts = true;
-    if (isProof(info, shadow)) running.proven = true;
-    if (current !== target) family.tally(target).want();
     for (const version of failedOn(shadow, health)) family.tally(version).failed.add(node.uid);
-    if (isInDoubt(info, shadow)) family.inDoubt.add(node.uid);
-    else if (isActive(shadow) && shadow.spec.version != null) family.tally(shadow.spec.version).begin(node.uid);
+    const running = family.tally(current);
+    running.isRun = true;
+    if (isIdle(shadow)) running.rest(info, shadow);
+    if (current !== target) family.tally(target).want(info);
+    if (isInDoubt(info, shadow)) family.inDoubt.push(info);
+    else if (isActive(shadow) && shadow.spec.version != null) family.tally(shadow.spec.version).begin(info);
   }
 
   #family(name: string): Family {
     const known = this.#families.get(name);
     if (known) return known;
-    const family = new Family(this.#maxFailed);
+    const family = new Family(this.#rules);
     this.#families.set(name, family);
     return family;
-  }
-
-  #wanted(): (OsReleaseName & { readonly tally: Tally })[] {
-    return [...this.#families].flatMap(([family, { tallies }]) =>
-      [...tallies].filter(([, { wanted }]) => wanted).map(([version, tally]) => ({ family, version, tally })),
-    );
   }
 }
 
 /** Hosts of one variant and architecture. */
-class Family {
+class Family implements Kin {
   members = 0;
-  longestMs = 0;
-  /** UIDs of nodes that are on their way to nobody knows which version. */
-  readonly inDoubt = new Set<string>();
   readonly tallies = new Map<string, Tally>();
-  readonly #maxFailed: Quantity;
+  /** On their way to nobody knows which version. */
+  readonly inDoubt: AssessedNode[] = [];
+  readonly #rules: ProvingRules;
 
-  constructor(maxFailed: Quantity) {
-    this.#maxFailed = maxFailed;
+  constructor(rules: ProvingRules) {
+    this.#rules = rules;
   }
 
-  get failureBudget(): number {
-    return failureBudget(this.#maxFailed, this.members);
+  get newest(): string | undefined {
+    const running = [...this.tallies].filter(([, { isRun }]) => isRun).map(([version]) => version);
+    return running.length === 0 ? undefined : running.reduce(newerOf);
+  }
+
+  get offered(): ReadonlySet<string> {
+    return new Set([...this.tallies].filter(([, { wanted }]) => wanted).map(([version]) => version));
   }
 
   tally(version: string): Tally {
     const known = this.tallies.get(version);
     if (known) return known;
-    const tally = new Tally(this);
+    const tally = new Tally(version, this, this.#rules);
     this.tallies.set(version, tally);
     return tally;
+  }
+
+  /** Once every node has been counted. */
+  settle(): void {
+    for (const info of this.inDoubt) for (const tally of this.tallies.values()) tally.begin(info);
   }
 }
 
 class Tally implements OsRelease {
   readonly failed = new Set<string>();
-  proven = false;
-  /** A node waits for it. */
+  readonly proof: Proof;
+  isRun = false;
   wanted = false;
-  /** A host runs it, or is offered it. */
-  onHosts = false;
-  readonly #family: Family;
-  #begun = 0;
+  readonly version: string;
+  readonly #rules: ProvingRules;
+  /** Names of the nodes that run it or are on their way to it: who can prove it. */
+  readonly #canaries: string[] = [];
+  #underWay = 0;
+  #isAwaited = false;
+  /** When the last of those on their way to it is lost. */
+  #underWayUntil = -Infinity;
+  #unproven: Refusal | undefined;
 
-  constructor(family: Family) {
-    this.#family = family;
+  constructor(version: string, family: Pick<Family, 'members'>, rules: ProvingRules) {
+    this.version = version;
+    this.#rules = rules;
+    this.proof = new Proof(rules, family, this.failed);
   }
 
-  get inFlight(): number {
-    const { inDoubt } = this.#family;
-    const failedInDoubt = inDoubt.size === 0 ? 0 : [...this.failed].filter((uid) => inDoubt.has(uid)).length;
-    return this.#begun + inDoubt.size - failedInDoubt;
+  get isKnown(): boolean {
+    return this.isRun || this.wanted || this.isUnderWay || this.failed.size > 0;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#underWay > 0;
   }
 
   get failuresLeft(): number {
-    return this.#family.failureBudget - this.failed.size;
+    return this.proof.mayFail - this.failed.size;
   }
 
-  want(): void {
+  get completeAt(): number {
+    return this.#isAwaited ? NEVER : Math.max(this.proof.provenAt, this.#underWayUntil);
+  }
+
+  get unproven(): Refusal {
+    this.#unproven ??= this.#refuse();
+    return this.#unproven;
+  }
+
+  rest(info: AssessedNode, shadow: ShadowView): void {
+    if (this.failed.has(info.node.uid)) return;
+    this.#canaries.push(info.node.name);
+    this.proof.rest(info, shadow);
+  }
+
+  want({ node, health }: AssessedNode): void {
     this.wanted = true;
-    this.onHosts = true;
+    if (node.ready && !node.held && !health.agentSilent && !this.failed.has(node.uid)) this.#isAwaited = true;
   }
 
-  begin(uid: string): void {
-    if (!this.failed.has(uid)) this.#begun += 1;
+  begin(info: AssessedNode): void {
+    this.#unproven = undefined;
+    this.#underWay += 1;
+    this.#canaries.push(info.node.name);
+    if (this.failed.has(info.node.uid)) return;
+    const goneAt = lostAt(info, this.#rules);
+    this.proof.begin(goneAt);
+    if (isDisturbed(info.shadow, this.version)) this.proof.disturb(goneAt);
+    this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
+  }
+
+  #refuse(): Refusal {
+    const { provenAt, admitsAt } = this.proof;
+    const message = `${this.version} is yet to be proven by ${listed(this.#canaries)}`;
+    return { finding: found('Unproven', message, provenAt === NEVER ? undefined : provenAt), changesAt: admitsAt };
   }
 }
 
-function isProof({ node, silentSince }: AssessedNode, shadow: ShadowView): boolean {
-  return isIdle(shadow) && node.ready && silentSince === undefined;
-}
-
-const NONE: readonly string[] = [];
-
-/** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
-function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
-  const current = shadow.status?.current_version;
-  const recorded = recordedFailures(shadow);
-  const past = recorded.length === 0 ? recorded : recorded.filter((version) => version !== current);
-  if (!notReturned && soak !== 'failed') return past;
-  const present = notReturned ? shadow.spec.version : current;
-  return present == null ? past : [...past, present];
-}
-
-function recordedFailures({ spec, status }: ShadowView): readonly string[] {
-  const recorded = status?.failed_versions ?? NONE;
-  return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;
-}
-
-/**
- * Whether the last failure has no record, because an older agent has reported it or the CRD drops the newer fields. It is then blamed on
- * the release. Under an older apiserver the record of an earlier failure stays in the status, with another time. Both times are by the
- * node's clock.
- */
-function isFailureUnrecorded(status: ShadowView['status']): boolean {
-  if (!status || status.crash_count === 0) return false;
-  const { last_failure: recorded, failed_versions: versions } = status;
-  if (!recorded) return versions == null;
-  const failedAt = instantOf(status.state_transition_failure_timestamp);
-  return failedAt !== undefined && (instantOf(recorded.time) ?? failedAt) < failedAt;
+/** For the version, its node was, or is being, taken out of service. */
+function isDisturbed(shadow: ShadowView | undefined, version: string): boolean {
+  const { state } = shadow?.spec ?? {};
+  if (state === 'RebootedIntoUpdate' || state === 'MonitoringUpdate') return true;
+  return shadow?.status?.current_version === version;
 }
 
 /**
@@ -208,8 +228,4 @@ function isFailureUnrecorded(status: ShadowView['status']): boolean {
  */
 function isInDoubt({ slot }: AssessedNode, shadow: ShadowView): boolean {
   return slot !== undefined && (shadow.stale || slot.writes === 'unknown');
-}
-
-function newerOf(a: string, b: string): string {
-  return compareSemver(a, b) < 0 ? b : a;
 }

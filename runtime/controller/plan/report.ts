@@ -1,5 +1,11 @@
 import type { PolicyNodes } from '../../policy/model.ts';
+import type { Group } from './groups.ts';
+import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './releases.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import { isActive } from './snapshot.ts';
+import type { Starts } from './starts.ts';
+import { type Finding, listed } from './verdict.ts';
 
 /** What the status of a policy's resource is made of. */
 export interface PolicyReport {
@@ -8,7 +14,7 @@ export interface PolicyReport {
   /** Of the spec that all of this is about. */
   readonly generation: number;
   readonly nodes: PolicyNodes;
-  /** Every release that a node it rules runs, waits for or has failed on. */
+  /** Every release that a node it rules runs, waits for, is on its way to or has failed on; none where the policy cannot be obeyed. */
   readonly releases: readonly ReleaseReport[];
   readonly accepted: ConditionReport;
   readonly progressing: ConditionReport;
@@ -33,4 +39,131 @@ export interface ConditionReport {
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
+}
+
+/** What was decided on the nodes of all policies. */
+interface Outcome {
+  readonly starts: Starts;
+  /** When time alone changes what becomes of updates that run. */
+  readonly stopsAt: ReadonlyMap<Group | undefined, number>;
+}
+
+/** What there is to say of the nodes that a policy rules; undefined for the policy of the variables, which has no status. */
+export function reportOn(group: Group, outcome: Outcome): PolicyReport | undefined {
+  const { view, rules, releases } = group;
+  if (!view.resource || rules.name === undefined) return undefined;
+  const { uid, generation } = view.resource;
+  const nextChangeAt = changesAt(group, outcome);
+  return {
+    name: rules.name,
+    uid,
+    generation,
+    nodes: countOf(group),
+    releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group.now)),
+    accepted: accepted(group),
+    progressing: progressing(group, outcome.starts),
+    halted: halted(group),
+    nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
+  };
+}
+
+type Known = Group['releases']['all'][number];
+
+function releaseOf({ family, version, release }: Known, now: number): ReleaseReport {
+  return {
+    family,
+    version,
+    offered: release.wanted || release.isUnderWay,
+    proven: release.proof.proven,
+    complete: release.completeAt <= now,
+    failed: release.failed.size,
+  };
+}
+
+function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
+  const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER];
+  for (const { release } of group.releases.all) times.push(release.proof.provenAt, release.completeAt);
+  for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
+  return nextAfter(group.now, times);
+}
+
+function countOf(group: Group): PolicyNodes {
+  const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
+  for (const info of group.members) {
+    const standing = standingOf(info, group);
+    if (standing) counts[standing] += 1;
+  }
+  return { selected: group.members.length, ...counts };
+}
+
+/** Undefined where its agent has not reported yet. */
+function standingOf({ node, shadow, health }: AssessedNode, { releases }: Group): Standing | undefined {
+  const { status } = shadow ?? {};
+  if (!shadow || !status) return undefined;
+  if (health.notReturned || health.soak === 'failed') return 'failed';
+  if (isActive(shadow)) return 'updating';
+  if (status.current_version === status.target_version) return 'upToDate';
+  const hasFailed = status.crash_count > 0 || releases.of(node.family, status.target_version).failed.has(node.uid);
+  return hasFailed ? 'failed' : 'waiting';
+}
+
+type Standing = Exclude<keyof PolicyNodes, 'selected'>;
+
+function accepted({ view, against }: Group): ConditionReport {
+  if (view.kind === 'broken') return { status: 'False', reason: 'Invalid', message: view.policy.faults.join('; ') };
+  if (against) return { status: 'False', reason: 'DependencyCycle', message: against.message };
+  return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
+}
+
+function progressing({ members }: Group, { commands, findings }: Starts): ConditionReport {
+  const starting = new Set(commands.map(({ nodeUid }) => nodeUid));
+  const isUpdating = members.some(
+    ({ node, shadow }) => starting.has(node.uid) || (shadow !== undefined && isActive(shadow)),
+  );
+  const nearest = nearestOf(members, findings);
+  if (isUpdating) {
+    const others = nearest ? `; others wait: ${nearest.message}` : '';
+    return { status: 'True', reason: 'Updating', message: `nodes are being updated${others}` };
+  }
+  if (nearest) return { status: 'False', reason: nearest.reason, message: nearest.message };
+  if (members.length === 0) return { status: 'False', reason: 'NoNodes', message: 'the policy rules no managed node' };
+  return { status: 'False', reason: 'UpToDate', message: 'no node waits for an update' };
+}
+
+/** Of all that keeps nodes from starting, what keeps the one that is nearest to its start. */
+function nearestOf(members: readonly AssessedNode[], findings: Starts['findings']): Finding | undefined {
+  let nearest: Finding | undefined;
+  for (const { node } of members) {
+    const finding = findings.get(node.uid);
+    if (finding && (!nearest || NEARNESS.indexOf(finding.reason) < NEARNESS.indexOf(nearest.reason))) nearest = finding;
+  }
+  return nearest;
+}
+
+/** The order of the gates, from the last one on. */
+const NEARNESS: readonly Finding['reason'][] = [
+  'WaitingForSlot',
+  'ZoneBusy',
+  'Unproven',
+  'WaitingForPolicy',
+  'WriteRefused',
+  'Pausing',
+  'OutsideWindow',
+  'DrainBlocked',
+  'BackingOff',
+  'RolloutHalted',
+  'NodeNotReady',
+  'Frozen',
+  'Paused',
+  'PolicyInvalid',
+  'Held',
+];
+
+function halted({ releases }: Group): ConditionReport {
+  const stopped = releases.all.filter(({ release }) => release.wanted && release.failuresLeft <= 0);
+  if (stopped.length === 0) return { status: 'False', reason: 'NotHalted', message: 'no release is halted' };
+  const names = stopped.map(
+    ({ family, version, release }) => `${version} on ${family} (${release.failed.size} failed)`,
+  );
+  return { status: 'True', reason: 'RolloutHalted', message: `too many nodes failed: ${listed(names)}` };
 }

@@ -1,93 +1,153 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import type { Budget } from './budget.ts';
+import type { Budgets } from './budgets.ts';
 import type { Start } from './commands.ts';
-import { type Gatekeeper, gate } from './gates.ts';
+import { type Gatekeeper, othersGate, ownGate } from './gates.ts';
+import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { startable } from './machine.ts';
+import { type Candidate, inTurn } from './order.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { compare, type NodeInfo, type ShadowView } from './snapshot.ts';
-import { type Finding, found } from './verdict.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
+import { type Finding, found, QUEUED, type Refusal } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
   /** By UID of the node, what keeps it from starting the update that it is offered. */
   readonly findings: ReadonlyMap<string, Finding>;
-  /** Somebody could start but for the slots that others take, or for the proof that others owe. */
-  readonly waiting: boolean;
-  /** When time alone changes any of this. */
-  readonly changesAt: number;
+  /** Under which policies somebody could start but for what others take, or for the proof that others owe. */
+  readonly waiting: ReadonlySet<Group>;
+  /** Somebody could start but for what others take, under whichever policy. */
+  readonly isCapped: boolean;
+  /** When time alone changes any of this for the nodes of a policy. */
+  readonly changesAt: ReadonlyMap<Group, number>;
 }
 
-interface Candidate {
-  readonly info: NodeInfo;
-  readonly shadow: ShadowView;
-  readonly version: string;
-  /** The controller runs on it. */
-  readonly isOwn: boolean;
-  readonly crashes: number;
-  /** It may start. If not, its last update is still being cleaned up, or its last start is in doubt. */
-  readonly isReady: boolean;
+/** Gives what is left of the budgets to those whose turn it is. @param managed nodes of the fleet */
+export function chooseStarts(managed: readonly AssessedNode[], budgets: Budgets, keeper: Gatekeeper): Starts {
+  const round = new Round(budgets, keeper);
+  for (const info of managed) round.consider(info);
+  return round.end();
 }
 
-/**
- * Gives what is left of the budget to those whose turn it is.
- * @param managed nodes of the fleet
- */
-export function chooseStarts(managed: readonly AssessedNode[], budget: Budget, keeper: Gatekeeper): Starts {
-  const commands: Start[] = [];
-  const findings = new Map<string, Finding>();
-  const changes: number[] = [];
-  let position = 0;
-  for (const { info, shadow, version, isReady } of candidates(managed, keeper.settings.ownNode)) {
-    const { node } = info;
-    const { finding, changesAt } = gate(info, version, keeper);
-    if (changesAt !== NEVER) changes.push(changesAt);
-    const kept = isReady ? finding : cleaningUp(finding);
-    const queued = kept ? undefined : budget.take(node.uid);
-    if (kept) findings.set(node.uid, kept);
-    else if (queued) findings.set(node.uid, { ...queued, position: ++position });
-    else {
-      keeper.releases.begin(node, version);
-      commands.push(startOf(info, shadow, { version, now: keeper.now }));
+interface Waiting {
+  readonly candidate: Candidate;
+  readonly group: Group;
+}
+
+class Round {
+  readonly #budgets: Budgets;
+  readonly #keeper: Gatekeeper;
+  readonly #commands: Start[] = [];
+  readonly #findings = new Map<string, Finding>();
+  readonly #changesAt = new Map<Group, number>();
+  /** Those that only others keep from starting. */
+  readonly #ready = new Map<Group, Candidate[]>();
+  /** The node that the controller runs on: its drain interrupts the controller, so it is last of all. */
+  #own: Waiting | undefined;
+  /** Who was offered a place and did not start, in their turn. */
+  readonly #left: Waiting[] = [];
+
+  constructor(budgets: Budgets, keeper: Gatekeeper) {
+    this.#budgets = budgets;
+    this.#keeper = keeper;
+  }
+
+  consider(info: AssessedNode): void {
+    const candidate = candidateOf(info);
+    if (!candidate) return;
+    const { finding, changesAt } = ownGate(info, candidate.version, this.#keeper);
+    const group = this.#keeper.groups.of(info);
+    if (group) this.#note(group, changesAt);
+    const kept = isCleanedUp(info, candidate.shadow) ? finding : (finding ?? CLEANING_UP);
+    if (kept) this.#findings.set(info.node.uid, kept);
+    else if (!group) return;
+    else if (info.node.name === this.#keeper.settings.ownNode) this.#own = { candidate, group };
+    else this.#enqueue({ candidate, group });
+  }
+
+  /** Policies come in their turn, and each offers what there is to its nodes in theirs. */
+  end(): Starts {
+    for (const group of this.#keeper.groups.all) {
+      inTurn(this.#ready.get(group) ?? [], group.zones, (candidate) => this.#offer({ candidate, group }));
+    }
+    if (this.#own) this.#offer(this.#own);
+    const told = this.#tell();
+    return { commands: this.#commands, findings: this.#findings, changesAt: this.#changesAt, ...told };
+  }
+
+  #enqueue({ candidate, group }: Waiting): void {
+    const ready = this.#ready.get(group);
+    if (ready) ready.push(candidate);
+    else this.#ready.set(group, [candidate]);
+  }
+
+  /** @returns whether it waits for a place, and for nothing else */
+  #offer(waiting: Waiting): boolean {
+    const { candidate, group } = waiting;
+    const { info, version } = candidate;
+    const isKept = othersGate(info, { version, group }, this.#keeper).finding !== undefined;
+    if (!isKept && this.#budgets.take(info, group)) {
+      group.releases.begin(info, version);
+      this.#commands.push(startOf(candidate, this.#keeper.now));
+      return false;
+    }
+    this.#left.push(waiting);
+    return !isKept;
+  }
+
+  /** Says of those that were left what keeps them now that all starts are known: the next plan says the same. */
+  #tell(): Pick<Starts, 'waiting' | 'isCapped'> {
+    const waiting = new Set<Group>();
+    const positions = new Map<Group, number>();
+    let isCapped = false;
+    for (const { candidate, group } of this.#left) {
+      const { info, version } = candidate;
+      const others = othersGate(info, { version, group }, this.#keeper);
+      if (others.finding) {
+        this.#say(info, group, { finding: others.finding, changesAt: others.changesAt });
+        if (QUEUED.has(others.finding.reason)) waiting.add(group);
+        continue;
+      }
+      const position = (positions.get(group) ?? 0) + 1;
+      positions.set(group, position);
+      const { finding, changesAt } = this.#budgets.refusal(info, group);
+      this.#say(info, group, { finding: { ...finding, position }, changesAt });
+      if (this.#budgets.isCapped(info, group)) isCapped = true;
+      else waiting.add(group);
+    }
+    return { waiting, isCapped };
+  }
+
+  #say({ node }: AssessedNode, group: Group, { finding, changesAt }: Refusal): void {
+    this.#findings.set(node.uid, finding);
+    this.#note(group, changesAt);
+  }
+
+  #note(group: Group, changesAt: number): void {
+    const { now } = this.#keeper;
+    if (changesAt !== NEVER) {
+      this.#changesAt.set(group, nextAfter(now, [changesAt, this.#changesAt.get(group) ?? NEVER]));
     }
   }
-  const waiting = [...findings.values()].some((one) => one.reason === 'WaitingForSlot' && one !== CLEANING_UP);
-  return { commands, findings, waiting, changesAt: nextAfter(keeper.now, [...changes, budget.changesAt]) };
 }
 
-/** Nodes with an update to start, in their turn. One without an agent, or not back from its last update, starts nothing. */
-function candidates(managed: readonly AssessedNode[], ownNode: string): Candidate[] {
-  const all: Candidate[] = [];
-  for (const info of managed) {
-    const { shadow, node, health } = info;
-    const version = shadow && startable(shadow);
-    if (!shadow || version === undefined || health.agentSilent || health.notReturned) continue;
-    const crashes = shadow.status?.crash_count ?? 0;
-    all.push({ info, shadow, version, isOwn: node.name === ownNode, crashes, isReady: isCleanedUp(info, shadow) });
-  }
-  return all.toSorted(startOrder);
+/** A node with an update to start. One without an agent, or not back from its last update, starts nothing. */
+function candidateOf(info: AssessedNode): Candidate | undefined {
+  const { shadow, health } = info;
+  const version = shadow && startable(shadow);
+  if (!shadow || version === undefined || health.agentSilent || health.notReturned) return undefined;
+  return { info, shadow, version, crashes: shadow.status?.crash_count ?? 0 };
 }
 
+/** Its last update has been cleaned up after, and its last start is not in doubt. */
 function isCleanedUp({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
   return !shadow.stale && !node.marks && slot?.writes !== 'unknown';
-}
-
-/**
- * Who starts first. The node that the controller runs on is last of all, because its drain interrupts the controller. Then those with the
- * fewest failures (`crash_count`) come first; then the name decides.
- */
-function startOrder(a: Candidate, b: Candidate): number {
-  return Number(a.isOwn) - Number(b.isOwn) || a.crashes - b.crashes || compare(a.info.node.name, b.info.node.name);
 }
 
 /** It does not wait for another node's slot, but for the controller to clean up after its own last update. */
 const CLEANING_UP = found('WaitingForSlot', 'what is left of its last update is being settled');
 
-/** Where people or time keep the node as well, that is the finding. */
-const cleaningUp = (finding: Finding | undefined): Finding =>
-  finding && finding.reason !== 'WaitingForSlot' ? finding : CLEANING_UP;
-
-function startOf({ node }: NodeInfo, shadow: ShadowView, { version, now }: { version: string; now: number }): Start {
+function startOf({ info: { node }, shadow, version }: Candidate, now: number): Start {
   return {
     kind: 'start',
     node: node.name,

@@ -1,5 +1,6 @@
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
+import { NEVER } from './requeue.ts';
 
 /** Why a node is not being updated, or what its update is at. */
 export const REASONS = [
@@ -14,6 +15,13 @@ export const REASONS = [
   'RolloutHalted',
   'Paused',
   'Held',
+  'PolicyInvalid',
+  'PolicyConflict',
+  'Frozen',
+  'Pausing',
+  'WaitingForPolicy',
+  'Unproven',
+  'ZoneBusy',
   'AgentSilent',
   'NotReturned',
   'SoakFailed',
@@ -23,6 +31,9 @@ export const REASONS = [
   'WriteRefused',
 ] as const;
 export type Reason = (typeof REASONS)[number];
+
+/** Verdicts on nodes that wait for others of the fleet to be updated, or to show that the release is sound. */
+export const QUEUED: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'Unproven', 'ZoneBusy']);
 
 /** The one answer for a node. */
 export interface Verdict {
@@ -54,7 +65,8 @@ export const isSetback = (verdict: Verdict): verdict is Setback => SETBACKS.some
 export type Finding = Omit<Verdict, 'node' | 'policy'>;
 
 /** The finding comes first: a copy that begins with it is several times as fast, and a plan makes one for each node. */
-export const verdictOn = (node: string, finding: Finding): Verdict => ({ ...finding, node });
+export const verdictOn = (node: string, finding: Finding, policy: string | undefined): Verdict =>
+  policy === undefined ? { ...finding, node } : { ...finding, node, policy };
 
 /** What becomes of an update that does not go on: it is called off, or its node waits where it is, slot and all. */
 export interface Stop {
@@ -82,12 +94,29 @@ export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): 
   const { started_at, blocked_by = [] } = status?.drain ?? {};
   const since = instantOf(started_at);
   return {
-    ...found('DrainBlocked', `the drain waits for ${shortList(blocked_by)}`),
+    ...found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`),
     ...(since !== undefined && { since }),
   };
 }
 
-function shortList(names: readonly string[]): string {
+/** Some of the names, in order. */
+export function listed(names: readonly string[]): string {
   const shown = names.toSorted().slice(0, 3).join(', ');
   return names.length > 3 ? `${shown} and more` : shown;
 }
+
+/** What a gate says. */
+export interface GateResult {
+  /** Undefined = pass. */
+  readonly finding: Finding | undefined;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+/** A result that stops. */
+export type Refusal = GateResult & { readonly finding: Finding };
+
+export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
+
+/** Time changes this result at the instant that the finding names, or never. */
+export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });

@@ -1,6 +1,7 @@
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Status } from '../../shadow/model.ts';
-import { type GateResult, type Gatekeeper, PASS, stillRefused } from './gates.ts';
+import { type Gatekeeper, stillRefused } from './gates.ts';
+import type { Groups } from './groups.ts';
 import { type AssessedNode, progressDeadline } from './health.ts';
 import { startable } from './machine.ts';
 import { concurrency } from '../../policy/quantity.ts';
@@ -13,7 +14,10 @@ import {
   drainBlockedFinding,
   type Finding,
   found,
+  type GateResult,
+  PASS,
   type Reason,
+  type Refusal,
   type Stop,
   type Verdict,
   verdictOn,
@@ -42,7 +46,7 @@ export function judge(
   decisions: Decisions,
   keeper: Gatekeeper,
 ): { readonly judged: readonly Judged[]; readonly changesAt: number } {
-  const context = { stops: decisions.stops, newest: keeper.releases.newest(), keeper };
+  const context = { stops: decisions.stops, newest: keeper.families.newest(), keeper };
   const starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
   const changes: number[] = [];
   const isRefusing = keeper.snapshot.refusals.size > 0;
@@ -50,11 +54,13 @@ export function judge(
     const { uid, name } = info.node;
     const kept = decisions.starts.findings.get(uid);
     const version = kept ? undefined : starting.get(uid);
-    if (version) return { info, verdict: withWarnings(verdictOn(name, updatingTo(version)), decisions.warnings) };
+    const policy = info.ruling.view?.policy.name;
+    if (version)
+      return { info, verdict: withWarnings(verdictOn(name, updatingTo(version), policy), decisions.warnings) };
     const { finding, changesAt } = answerFor(info, kept, context);
     if (changesAt !== NEVER) changes.push(changesAt);
     const said = isRefusing ? explained(finding, kept, decisions.refusals.get(info.node.shadowName)) : finding;
-    return { info, verdict: withWarnings(verdictOn(name, said), decisions.warnings) };
+    return { info, verdict: withWarnings(verdictOn(name, said, policy), decisions.warnings) };
   });
   return { judged, changesAt: nextAfter(keeper.now, changes) };
 }
@@ -66,10 +72,8 @@ interface Context {
   readonly keeper: Gatekeeper;
 }
 
-type Said = GateResult & { readonly finding: Finding };
-
 /** @param kept what keeps it from starting the update that it is offered */
-function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newest, keeper }: Context): Said {
+function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newest, keeper }: Context): Refusal {
   const own = findingFor(info, newest);
   if (!own || !UNDER_WAY.has(own.reason)) return { finding: own ?? kept ?? WAITING, changesAt: NEVER };
   const { finding, changesAt } = heldUp(info, own, { stop: stops.get(info.node.uid), keeper });
@@ -178,11 +182,12 @@ export interface Warning {
  * cluster.
  * @param fleet every node of the cluster: those that are not managed go on serving
  */
-export function warningsFor(fleet: readonly AssessedNode[], settings: Settings): readonly Warning[] {
+export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, settings: Settings): readonly Warning[] {
   const serving = fleet.filter(isServing);
   if (!serving.every(({ node }) => node.managed) || !serving.some(isConcerned)) return [];
   if (serving.length === 1) return [ONLY_NODE];
-  const takesAll = concurrency(settings.maxConcurrent, serving.length) >= serving.length;
+  const underPolicies = all.reduce((sum, { budget }) => sum + budget.capacity, 0);
+  const takesAll = Math.min(concurrency(settings.maxConcurrent, serving.length), underPolicies) >= serving.length;
   return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }
 
@@ -196,7 +201,16 @@ function isConcerned({ shadow }: AssessedNode): boolean {
 }
 
 /** Verdicts of nodes that are about to be updated, or are. Only these carry warnings. */
-const AHEAD: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'OutsideWindow', 'BackingOff', 'Updating']);
+const AHEAD: ReadonlySet<Reason> = new Set([
+  'WaitingForSlot',
+  'Unproven',
+  'ZoneBusy',
+  'WaitingForPolicy',
+  'OutsideWindow',
+  'Pausing',
+  'BackingOff',
+  'Updating',
+]);
 
 /** The verdict with what should be known before its node starts. */
 function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {

@@ -2,7 +2,7 @@ import { durationText } from '../../lib/clock.ts';
 import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import { isActive, type NodeView, type ShadowView } from '../plan/snapshot.ts';
-import type { Holder } from '../plan/budget.ts';
+import type { Holder } from '../plan/budgets.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { Inspection } from './inspect.ts';
 

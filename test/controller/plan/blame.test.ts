@@ -128,13 +128,13 @@ describe('a node that has finished its update', () => {
     expect(reasons(withA({ ...finished(300), status: known }, since(0)))).toEqual(blamed('SoakFailed'));
   });
 
-  test('is no proof of its release while it is not Ready, or its agent does not run', () => {
+  test('is no proof of its release while it is not Ready, or its agent does not run, and is waited for as long as a reboot may take', () => {
     const started = (world: World): number => plan(world, once, NOW).commands.filter((c) => c.kind === 'start').length;
     const world = (on: Partial<NodeView>, more: Partial<World> = {}): World =>
       fleet({ a: updated, b: {}, c: {} }, { nodes: [node('a', on), node('b'), node('c')], ...more });
     expect(started(world({}))).toBe(2);
-    expect(started(world(since(1)))).toBe(1);
-    expect(started(world({}, silentFor(1)))).toBe(1);
+    expect([started(world(since(14))), started(world(since(15)))]).toEqual([0, 1]);
+    expect([started(world({}, silentFor(14))), started(world({}, silentFor(15)))]).toEqual([0, 1]);
   });
 });
 

@@ -11,6 +11,7 @@ import {
   slot,
   staging,
   started,
+  UNPROVEN_TOO,
   updated,
   type World,
 } from './fleet.ts';
@@ -33,11 +34,11 @@ describe('the failure budget', () => {
     });
   });
 
-  test('until a node has completed it, only what the budget can bear is in flight', () => {
-    const world = fleet({ a: {}, b: {}, c: {}, d: {} });
-    expect(started(world, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['a', 'b']);
-    expect(started(fleet({ a: rebooting, b: {}, c: {}, d: {} }), { maxConcurrent: MANY })).toEqual(['b']);
-    expect(started(fleet({ a: failed, b: {}, c: {}, d: {} }), { maxConcurrent: MANY })).toEqual(['b', 'a']);
+  test('until a release is proven, only what the budget can bear is in flight, however many are to prove it', () => {
+    const rules = { ...UNPROVEN_TOO, maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY } as const;
+    expect(started(fleet({ a: {}, b: {}, c: {}, d: {} }), rules)).toEqual(['a', 'b']);
+    expect(started(fleet({ a: rebooting, b: {}, c: {}, d: {} }), rules)).toEqual(['b']);
+    expect(started(fleet({ a: failed, b: {}, c: {}, d: {} }), rules)).toEqual(['b', 'a']);
   });
 
   test('a start that may have been written without having been seen is in flight', () => {
@@ -55,8 +56,8 @@ describe('the failure budget', () => {
     const rules = { maxFailed: once, maxConcurrent: MANY };
     expect(started(world(behind), rules)).toEqual([]);
     expect(started(world({ ...behind, status: { ...behind.status, failed_versions: ['1.1.0'] } }), rules)).toEqual([]);
-    expect(reasons(world(behind), rules)).toMatchObject({ b: 'WaitingForSlot', c: 'WaitingForSlot' });
-    const two = { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY } as const;
+    expect(reasons(world(behind), rules)).toMatchObject({ b: 'Unproven', c: 'Unproven' });
+    const two = { ...UNPROVEN_TOO, maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY } as const;
     expect(started(world(behind), two)).toEqual(['b']);
   });
 
@@ -98,7 +99,8 @@ describe('the failure budget', () => {
       b: 'RolloutHalted',
     });
     const next = fleet({ a: onNext, b: { status: { target_version: '1.2.0' } } });
-    expect(started(next, { maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY })).toEqual(['b']);
+    const two = { ...UNPROVEN_TOO, maxFailed: { kind: 'count', count: 2 }, maxConcurrent: MANY } as const;
+    expect(started(next, two)).toEqual(['b']);
   });
 
   test('a node that failed on one version and then on the next blames both', () => {

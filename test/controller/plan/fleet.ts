@@ -64,6 +64,12 @@ export const POLICY: Rules = {
   conditionWrites: 0,
 };
 
+/** Every node proves a release, so that nobody waits for others to do it. */
+export const UNPROVEN_TOO = {
+  maxFailed: { kind: 'unlimited' },
+  proof: { nodes: { kind: 'percent', percent: 100 }, soakMs: 0 },
+} as const satisfies Partial<Rules>;
+
 export const MARKS: Marks = { id: 'm', since: moment(-5), boot: 'boot-1', owns: ['cordon'] };
 
 /** The drain is over: a reboot is asked for next. */

@@ -14,6 +14,7 @@ import {
   slot,
   staging,
   started,
+  UNPROVEN_TOO,
   updated,
   type World,
 } from './fleet.ts';
@@ -25,7 +26,7 @@ const atRest = (current_state: 'MonitoringUpdate' | 'ErrorReset'): Parts => ({
 });
 
 describe('order', () => {
-  const ALL = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+  const ALL = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } } as const;
   const failed = (crash_count: number): Parts => ({
     status: { crash_count, failed_versions: [], state_transition_failure_timestamp: moment(-2000) },
   });
@@ -47,13 +48,13 @@ describe('concurrency', () => {
     [{ kind: 'unlimited' } as const, 5],
   ])('%j of 5 nodes', (maxConcurrent, count) => {
     const five = fleet({ a: {}, b: {}, c: {}, d: {}, e: {} });
-    expect(started(five, { maxConcurrent, maxFailed: { kind: 'unlimited' } })).toHaveLength(count);
+    expect(started(five, { ...UNPROVEN_TOO, maxConcurrent })).toHaveLength(count);
   });
 
   test('whatever the policy, no more at once than the Lease holds with the longest names', () => {
     const names = Array.from({ length: 1000 }, (_, index) => `n${index}`);
     const thousand = fleet(Object.fromEntries(names.map((name) => [name, {}])));
-    const rules = { ...POLICY, maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+    const rules = { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } } as const;
     const { verdicts, budget } = plan(thousand, rules, NOW);
     expect([budget.capacity, budget.holders.length]).toEqual([600, 600]);
     expect(verdicts.filter(({ position }) => position !== undefined)).toHaveLength(400);
@@ -89,8 +90,8 @@ describe('concurrency', () => {
       { nodes: [...two.nodes, node('x', { ready: false, readyChangedAt: minutes(-59) })] },
     ],
   ])('%s takes a place', (_name, more) => {
-    expect(started({ ...two, ...more })).toEqual([]);
-    expect(reasons({ ...two, ...more })).toMatchObject({ a: 'WaitingForSlot' });
+    expect(started({ ...two, ...more }, UNPROVEN_TOO)).toEqual([]);
+    expect(reasons({ ...two, ...more }, UNPROVEN_TOO)).toMatchObject({ a: 'WaitingForSlot' });
   });
 
   test('a shadow without a status takes none', () => {
@@ -110,7 +111,7 @@ describe('concurrency', () => {
   });
 
   test('positions are those of the order', () => {
-    const { verdicts } = plan(fleet({ a: {}, b: {}, c: {} }), POLICY, NOW);
+    const { verdicts } = plan(fleet({ a: {}, b: {}, c: {} }), { ...POLICY, ...UNPROVEN_TOO }, NOW);
     expect(verdicts.map(({ position }) => position)).toEqual([undefined, 1, 2]);
   });
 });

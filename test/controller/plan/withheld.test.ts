@@ -1,7 +1,20 @@
 import { expect, test } from '@jest/globals';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { WriteRefusal } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, minutes, node, NOW, plan, POLICY, rebooting, slot, staging, type World } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  node,
+  NOW,
+  plan,
+  POLICY,
+  rebooting,
+  slot,
+  staging,
+  updated,
+  type World,
+} from './fleet.ts';
 
 const MESSAGE = 'is refused: 403 Forbidden: not on Fridays';
 const refusal = (kind: Command['kind'], retryAt = minutes(1)): WriteRefusal => ({ kind, message: MESSAGE, retryAt });
@@ -30,7 +43,7 @@ test('one whose outcome is unknown is settled first, and keeps its slot for as l
 
 test('a step of an update that was not taken leaves its slot where it is, and the others to go on', () => {
   const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
-  const snapshot = fleet({ a: staged, b: staged }, { slots: [slot('a'), slot('b')] });
+  const snapshot = fleet({ a: staged, b: staged, c: updated }, { slots: [slot('a'), slot('b')] });
   expect(asked(refusing(snapshot, refusal('set-spec')))).toEqual(['set-spec brs-b']);
 });
 

@@ -10,7 +10,8 @@ let stage: Stage;
 afterEach(() => stage.end());
 
 /** A controller's Deployment that says `env`, and the same controller at work. */
-async function deploy(env: Readonly<Record<string, string>> = {}): Promise<void> {
+async function deploy(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  const env = { MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '100%', ...more };
   await deployContainer({
     name: 'brupop',
     image: 'x',

@@ -269,6 +269,7 @@ const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefined>> = 
   OutsideWindow: ({ now, sorted }) => (sorted.isClosed(now) ? 'going' : undefined),
   DrainBlocked: () => 'going',
   WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
+  Unproven: ({ now, sorted }) => WAITING[sorted.places(now)],
 };
 
 const WAITING: Readonly<Record<ReturnType<Sorted['places']>, Standing>> = {

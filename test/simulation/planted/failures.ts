@@ -96,10 +96,10 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'takes for a proof what is not Ready or has no agent',
-    file: 'runtime/controller/plan/releases.ts',
-    find: 'return isIdle(shadow) && node.ready && silentSince === undefined;',
-    replace: "return isIdle(shadow) && node.name !== '' && silentSince !== 0;",
-    tests: ['test/controller/plan/failure-budget.test.ts'],
+    file: 'runtime/controller/plan/proof.ts',
+    find: '  if (!node.ready || silentSince !== undefined) return NEVER;\n',
+    replace: "  if (node.name === '' || silentSince === 0) return NEVER;\n",
+    tests: ['test/controller/plan/blame.test.ts'],
   },
   {
     rule: 'F5',

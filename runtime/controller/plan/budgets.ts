@@ -1,0 +1,112 @@
+import { concurrency } from '../../policy/quantity.ts';
+import { Budget } from './budget.ts';
+import type { Group, Groups } from './groups.ts';
+import { type AssessedNode, isLeftOver } from './health.ts';
+import { NEVER } from './requeue.ts';
+import type { Settings } from './settings.ts';
+import { isActive, type NodeInfo, type Snapshot } from './snapshot.ts';
+import { found, NOT_READY_FIRST, type Refusal, WAITING } from './verdict.ts';
+
+/** Who takes a part of the budget. */
+export interface Holder {
+  /** Its name; its UID, where no node is known. */
+  readonly node: string;
+  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'AgentSilent' | 'NodeGone';
+  /** When its part comes back by itself, milliseconds since the Unix epoch. */
+  readonly until?: number;
+}
+
+/** The budget of each policy, and that of all together: a start takes a part of both (rules L6 and L7). */
+export class Budgets {
+  readonly #fleet: readonly AssessedNode[];
+  readonly #groups: Groups;
+  readonly #all: Budget;
+
+  /** @param fleet every node of the cluster: marks can be on any */
+  constructor(
+    fleet: readonly AssessedNode[],
+    { slots, shadows }: Pick<Snapshot, 'slots' | 'shadows'>,
+    { groups, settings }: { readonly groups: Groups; readonly settings: Settings },
+  ) {
+    this.#fleet = fleet;
+    this.#groups = groups;
+    let managed = 0;
+    for (const { node } of fleet) if (node.managed) managed += 1;
+    this.#all = new Budget(concurrency(settings.maxConcurrent, managed));
+    // A shadow whose node is not known counts by the UID of its owner. Nobody acts on a shadow without an owner.
+    const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
+    for (const { nodeUid } of slots) strays.add(nodeUid);
+    for (const info of fleet) {
+      if (strays.size > 0) strays.delete(info.node.uid);
+      if (info.slot || isOccupied(info)) this.#hold(info, NEVER);
+      else if (info.health.outageUntil !== undefined) this.#hold(info, info.health.outageUntil);
+    }
+    for (const uid of strays) this.#all.hold(uid, NEVER);
+  }
+
+  get capacity(): number {
+    return this.#all.capacity;
+  }
+
+  /** Gives the node a part of both budgets, where there is one. @returns whether it has them */
+  take(info: AssessedNode, { budget }: Group): boolean {
+    const { uid } = info.node;
+    if (budget.shortFor(uid) > 0 || this.#all.shortFor(uid) > 0) return false;
+    if (!this.#all.taken.has(uid)) this.#hold(info, NEVER);
+    return true;
+  }
+
+  /** Only the budget over all keeps the node from starting. */
+  isCapped({ node: { uid } }: NodeInfo, { budget }: Group): boolean {
+    return budget.shortFor(uid) <= 0 && this.#all.shortFor(uid) > 0;
+  }
+
+  /** What is said of a node that got no part, and when time alone changes that. */
+  refusal({ node: { uid } }: NodeInfo, { budget, rules }: Group): Refusal {
+    const short = [budget, this.#all].filter((one) => one.shortFor(uid) > 0);
+    if (rules.name === undefined) {
+      const finding = short.every((one) => one.isHeldByOutages) ? NOT_READY_FIRST : WAITING;
+      return { finding, changesAt: Math.max(...short.map((one) => one.freedAt(one.shortFor(uid)))) };
+    }
+    const [binding = this.#all] = short;
+    const taken = binding === budget ? WAITING_IN_POLICY : CAPPED;
+    return {
+      finding: binding.isHeldByOutages ? NOT_READY_FIRST : taken,
+      changesAt: binding.freedAt(binding.shortFor(uid)),
+    };
+  }
+
+  /** Who takes up the budget over all now, including those that are about to start: nodes by name, then what belongs to no known node. */
+  get holders(): readonly Holder[] {
+    const unknown = new Set(this.#all.taken);
+    const holders: Holder[] = [];
+    for (const info of this.#fleet) {
+      if (unknown.size === 0) break;
+      if (unknown.delete(info.node.uid)) holders.push(holderOf(info, this.#all.outageUntil(info.node.uid)));
+    }
+    return [...holders, ...[...unknown].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];
+  }
+
+  #hold(info: AssessedNode, until: number): void {
+    this.#all.hold(info.node.uid, until);
+    const group = this.#groups.of(info);
+    group?.budget.hold(info.node.uid, until);
+    group?.zones.occupy(info.node, until);
+  }
+}
+
+const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
+const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
+
+/** Whether an update takes up this node, whether or not it has a slot. */
+function isOccupied(info: NodeInfo): boolean {
+  const { node, shadow } = info;
+  if (node.marks) return true;
+  return shadow !== undefined && isActive(shadow) && !isLeftOver(info);
+}
+
+function holderOf({ node, shadow, slot }: NodeInfo, until: number | undefined): Holder {
+  if (until !== undefined) return { node: node.name, because: node.ready ? 'AgentSilent' : 'NodeNotReady', until };
+  const isMarked = node.marks !== undefined && !slot && !(shadow && isActive(shadow));
+  return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
+}

@@ -1,0 +1,76 @@
+import { compareSemver } from '../../shadow/semver.ts';
+import type { Group, Groups } from './groups.ts';
+import type { OsRelease, OsReleaseName } from './releases.ts';
+import type { PolicyView } from './snapshot.ts';
+import { found, type GateResult, PASS } from './verdict.ts';
+
+/** By name of a policy that waits for itself in the end, every policy on such a way round, itself included. */
+export function cyclesOf(policies: readonly PolicyView[]): ReadonlyMap<string, readonly string[]> {
+  const after = new Map(
+    policies.flatMap(({ kind, policy }) =>
+      kind === 'valid' && policy.name !== undefined ? [[policy.name, policy.after] as const] : [],
+    ),
+  );
+  const reached = new Map([...after.keys()].map((name) => [name, reachableFrom(name, after)]));
+  const cycles = new Map<string, readonly string[]>();
+  for (const [name, names] of reached) {
+    if (!names.has(name)) continue;
+    cycles.set(name, [...names].filter((other) => reached.get(other)?.has(name)).toSorted());
+  }
+  return cycles;
+}
+
+function reachableFrom(name: string, after: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const reached = new Set(after.get(name));
+  // A set is walked on to what is added meanwhile.
+  for (const next of reached) for (const further of after.get(next) ?? []) reached.add(further);
+  return reached;
+}
+
+/** What a release waits for elsewhere: the policies that are named in `after` come first. */
+export class Dependencies {
+  readonly #groups: Groups;
+  readonly #known = new Map<OsRelease, GateResult>();
+
+  constructor(groups: Groups) {
+    this.#groups = groups;
+  }
+
+  /** What keeps the nodes of the group from starting on the release; it names the first policy that it waits for. */
+  of(group: Group, name: OsReleaseName, release: OsRelease): GateResult {
+    if (group.rules.after.length === 0) return PASS;
+    const known = this.#known.get(release);
+    if (known) return known;
+    const result = this.#lookUp(group, name);
+    this.#known.set(release, result);
+    return result;
+  }
+
+  #lookUp({ rules }: Group, name: OsReleaseName): GateResult {
+    for (const awaited of rules.after) {
+      const group = this.#groups.named(awaited);
+      if (!group) return waiting(`there is no policy ${awaited} that could be waited for`);
+      if (isPassed(group, name)) continue;
+      if (group.view.kind === 'broken') return waiting(`policy ${awaited} cannot be obeyed`);
+      const { completeAt } = group.releases.of(name.family, name.version);
+      return { ...waiting(`${name.version} is not complete under policy ${awaited}`), changesAt: completeAt };
+    }
+    return PASS;
+  }
+}
+
+const waiting = (message: string): GateResult => ({
+  finding: found('WaitingForPolicy', message),
+  changesAt: Infinity,
+});
+
+/** What was complete once stays so: a node that joins later holds up nobody. */
+function isPassed({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {
+  const { newest, offered, members } = releases.family(family);
+  if (members === 0) return true;
+  const isStated = view.resource?.status?.releases?.some(
+    (one) => one.family === family && one.version === version && one.completedAt != null,
+  );
+  if (isStated || releases.of(family, version).completeAt <= now) return true;
+  return !offered.has(version) && newest !== undefined && compareSemver(version, newest) < 0;
+}

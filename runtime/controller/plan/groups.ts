@@ -1,0 +1,71 @@
+import { concurrency } from '../../policy/quantity.ts';
+import type { UpdatePolicy } from '../../policy/policy.ts';
+import { Budget } from './budget.ts';
+import type { AssessedNode } from './health.ts';
+import { OsReleases } from './releases.ts';
+import type { Ruling, Rulings } from './rulings.ts';
+import type { Settings } from './settings.ts';
+import type { PolicyView } from './snapshot.ts';
+import { Zones } from './zones.ts';
+
+/** The managed nodes that one policy rules, with all that is counted among them alone. */
+export interface Group {
+  readonly view: PolicyView;
+  readonly rules: UpdatePolicy;
+  /** Why none of them starts. */
+  readonly against: Ruling['against'];
+  /** By name. */
+  readonly members: readonly AssessedNode[];
+  readonly releases: OsReleases;
+  readonly budget: Budget;
+  readonly zones: Zones;
+  /** Until when nothing starts after the last update that has ended, milliseconds since the Unix epoch. */
+  readonly pausesUntil: number;
+  readonly now: number;
+}
+
+export class Groups {
+  /** In the order in which their nodes start. */
+  readonly all: readonly Group[];
+  readonly #byView: ReadonlyMap<PolicyView, Group>;
+
+  constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Settings & { readonly now: number }) {
+    const members = new Map<PolicyView, AssessedNode[]>(rulings.all.map(({ view }) => [view, []]));
+    for (const info of managed) if (info.ruling.view) members.get(info.ruling.view)?.push(info);
+    this.all = rulings.all.map((ruling) => groupOf(ruling, members.get(ruling.view) ?? [], time));
+    this.#byView = new Map(this.all.map((group) => [group.view, group]));
+  }
+
+  /** Undefined where several policies claim the node. */
+  of({ ruling: { view } }: Pick<AssessedNode, 'ruling'>): Group | undefined {
+    return view && this.#byView.get(view);
+  }
+
+  named(name: string): Group | undefined {
+    return this.all.find(({ rules }) => rules.name === name);
+  }
+}
+
+function groupOf(
+  { view, rules, against }: Ruling & { readonly view: PolicyView },
+  members: readonly AssessedNode[],
+  { returnTimeoutMs, now }: Settings & { readonly now: number },
+): Group {
+  return {
+    view,
+    rules,
+    against,
+    members,
+    releases: new OsReleases(members, { ...rules, returnTimeoutMs, now }),
+    budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
+    zones: new Zones(rules.zones, members),
+    pausesUntil: rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs,
+    now,
+  };
+}
+
+function lastEndOf(members: readonly AssessedNode[]): number {
+  let last = -Infinity;
+  for (const { shadow } of members) last = Math.max(last, shadow?.endedAt ?? -Infinity);
+  return last;
+}

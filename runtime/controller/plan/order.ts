@@ -1,0 +1,87 @@
+import type { AssessedNode } from './health.ts';
+import { compare, type ShadowView } from './snapshot.ts';
+import type { Zone, Zones } from './zones.ts';
+
+/** A node with an update to start. */
+export interface Candidate {
+  readonly info: AssessedNode;
+  readonly shadow: ShadowView;
+  readonly version: string;
+  readonly crashes: number;
+}
+
+/**
+ * Offers a place to the candidates of one policy in their turn: the fewest failures (`crash_count`) first, then those of the zone that is
+ * being worked on, or where zones are not limited of the one with the fewest updates under way, then the oldest node, then by name. What
+ * starts meanwhile counts, and so does who waits for a place only.
+ * @param candidates by name
+ * @param offer returns whether the candidate waits for a place
+ */
+export function inTurn(candidates: readonly Candidate[], zones: Zones, offer: Offer): void {
+  const sorted = candidates.toSorted((a, b) => a.crashes - b.crashes || createdAt(a) - createdAt(b));
+  for (const alike of Map.groupBy(sorted, ({ crashes }) => crashes).values()) zoneByZone(alike, zones, offer);
+}
+
+type Offer = (candidate: Candidate) => boolean;
+
+const createdAt = ({ info }: Candidate): number => info.node.createdAt;
+
+/** The candidates of one zone that are left. */
+interface Queue {
+  readonly zone: Zone;
+  head: Candidate;
+  /** From the last on. */
+  readonly rest: Candidate[];
+  /** Those of the zone that wait for a place. */
+  queued: number;
+  /** Some nodes of the zone run the version that others of it wait for. */
+  readonly isBegun: boolean;
+}
+
+function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: Offer): void {
+  const before = zones.isLimited ? byTurnOfZones : byFewest;
+  const queues: Queue[] = [];
+  for (const queue of queuesOf(candidates, zones)) insert(queues, queue, before);
+  for (let queue = queues.pop(); queue; queue = queues.pop()) {
+    if (offer(queue.head)) queue.queued += 1;
+    const next = queue.rest.pop();
+    if (!next) continue;
+    queue.head = next;
+    insert(queues, queue, before);
+  }
+}
+
+function queuesOf(candidates: readonly Candidate[], zones: Zones): Queue[] {
+  const waiting = Map.groupBy(candidates, ({ info }) => zones.of(info.node));
+  return [...waiting].flatMap(([zone, those]) => {
+    const isBegun = zones.isLimited && those.some(({ info, version }) => zone.runs.get(info.node.family)?.has(version));
+    const rest = those.toReversed();
+    const head = rest.pop();
+    return head ? { zone, head, rest, queued: 0, isBegun } : [];
+  });
+}
+
+type Order = (a: Queue, b: Queue) => number;
+
+/** One zone after the other: those that nodes are being updated in, then those where some run the release already, then by name. */
+const byTurnOfZones: Order = (a, b) =>
+  Number(b.zone.busy > 0) - Number(a.zone.busy > 0) ||
+  Number(b.isBegun) - Number(a.isBegun) ||
+  compare(a.zone.name ?? '', b.zone.name ?? '');
+
+const byFewest: Order = (a, b) => a.zone.busy + a.queued - (b.zone.busy + b.queued) || byAge(a.head, b.head);
+
+const byAge = ({ info: { node: a } }: Candidate, { info: { node: b } }: Candidate): number =>
+  a.createdAt - b.createdAt || compare(a.name, b.name);
+
+/** Keeps the queues in order, the next one last: only the one whose turn it was has another place than before. */
+function insert(queues: Queue[], queue: Queue, before: Order): void {
+  let [low, high] = [0, queues.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = queues[middle];
+    if (other && before(other, queue) > 0) low = middle + 1;
+    else high = middle;
+  }
+  queues.splice(low, 0, queue);
+}

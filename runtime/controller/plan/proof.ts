@@ -1,0 +1,164 @@
+import type { Proof as ProofRules } from '../../policy/policy.ts';
+import { failureBudget, provingNodes, type Quantity } from '../../policy/quantity.ts';
+import { NEVER } from './requeue.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
+
+/** By what a release is proven. Durations in milliseconds. */
+export interface ProvingRules {
+  readonly maxFailed: Quantity;
+  readonly proof: ProofRules;
+  readonly returnTimeoutMs: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
+const SPARE_FAILURES = 2;
+
+/**
+ * How far a release is proven among the nodes of one policy and family: by nodes at rest that run it and have been well for long enough.
+ * Until these are enough, no more run it or are on their way to it than are needed. What is on its way and what has failed stay within the
+ * failure budget together, which is small until then. A failed node may always try again: its recovery is a proof (rule F2).
+ */
+export class Proof {
+  readonly #rules: ProvingRules;
+  readonly #kin: { readonly members: number };
+  readonly #failed: ReadonlySet<string>;
+  /** On their way to it, those that failed on it left out. */
+  readonly #inFlight: Crowd;
+  /** Those of them that have been disturbed for it. */
+  readonly #disturbed: Crowd;
+  /** At rest on it. */
+  readonly #resting: Crowd;
+  #well = 0;
+  /** When nodes at rest will have been well for long enough. */
+  readonly #wellAt: number[] = [];
+
+  constructor(rules: ProvingRules, kin: { readonly members: number }, failed: ReadonlySet<string>) {
+    this.#rules = rules;
+    this.#kin = kin;
+    this.#failed = failed;
+    this.#inFlight = new Crowd(rules.now);
+    this.#disturbed = new Crowd(rules.now);
+    this.#resting = new Crowd(rules.now);
+  }
+
+  /** The node is at rest and runs the release. */
+  rest(info: NodeInfo, shadow: ShadowView): void {
+    this.#resting.add(lostAt(info, this.#rules));
+    const wellAt = wellFrom(info, shadow, this.#rules.proof.soakMs);
+    if (wellAt <= this.#rules.now) this.#well += 1;
+    else if (wellAt !== NEVER) this.#wellAt.push(wellAt);
+  }
+
+  /** The node is on its way, and has not failed on the release. @param goneAt from when on nobody counts on it */
+  begin(goneAt: number): void {
+    this.#inFlight.add(goneAt);
+  }
+
+  /** The node is about to be disturbed for the release, or was. */
+  disturb(goneAt: number): void {
+    this.#disturbed.add(goneAt);
+  }
+
+  get proven(): boolean {
+    return this.#well >= this.#needed;
+  }
+
+  /** When it is proven, if all stays as it is: milliseconds since the Unix epoch, -Infinity where it is, NEVER where time alone does not do. */
+  get provenAt(): number {
+    if (this.proven) return -Infinity;
+    return this.#wellAt.toSorted((a, b) => a - b)[this.#needed - this.#well - 1] ?? NEVER;
+  }
+
+  /** Nodes that may fail on the release. */
+  get mayFail(): number {
+    const { maxFailed } = this.#rules;
+    const budget = failureBudget(maxFailed, this.#kin.members);
+    return this.proven ? budget : Math.min(budget, this.#needed + SPARE_FAILURES);
+  }
+
+  /** Whether another node may start on it. */
+  admits(uid: string): boolean {
+    return this.proven || this.#failed.has(uid) || this.#surplus(this.#inFlight) <= 0;
+  }
+
+  /** Whether a node that has staged it may be disturbed for it. */
+  letsThrough(uid: string): boolean {
+    return this.proven || this.#failed.has(uid) || this.#surplus(this.#disturbed) <= 0;
+  }
+
+  /** When time alone admits a node that is not admitted. */
+  get admitsAt(): number {
+    return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
+  }
+
+  get letsThroughAt(): number {
+    return Math.min(this.provenAt, this.#roomAt(this.#disturbed));
+  }
+
+  get #needed(): number {
+    return provingNodes(this.#rules.proof.nodes, this.#kin.members);
+  }
+
+  /** How many must go before one more may come. */
+  #surplus(moving: Crowd): number {
+    return Math.max(this.#reachedBeyond(moving), this.#riskedBeyond(moving));
+  }
+
+  #reachedBeyond(moving: Crowd): number {
+    return moving.count + this.#resting.count - this.#needed + 1;
+  }
+
+  #riskedBeyond(moving: Crowd): number {
+    return moving.count + this.#failed.size - this.mayFail + 1;
+  }
+
+  #roomAt(moving: Crowd): number {
+    const both = [...moving.losses, ...this.#resting.losses];
+    return Math.max(nth(both, this.#reachedBeyond(moving)), nth(moving.losses, this.#riskedBeyond(moving)));
+  }
+}
+
+/** Nodes that count for as long as somebody counts on them. */
+class Crowd {
+  count = 0;
+  /** When time alone takes one of them away. */
+  readonly losses: number[] = [];
+  readonly #now: number;
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add(goneAt: number): void {
+    if (goneAt <= this.#now) return;
+    this.count += 1;
+    if (goneAt !== NEVER) this.losses.push(goneAt);
+  }
+}
+
+/** The instant by which so many of them have passed. */
+function nth(instants: readonly number[], count: number): number {
+  return count <= 0 ? -Infinity : (instants.toSorted((a, b) => a - b)[count - 1] ?? NEVER);
+}
+
+/** From when on a node that runs the release, and is at rest, has been well for long enough. */
+function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: number): number {
+  if (!node.ready || silentSince !== undefined) return NEVER;
+  if (soakMs === 0) return -Infinity;
+  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
+  return Math.max(upToDateSince, finishedAt, node.readyChangedAt) + soakMs;
+}
+
+/**
+ * From when on nobody counts on a node that is away: it is not Ready, or its agent is silent, for as long as a reboot may take, and nobody
+ * asked for one. A node that was asked to reboot is waited for, and is a failure in the end (rule F1).
+ */
+export function lostAt(
+  { node, shadow, silentSince = NEVER }: NodeInfo,
+  { returnTimeoutMs }: Pick<ProvingRules, 'returnTimeoutMs'>,
+): number {
+  const isAwaited = shadow?.rebootAskedAt !== undefined || shadow?.spec.state === 'MonitoringUpdate';
+  return isAwaited ? NEVER : Math.min(node.ready ? NEVER : node.readinessSeenAt, silentSince) + returnTimeoutMs;
+}

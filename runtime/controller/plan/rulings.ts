@@ -1,0 +1,99 @@
+import { type LabelSelector, selects } from '../../lib/selector.ts';
+import type { UpdatePolicy } from '../../policy/policy.ts';
+import { cyclesOf } from './dependencies.ts';
+import { type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
+import { type Finding, found, listed } from './verdict.ts';
+
+/** Who decides for a node. */
+export interface Ruling {
+  /** The policy that rules it, or would if it could be obeyed; undefined where several claim it. */
+  readonly view: PolicyView | undefined;
+  /** What its updates are measured by; where nobody can say, that is what the variables say. */
+  readonly rules: UpdatePolicy;
+  /** Why nothing starts on it. */
+  readonly against: Finding | undefined;
+}
+
+interface Claim {
+  readonly selector: LabelSelector;
+  readonly priority: number;
+  readonly ruling: Ruling & { readonly view: PolicyView };
+}
+
+/** Which policy rules a node: of those that select it, the one of the highest priority, whole. Nothing is merged. */
+export class Rulings {
+  /** Nobody can say which policies there are, or what one of them selects: nothing starts anywhere. */
+  readonly unknown: Finding | undefined;
+  /** Highest priority first. The last is that of the variables, which select every node. */
+  readonly #claims: readonly Claim[];
+  readonly #conflicts = new Map<string, Ruling>();
+  readonly #variables: UpdatePolicy;
+
+  constructor(snapshot: Pick<Snapshot, 'policies' | 'policiesUnread'>) {
+    const { policies, policiesUnread } = snapshot;
+    this.#variables = variablesOf(snapshot).policy;
+    const cycles = cyclesOf(policies);
+    const claims = policies.map((view) => claimOf(view, { variables: this.#variables, cycles }));
+    const lost = policies.filter((_, index) => claims[index] === undefined);
+    this.unknown = policiesUnread === undefined ? unreadable(lost) : found('PolicyInvalid', policiesUnread);
+    this.#claims = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
+  }
+
+  /** One for each policy of which it is known what it selects, in the order in which their nodes start. */
+  get all(): readonly (Ruling & { readonly view: PolicyView })[] {
+    return this.#claims.map(({ ruling }) => ruling);
+  }
+
+  of(labels: Readonly<Record<string, string>>): Ruling {
+    let first: Claim | undefined;
+    const rivals: Claim[] = [];
+    for (const claim of this.#claims) {
+      if (first && claim.priority !== first.priority) break;
+      if (!selects(claim.selector, labels)) continue;
+      if (first) rivals.push(claim);
+      else first = claim;
+    }
+    if (!first) throw new TypeError('expected the policy of the variables to select every node');
+    return rivals.length > 0 ? this.#conflictOf([first, ...rivals]) : first.ruling;
+  }
+
+  #conflictOf(rivals: readonly Claim[]): Ruling {
+    const names = rivals.map(({ ruling }) => ruling.view.policy.name ?? '').toSorted();
+    const known = this.#conflicts.get(names.join());
+    if (known) return known;
+    const message = `policies of the same priority select it: ${names.join(', ')}`;
+    const ruling = { view: undefined, rules: this.#variables, against: found('PolicyConflict', message) };
+    this.#conflicts.set(names.join(), ruling);
+    return ruling;
+  }
+}
+
+interface Known {
+  readonly variables: UpdatePolicy;
+  readonly cycles: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Undefined where it is not known what it claims. */
+function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefined {
+  if (view.kind === 'broken') {
+    const { name, faults, selector, priority } = view.policy;
+    if (!selector || priority === undefined) return undefined;
+    const against = found('PolicyInvalid', `policy ${name} cannot be obeyed: ${faults.join('; ')}`);
+    return { selector, priority, ruling: { view, rules: { ...variables, name }, against } };
+  }
+  const { policy } = view;
+  const cycle = policy.name === undefined ? undefined : cycles.get(policy.name);
+  const against = cycle && found('PolicyInvalid', `policies wait for each other: ${cycle.join(', ')}`);
+  return { selector: policy.selector, priority: policy.priority, ruling: { view, rules: policy, against } };
+}
+
+const byPriority = (a: Claim, b: Claim): number =>
+  b.priority === a.priority
+    ? Number((a.ruling.rules.name ?? '') > (b.ruling.rules.name ?? '')) * 2 - 1
+    : b.priority - a.priority;
+
+function unreadable(lost: readonly PolicyView[]): Finding | undefined {
+  if (lost.length === 0) return undefined;
+  const names = lost.map(({ policy }) => policy.name ?? '');
+  return found('PolicyInvalid', `nobody can say which nodes these policies rule: ${listed(names)}`);
+}

@@ -1,0 +1,81 @@
+import type { Zones as ZoneRules } from '../../policy/policy.ts';
+import type { AssessedNode } from './health.ts';
+import { NEVER } from './requeue.ts';
+import type { NodeView } from './snapshot.ts';
+import { found, type Refusal } from './verdict.ts';
+
+/** Nodes of one policy with the same value of its label for zones. */
+export interface Zone {
+  /** Undefined for the nodes without the label. */
+  readonly name: string | undefined;
+  /** Nodes that take a part of the policy's budget. */
+  busy: number;
+  /** When time alone has given back all of that; -Infinity where nothing is taken. */
+  busyUntil: number;
+  /** By family, the versions that its nodes run. Only known where zones are limited. */
+  readonly runs: Map<string, Set<string>>;
+}
+
+/** In which zones of a policy nodes are being updated, and where they may be besides. */
+export class Zones {
+  readonly isLimited: boolean;
+  readonly #rules: ZoneRules;
+  readonly #zones = new Map<string | undefined, Zone>();
+  #busy = 0;
+  #refusal: Refusal | undefined;
+
+  constructor(rules: ZoneRules, members: readonly AssessedNode[]) {
+    this.#rules = rules;
+    this.isLimited = rules.atOnce !== Infinity;
+    if (!this.isLimited) return;
+    for (const { node, shadow } of members) {
+      if (!shadow?.status) continue;
+      const { runs } = this.of(node);
+      const versions = runs.get(node.family) ?? new Set();
+      runs.set(node.family, versions.add(shadow.status.current_version));
+    }
+  }
+
+  of({ labels }: Pick<NodeView, 'labels'>): Zone {
+    const name = labels[this.#rules.key];
+    const known = this.#zones.get(name);
+    if (known) return known;
+    const zone = { name, busy: 0, busyUntil: -Infinity, runs: new Map<string, Set<string>>() };
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  /** The node takes a part of the budget. @param until NEVER = until its update is over */
+  occupy(node: Pick<NodeView, 'labels'>, until: number): void {
+    const zone = this.of(node);
+    if (zone.busy === 0) this.#busy += 1;
+    zone.busy += 1;
+    zone.busyUntil = Math.max(zone.busyUntil, until);
+    this.#refusal = undefined;
+  }
+
+  /** Whether one more of the zone may be taken out of service. */
+  admits(zone: Zone): boolean {
+    return zone.busy > 0 || this.#busy < this.#rules.atOnce;
+  }
+
+  /** What keeps those of other zones from starting. */
+  get refusal(): Refusal {
+    this.#refusal ??= this.#refuse();
+    return this.#refusal;
+  }
+
+  /** The zone that is named is the one that stays busy for longest, so that the sentence holds until another zone may begin. */
+  #refuse(): Refusal {
+    const busy = [...this.#zones.values()].filter((zone) => zone.busy > 0).toSorted(longestBusy);
+    const [{ name } = { name: undefined }] = busy;
+    const where = name === undefined ? `without the label ${this.#rules.key}` : `of zone ${name}`;
+    const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
+    return { finding, changesAt: busy[this.#rules.atOnce - 1]?.busyUntil ?? NEVER };
+  }
+}
+
+function longestBusy(a: Zone, b: Zone): number {
+  if (a.busyUntil !== b.busyUntil) return a.busyUntil > b.busyUntil ? -1 : 1;
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1;
+}
