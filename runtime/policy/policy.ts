@@ -53,7 +53,7 @@ export interface Freeze {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** For people. */
+  /** For people; never empty. */
   readonly reason: string;
 }
 

@@ -5,6 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { parseAllDocuments } from 'yaml';
 import { examples, ROOT } from '../documents.ts';
+import type { PolicyObject } from '../../runtime/policy/model.ts';
+import { parsePolicy } from '../../runtime/policy/parse.ts';
+import { policyCrdSchema } from '../../runtime/policy/schema.ts';
+import { validate } from '../../sim/cluster/crd/validate.ts';
+import { VARIABLES } from '../policy/policies.ts';
 import { CA } from './pem.ts';
 
 let folder = '';
@@ -37,6 +42,18 @@ function synthesise(source: string): { readonly kind: string }[] {
     parseAllDocuments(readFileSync(join(outdir, 'dist', name), 'utf8')).map((document) => document.toJS()),
   );
 }
+
+test.each(examples('docs/policies.md', 'yaml'))(
+  'the policies that docs/policies.md shows under "%s" are obeyed',
+  (_, source) => {
+    // As kubectl reads them.
+    const policies = parseAllDocuments(source, { version: '1.1' }).map((document) => document.toJS() as PolicyObject);
+    for (const policy of policies) {
+      expect(validate(policyCrdSchema(), policy)).toEqual([]);
+      expect(parsePolicy(policy, VARIABLES)).not.toHaveProperty('faults');
+    }
+  },
+);
 
 describe.each(['README.md', 'docs/deploying.md'])('%s', (document) => {
   test.each(examples(document, 'ts'))('what it shows under "%s" synthesises the operator', (_, source) => {
