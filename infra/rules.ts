@@ -56,6 +56,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
       // What is decided for groups of nodes.
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['list', 'watch'] },
+      // What became of it. The decisions themselves are other people's.
+      { apiGroups: [GROUP], resources: [`${POLICY_PLURAL}/status`], verbs: ['patch'] },
       // Storage migration: all shadows are rewritten in the present version, then the CRD's status drops the older ones.
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },

@@ -44,6 +44,8 @@ describe('each process may do what it does and no more', () => {
   test('controller', () => {
     expect(granted('ClusterRole', 'controller')).toEqual([
       'bottlerocketshadows: list',
+      'bottlerocketupdatepolicies/status: patch',
+      'bottlerocketupdatepolicies: list watch',
       'customresourcedefinitions bottlerocketshadows.brupop.bottlerocket.aws: get',
       'customresourcedefinitions/status bottlerocketshadows.brupop.bottlerocket.aws: patch',
       'namespaces brupop-bottlerocket-aws: list watch',

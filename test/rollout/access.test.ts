@@ -3,6 +3,7 @@ import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, Node, Pod } from '../../runtime/kube/objects.ts';
 import { podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import {
   COMPONENT_LABEL,
   COMPONENTS,
@@ -42,8 +43,16 @@ function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
   const text = JSON.stringify(manifests)
     .replace('"replicas":3', '"replicas":1')
     .replace(/("name":"AGENT_TIMEOUT_IN_SEC","value":)"\d+"/, '$1"5"');
-  return [...(JSON.parse(text) as Manifest[]), ...DAEMON_WITH_VOLUME];
+  return [...(JSON.parse(text) as Manifest[]), ...DAEMON_WITH_VOLUME, POLICY];
 }
+
+/** It changes nothing, and has a status. */
+const POLICY = {
+  apiVersion: POLICY_API_VERSION,
+  kind: POLICY_KIND,
+  metadata: { name: 'everything' },
+  spec: { nodeSelector: {} },
+};
 
 const LABELS = { app: 'logs' };
 const LOGS = { name: 'logs', namespace: 'default' };
