@@ -14,6 +14,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
 import { anyProps } from '../infra/any-props.ts';
+import { examples } from '../documents.ts';
 import { chartOf, find, manifests } from '../infra/manifests.ts';
 import { noKubectl, shell } from '../shell.ts';
 import { runs } from '../random.ts';
@@ -73,6 +74,19 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
 
   test('takes the defaults without a warning', async () => {
     expect(await complaints({})).toEqual([]);
+  });
+
+  test('takes every policy that docs/policies.md shows, as it stands there', async () => {
+    const policies = examples('docs/policies.md', 'yaml').map(([, source]) => source);
+    expect(policies.length).toBeGreaterThan(3);
+    // Without quotes this is a boolean to kubectl.
+    const bare = policies[0]?.replace('spec:', 'spec:\n  windowFit: off');
+    for (const [index, source] of [...policies, bare].entries()) {
+      const file = join(shared, `policy-${index}.yaml`);
+      await writeFile(file, source ?? '');
+      const { stdout, stderr } = await run(`kubectl apply --dry-run=server --validate=strict -f ${file}`);
+      expect(`${stdout}${stderr}`).toMatch(/^(bottlerocketupdatepolicy\S+ created \(server dry run\)\n)+$/);
+    }
   });
 
   test('takes whatever valid props lead to without a warning', () =>

@@ -33,6 +33,12 @@ test.each(['0', '-1', '1.5', '0%', '101%', 'unlimitd', '01', '601', '1000'])('%j
   expect(faults({ MAX_CONCURRENT_UPDATE: text })).toHaveLength(1);
 });
 
+test.each(['0', 'unlimited', '601', '0%'])('%j nodes do not prove a release', (text) => {
+  expect(faults({ PROOF_NODES: text })).toEqual([
+    `PROOF_NODES: expected a whole number from 1 to 600 or a percentage, got "${text}"`,
+  ]);
+});
+
 test('as many nodes at once as the Lease holds in any case are accepted, and more may fail', () => {
   expect(faults({ MAX_CONCURRENT_UPDATE: '600', MAX_FAILED_UPDATE: '601' })).toEqual([]);
 });
