@@ -79,7 +79,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       // Events about shadows, and about the fleet on the Lease.
       EVENTS,
     ],
-    // Events about Nodes that have no shadow.
+    // Events about policies, and about Nodes that have no shadow.
     default: [EVENTS],
   }),
 };

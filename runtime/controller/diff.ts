@@ -17,11 +17,11 @@ import type { Plan } from './plan/plan.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Setback } from './plan/verdict.ts';
 
-/** What plans say of nodes and of the fleet. People are told of a statement when it becomes true, and not for as long as it is true. */
+/** What plans say of nodes, of policies and of the fleet. People are told of a statement when it becomes true, and not for as long as it is true. */
 
-/** Something that holds, of a node or of the fleet. */
+/** Something that holds, of a node, a policy or the fleet. */
 export type Statement = {
-  /** A version, a reason or the UID of a node. */
+  /** A version, a reason, the UID of a node, or that of a policy and what of it. */
   readonly of: string;
   /** Undefined where people know of it already. */
   readonly event: EventRecord | undefined;
@@ -29,11 +29,11 @@ export type Statement = {
   readonly isRepeated: boolean;
 } & (
   | { readonly kind: 'setback'; readonly value: Setback['reason'] }
-  | { readonly kind: 'agent' | 'release' | 'window' | 'warning'; readonly value: string }
+  | { readonly kind: 'agent' | 'release' | 'window' | 'warning' | 'policy'; readonly value: string }
 );
 
 /** By topic. */
-type Statements = ReadonlyMap<string, Statement>;
+export type Statements = ReadonlyMap<string, Statement>;
 
 /** There is at most one statement of each kind about one thing. */
 export const topicOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
@@ -45,7 +45,7 @@ export function diff(before: Statements, after: Statements): readonly Statement[
 
 /** What a plan was made of, and the plan. */
 export interface Planned {
-  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings'>;
+  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings' | 'policies'>;
   readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'policies'>;
   /** The controller's, which Events of the fleet are about. */
   readonly lease: ObjectReference;
@@ -55,7 +55,7 @@ export interface Planned {
   readonly missedSince: number;
 }
 
-/** Everything that holds by this plan. */
+/** Everything that holds of nodes and of the fleet by this plan. */
 export function statementsOf(planned: Planned, before: Statements): Statements {
   const statements = [
     ...setbacks(planned),
@@ -64,6 +64,10 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     windowStatement(planned, before),
     ...warnings(planned),
   ];
+  return byTopic(statements);
+}
+
+export function byTopic(statements: readonly Statement[]): Statements {
   return new Map(statements.map((statement) => [topicOf(statement), statement]));
 }
 
@@ -101,9 +105,13 @@ function missingAgents(
   });
 }
 
-/** A halted version that nobody is offered any more stays as it was: nobody may start on it, and nobody would. */
-function releases({ plan: { halted, offered }, lease }: Planned, before: Statements): readonly Statement[] {
-  const isOffered = new Set(offered.map(nameOf));
+/**
+ * Those of nodes that the variables rule; a policy tells of its own. A halted version that nobody is offered any more stays as it was:
+ * nobody may start on it, and nobody would.
+ */
+function releases({ plan, lease }: Planned, before: Statements): readonly Statement[] {
+  const halted = plan.halted.filter(({ policy }) => policy === undefined);
+  const isOffered = new Set(plan.offered.filter(({ policy }) => policy === undefined).map(nameOf));
   const stated = [...before.values()].filter(({ kind }) => kind === 'release');
   const earlier = stated.map((said): Statement => {
     if (said.value === RESUMED || !isOffered.has(said.of)) return said;

@@ -1,11 +1,12 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { diff, hasLanded, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
+import { byTopic, diff, hasLanded, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
 import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView } from './plan/snapshot.ts';
+import { policyStatements } from './policy-statements.ts';
 
 interface ReporterOptions {
   readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
@@ -52,7 +53,7 @@ export class Reporter {
       if (landed) this.#carriedOut(sent);
     }
     const before = this.#told;
-    const after = statementsOf(planned, before);
+    const after = new Map([...statementsOf(planned, before), ...byTopic(policyStatements(planned, before))]);
     this.#told = new Map(after);
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }

@@ -10,7 +10,7 @@ import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { Halted, PolicyRelease } from './releases.ts';
-import { type PolicyReport, reportOn } from './report.ts';
+import { type PolicyReport, reportOn, reportOnLost } from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
@@ -56,7 +56,8 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const { judged, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
   const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
-  const policies = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
+  const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
+  const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthsAt(fleet, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);

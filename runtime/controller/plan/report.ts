@@ -1,9 +1,10 @@
 import type { PolicyNodes } from '../../policy/model.ts';
+import type { InvalidPolicy } from '../../policy/policy.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { isActive } from './snapshot.ts';
+import { type BrokenPolicy, isActive } from './snapshot.ts';
 import type { Starts } from './starts.ts';
 import { type Finding, listed } from './verdict.ts';
 
@@ -67,6 +68,23 @@ export function reportOn(group: Group, outcome: Outcome): PolicyReport | undefin
   };
 }
 
+/** There is nothing else to say of a policy of which nobody knows whom it rules. */
+export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
+  const { uid, generation } = resource;
+  const faults = invalid(policy);
+  return {
+    name: policy.name,
+    uid,
+    generation,
+    nodes: { selected: 0, upToDate: 0, updating: 0, waiting: 0, failed: 0 },
+    releases: [],
+    accepted: faults,
+    progressing: faults,
+    halted: NOT_HALTED,
+    nextChangeAt: undefined,
+  };
+}
+
 type Known = Group['releases']['all'][number];
 
 function releaseOf({ family, version, release }: Known, now: number): ReleaseReport {
@@ -109,8 +127,16 @@ function standingOf({ node, shadow, health }: AssessedNode, { releases }: Group)
 
 type Standing = Exclude<keyof PolicyNodes, 'selected'>;
 
+const invalid = ({ faults }: InvalidPolicy): ConditionReport => ({
+  status: 'False',
+  reason: 'Invalid',
+  message: faults.join('; '),
+});
+
+const NOT_HALTED: ConditionReport = { status: 'False', reason: 'NotHalted', message: 'no release is halted' };
+
 function accepted({ view, against }: Group): ConditionReport {
-  if (view.kind === 'broken') return { status: 'False', reason: 'Invalid', message: view.policy.faults.join('; ') };
+  if (view.kind === 'broken') return invalid(view.policy);
   if (against) return { status: 'False', reason: 'DependencyCycle', message: against.message };
   return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
 }
@@ -161,7 +187,7 @@ const NEARNESS: readonly Finding['reason'][] = [
 
 function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter(({ release }) => release.wanted && release.failuresLeft <= 0);
-  if (stopped.length === 0) return { status: 'False', reason: 'NotHalted', message: 'no release is halted' };
+  if (stopped.length === 0) return NOT_HALTED;
   const names = stopped.map(
     ({ family, version, release }) => `${version} on ${family} (${release.failed.size} failed)`,
   );

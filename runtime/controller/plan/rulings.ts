@@ -1,7 +1,7 @@
 import { type LabelSelector, selects } from '../../lib/selector.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { cyclesOf } from './dependencies.ts';
-import { type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
+import { type BrokenPolicy, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 /** Who decides for a node. */
@@ -24,6 +24,8 @@ interface Claim {
 export class Rulings {
   /** Nobody can say which policies there are, or what one of them selects: nothing starts anywhere. */
   readonly unknown: Finding | undefined;
+  /** Nobody can say which nodes these rule. */
+  readonly lost: readonly BrokenPolicy[];
   /** Highest priority first. The last is that of the variables, which select every node. */
   readonly #claims: readonly Claim[];
   readonly #conflicts = new Map<string, Ruling>();
@@ -34,8 +36,8 @@ export class Rulings {
     this.#variables = variablesOf(snapshot).policy;
     const cycles = cyclesOf(policies);
     const claims = policies.map((view) => claimOf(view, { variables: this.#variables, cycles }));
-    const lost = policies.filter((_, index) => claims[index] === undefined);
-    this.unknown = policiesUnread === undefined ? unreadable(lost) : found('PolicyInvalid', policiesUnread);
+    this.lost = policies.flatMap((view, index) => (view.kind === 'broken' && !claims[index] ? view : []));
+    this.unknown = policiesUnread === undefined ? unreadable(this.lost) : found('PolicyInvalid', policiesUnread);
     this.#claims = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
   }
 

@@ -1,0 +1,94 @@
+import type { EventRecord } from '../kube/event-recorder.ts';
+import type { ObjectReference } from '../kube/objects.ts';
+import type { PolicyConditionType, PolicyStatus } from '../policy/model.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../policy/names.ts';
+import { type Planned, type Statement, type Statements, topicOf } from './diff.ts';
+import { nameOf } from './events.ts';
+import type { PolicyReport, ReleaseReport } from './plan/report.ts';
+
+/** What plans say of policies. What the status of a policy says already, this process or one before it has told. */
+
+/** One policy, and what was said before. */
+interface Said {
+  readonly report: PolicyReport;
+  readonly status: PolicyStatus | undefined;
+  readonly before: Statements;
+}
+
+export function policyStatements({ plan, snapshot }: Planned, before: Statements): readonly Statement[] {
+  const statuses = new Map(snapshot.policies.map(({ resource }) => [resource?.uid, resource?.status]));
+  return plan.policies.flatMap((report) => {
+    const said = { report, status: statuses.get(report.uid), before };
+    return [accepted(said), halted(said), ...report.releases.flatMap((release) => milestones(release, said))];
+  });
+}
+
+function accepted(said: Said): Statement {
+  const { status, message } = said.report.accepted;
+  const last = conditionOf(said.status, 'Accepted');
+  const isKnown = last?.status === status && (status === 'True' || last.message === message);
+  const event: Told = status === 'True' ? ['Normal', 'Accepted', message] : ['Warning', 'NotAccepted', message];
+  return stated(said, { fact: 'accepted', value: status === 'True' ? status : message, isKnown, event });
+}
+
+/** That nothing is halted is news only where something was. */
+function halted(said: Said): Statement {
+  const { status, message } = said.report.halted;
+  const isKnown = (conditionOf(said.status, 'Halted')?.status ?? 'False') === status;
+  const event: Told = status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
+  return stated(said, { fact: 'halted', value: status, isKnown, event });
+}
+
+/** Each is reached once. What a policy finds so when it is made was no rollout of its own. */
+function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
+  const name = nameOf(release);
+  const last = said.status?.releases?.find((one) => nameOf(one) === name);
+  if (!release.offered && last?.firstOfferedAt == null) return [];
+  const proven = { fact: `proven ${name}`, event: ['Normal', 'ReleaseProven', `${name} is proven`] } as const;
+  const complete = {
+    fact: `complete ${name}`,
+    event: ['Normal', 'RolloutComplete', `no node waits for ${name} any more`],
+  } as const;
+  return [
+    ...reached(proven, { isSo: release.proven, stampedAt: last?.provenAt }, said),
+    ...reached(complete, { isSo: release.complete, stampedAt: last?.completedAt }, said),
+  ];
+}
+
+/** What was reached stays so for those who tell, also where a plan sees it no longer. */
+function reached(
+  milestone: Pick<Fact, 'fact' | 'event'>,
+  { isSo, stampedAt }: { readonly isSo: boolean; readonly stampedAt: string | null | undefined },
+  said: Said,
+): readonly Statement[] {
+  const isKnown = stampedAt != null;
+  const statement = stated(said, { ...milestone, value: 'reached', isKnown });
+  return isSo || isKnown || said.before.has(topicOf(statement)) ? [statement] : [];
+}
+
+/** Type, reason and message of an Event. */
+type Told = readonly [type: EventRecord['type'], reason: string, message: string];
+
+interface Fact {
+  readonly fact: string;
+  readonly value: string;
+  /** The status says so already. */
+  readonly isKnown: boolean;
+  readonly event: Told;
+}
+
+function stated({ report, before }: Said, { fact, value, isKnown, event }: Fact): Statement {
+  const [type, reason, message] = event;
+  const of = `${report.uid} ${fact}`;
+  const record = { regarding: referenceTo(report), type, reason, message };
+  const statement = { kind: 'policy', of, value, event: record, isRepeated: true } as const;
+  return isKnown && !before.has(topicOf(statement)) ? { ...statement, event: undefined } : statement;
+}
+
+function conditionOf(status: PolicyStatus | undefined, type: PolicyConditionType) {
+  return status?.conditions?.find((one) => one.type === type);
+}
+
+function referenceTo({ name, uid }: PolicyReport): ObjectReference {
+  return { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, name, uid };
+}

@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Manager } from '../../runtime/controller/manager.ts';
+import { apiStatusError } from '../../runtime/kube/errors.ts';
+import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
+import { instantOf } from '../../runtime/lib/clock.ts';
+import type { PolicyStatus } from '../../runtime/policy/model.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
+import { Tapped } from '../kube/world.ts';
+import { policyCrd } from '../policy-crd.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+/** A schema that lets everything pass, as one may be that somebody else has written. */
+const ANYTHING = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const LAX = { type: 'object', properties: { spec: ANYTHING, status: ANYTHING } };
+
+async function withPolicies(
+  nodes: readonly string[],
+  policies: Readonly<Record<string, object>>,
+  schema?: object,
+): Promise<void> {
+  stage = await Stage.with(...nodes);
+  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd(schema));
+  for (const [name, spec] of Object.entries(policies)) await make(name, spec);
+}
+const make = (name: string, spec: object): Promise<unknown> =>
+  stage.create(POLICIES_PATH, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
+const statusOf = async (name: string): Promise<PolicyStatus> =>
+  (await policiesOf(stage.transport).get(name))?.status ?? {};
+const conditionOf = async (name: string, type: string) =>
+  (await statusOf(name)).conditions?.find((condition) => condition.type === type);
+const verdicts = (controller: Manager): readonly string[] =>
+  controller.preview().verdicts.map(({ node, reason, policy }) => [node, reason, policy].filter(Boolean).join(' '));
+/** Reasons of the Events about policies, with how often each happened. */
+async function told(): Promise<readonly string[]> {
+  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
+    items: { reason: string; count: number; involvedObject: { kind: string; name: string } }[];
+  };
+  return list.items
+    .filter(({ involvedObject }) => involvedObject.kind === POLICY_KIND)
+    .map(({ reason, count, involvedObject }) => `${involvedObject.name} ${reason} ${count}`);
+}
+
+test('a rollout is told, and stands in the status, once and for all: also after the process has ended, and where a node joins', async () => {
+  await withPolicies(['a', 'b'], { all: { nodeSelector: {} } });
+  const first = new AbortController();
+  const env = { PROOF_NODES: '1' };
+  stage.start({ signal: first.signal, env });
+  await stage.pass(10_000);
+  expect(await statusOf('all')).toMatchObject({
+    observedGeneration: 1,
+    nodes: { selected: 2, upToDate: 0, updating: 1, waiting: 1, failed: 0 },
+  });
+  await stage.update('a');
+  await stage.pass(10_000);
+  await stage.update('b');
+  await stage.pass(10_000);
+  const { releases, nodes } = await statusOf('all');
+  expect(nodes).toMatchObject({ upToDate: 2, waiting: 0 });
+  const release = releases?.find(({ version }) => version === '1.1.0');
+  const [offered = NaN, proven = NaN, complete = NaN] = [
+    release?.firstOfferedAt,
+    release?.provenAt,
+    release?.completedAt,
+  ].map(instantOf);
+  expect([offered < proven, proven < complete]).toEqual([true, true]);
+  const events = ['all Accepted 1', 'all ReleaseProven 1', 'all RolloutComplete 1'];
+  expect(await told()).toEqual(events);
+  first.abort();
+  await stage.pass(60_000);
+  stage.start({ env });
+  await stage.pass(60_000);
+  await stage.join('c');
+  await stage.pass(60_000);
+  expect((await statusOf('all')).nodes).toMatchObject({ selected: 3, updating: 1 });
+  expect((await statusOf('all')).releases).toContainEqual(release);
+  expect(await told()).toEqual(events);
+});
+
+test('a halt is told of the policy whose nodes failed, and so is its end', async () => {
+  await withPolicies(['a', 'b', 'c'], { all: { nodeSelector: {}, maxFailed: 1 } });
+  stage.start();
+  await stage.pass(10_000);
+  await stage.report('a', {
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    failed_versions: ['1.1.0'],
+    state_transition_failure_timestamp: new Date(stage.clock.now()).toISOString(),
+  });
+  await stage.pass(10_000);
+  expect(await conditionOf('all', 'Halted')).toMatchObject({ status: 'True', reason: 'RolloutHalted' });
+  await stage.patch(`${POLICIES_PATH}/all`, { spec: { maxFailed: 'unlimited' } });
+  await stage.pass(10_000);
+  expect(await conditionOf('all', 'Halted')).toMatchObject({ status: 'False', observedGeneration: 2 });
+  expect(await told()).toEqual(['all Accepted 1', 'all RolloutHalted 1', 'all RolloutResumed 1']);
+});
+
+describe('a policy that cannot be obeyed says which field it is', () => {
+  test.each<[string, object, string, string]>([
+    ['whoever it rules', { nodeSelector: {}, after: ['bad'] }, 'spec.after[0]', 'a PolicyInvalid bad'],
+    [
+      'where nobody can say whom it rules',
+      { nodeSelector: { matchExpressions: [{ key: 'pool', operator: 'In', values: [] }] } },
+      'spec.nodeSelector',
+      'a PolicyInvalid',
+    ],
+  ])('%s, and nothing starts there until it can', async (_what, spec, field, verdict) => {
+    await withPolicies(['a'], { bad: spec }, LAX);
+    const controller = stage.start();
+    await stage.pass(10_000);
+    expect(await conditionOf('bad', 'Accepted')).toMatchObject({
+      status: 'False',
+      message: expect.stringContaining(field),
+    });
+    expect([verdicts(controller), await stage.specs('a')]).toEqual([[verdict], ['Idle']]);
+    await stage.patch(`${POLICIES_PATH}/bad`, { spec: { nodeSelector: { matchExpressions: null }, after: null } });
+    await stage.pass(10_000);
+    expect(await conditionOf('bad', 'Accepted')).toMatchObject({ status: 'True' });
+    expect(await told()).toEqual(['bad NotAccepted 1', 'bad Accepted 1']);
+    expect(await stage.specs('a')).toEqual(['StagedAndPerformedUpdate 1.1.0']);
+  });
+});
+
+test('while the policies may not be read nothing starts, and what runs goes on; a role that allows it ends that', async () => {
+  await withPolicies(['a', 'b'], {});
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass(10_000);
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass(10_000);
+  expect(await stage.specs('a', 'b')).toEqual(['RebootedIntoUpdate 1.1.0', 'Idle']);
+  first.abort();
+  await stage.pass(60_000);
+  const transport = new Tapped(stage.transport);
+  transport.before = ({ path }) => {
+    if (path === POLICIES_PATH) throw apiStatusError(`GET ${path}`, { code: 403, reason: 'Forbidden', message: 'no' });
+  };
+  const second = stage.start({ transport });
+  await stage.pass(10_000);
+  expect([second.ready, second.preview().leading]).toEqual([true, true]);
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+  await stage.pass(10_000);
+  await stage.report('a', { current_state: 'MonitoringUpdate' });
+  await stage.pass(10_000);
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass(60_000);
+  expect(verdicts(second)).toEqual(['a UpToDate', 'b PolicyInvalid']);
+  expect(await stage.specs('b')).toEqual(['Idle']);
+  transport.before = () => undefined;
+  await stage.pass(60_000);
+  expect(await stage.specs('b')).toEqual(['StagedAndPerformedUpdate 1.1.0']);
+});
