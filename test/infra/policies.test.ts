@@ -39,7 +39,7 @@ describe('a policy', () => {
         expect(validate(SCHEMA, { spec })).toEqual([]);
         expect(faultsOf(spec, props.name)).toEqual([]);
       }),
-      runs(100),
+      runs(60),
     );
   });
 
@@ -74,7 +74,7 @@ const anySpec = fc
     fc.nat(),
     fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(null, '', 'In', '0 0 30 2 *', -1)),
   )
-  .map(([props, at, odd]) => replaced(synthesised(props).spec, at, odd));
+  .map(([props, at, odd]) => replaced({ ...props, name: undefined }, at, odd));
 
 /** `value` with the `at`-th of all its parts replaced. */
 function replaced(whole: unknown, at: number, odd: unknown): unknown {
@@ -101,7 +101,7 @@ test('whatever the API server takes as a policy is read, or the field that canno
       if (!policy.selector) expect(policy).toHaveProperty('faults', [expect.stringMatching(unreadable)]);
       expect(policy.priority).toBeDefined();
     }),
-    runs(300),
+    runs(200),
   );
 });
 

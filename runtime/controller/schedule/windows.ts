@@ -11,6 +11,8 @@ import { cached, type Schedule } from './schedule.ts';
  */
 const FORESEEABLE_OPENINGS = 100;
 const FORESEEABLE_MS = 26 * 3_600_000;
+/** Each takes some 60 µs, in which the process does nothing else. */
+const MOST_LOOKUPS = 1000;
 
 /** A window that can be asked: at which moments it opens, and for how long it is open then. */
 interface Opening {
@@ -49,13 +51,18 @@ function latestEnd(openings: readonly Opening[], time: number): number {
   return Math.max(-Infinity, ...ends);
 }
 
-/** When all are closed. Undefined where they are open for as long as can be foreseen. */
+/**
+ * When all are closed. Undefined where they are open for as long as can be foreseen; where windows of a few minutes follow one another, it
+ * may be earlier, and they are asked again then.
+ */
 function endOf(openings: readonly Opening[], now: number): number | undefined {
   let end = now;
-  for (let looked = 0; looked < FORESEEABLE_OPENINGS || end < now + FORESEEABLE_MS; looked++) {
+  const isFar = (): boolean => end >= now + FORESEEABLE_MS;
+  for (let looked = 0; looked * openings.length < MOST_LOOKUPS; looked++) {
+    if (looked >= FORESEEABLE_OPENINGS && isFar()) break;
     const later = latestEnd(openings, end);
     if (later <= end) return end;
     end = later;
   }
-  return undefined;
+  return isFar() ? undefined : end;
 }

@@ -62,6 +62,20 @@ describe('where clocks are changed', () => {
   });
 });
 
+test('however many windows of a minute follow one another, it takes a moment to tell, and the answer holds for a while', () => {
+  const zones = ['UTC', 'Europe/Berlin', 'Asia/Tokyo', 'America/New_York'];
+  const many = Array.from({ length: 16 }, (_, index) =>
+    window('* * * * *', MINUTE * (1 + (index % 2)), zones[index % 4]),
+  );
+  const schedule = windowsSchedule(many);
+  let now = moment('2026-01-05T09:00:00Z');
+  for (let round = 0; round < 2; round++) {
+    const { open, changesAt = 0 } = schedule.at(now);
+    expect([open, changesAt > now + 30 * MINUTE]).toEqual([true, true]);
+    now = changesAt;
+  }
+});
+
 test('years of the rarest window take no time', () => {
   expect(at([window('0 0 29 2 *', HOUR)], '2026-03-01T00:00:00Z')).toBe('closed until 2028-02-29T00:00:00.000Z');
 });
