@@ -73,8 +73,14 @@ async function* until(signal: AbortSignal | undefined, stream: EventStream): Asy
 
 function answer(call: string, { status, body }: { status: number; body: unknown }): unknown {
   if (status < 400) return body;
-  if (typeof body === 'string') throw new UnexpectedAnswerError(call, { code: status, reason: 'Not Found' });
-  throw apiStatusError(call, body as KubeStatus);
+  throw refusal(call, { status, body });
+}
+
+/** What a client makes of an answer of 400 or above: one in plain text says no more than a proxy could. */
+export function refusal(call: string, { status, body }: { status: number; body: unknown }): Error {
+  return typeof body === 'string'
+    ? new UnexpectedAnswerError(call, { code: status, reason: 'Not Found' })
+    : apiStatusError(call, body as KubeStatus);
 }
 
 function refused(call: string, stream: EventStream): never {

@@ -216,3 +216,10 @@ test.each([
   await world.advance(60_000);
   expect(world.ended).toEqual([noticed]);
 });
+
+test('a kind that the Kubernetes API does not have is answered as a proxy might: not by a Status', async () => {
+  const { kube, hear, heard, advance } = await line();
+  hear(kube.request({ method: 'GET', path: '/apis/example.com/v1/gadgets' }));
+  await advance(1000);
+  expect(heard).toEqual(['UnexpectedAnswerError: GET /apis/example.com/v1/gadgets: 404 Not Found: no message']);
+});

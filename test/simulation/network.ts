@@ -1,11 +1,12 @@
 import type { HostResponse, HostTransport } from '../../runtime/agent/host/calls.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { RoundTrip } from '../../runtime/agentapi/client.ts';
-import { apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch } from '../../runtime/kube/transport.ts';
 import type { ApiResponse } from '../../sim/cluster/api.ts';
 import type { EmbeddedCluster, WebhookDialer } from '../../sim/cluster/cluster.ts';
 import { overTheWire } from '../../sim/cluster/object.ts';
+import { refusal } from '../../sim/cluster/transport.ts';
 import { Carriage, type CarriageOptions, type Member, type Parcel } from './carriage.ts';
 import type { History, SentRequest } from './history.ts';
 import { Lines } from './lines.ts';
@@ -133,7 +134,7 @@ export class SimulatedNetwork implements Network {
         const response = await cluster.handle(sent, member.user);
         history.answered(sent, member.user, response.status);
         if ('stream' in response || response.status < 400) return response;
-        throw apiStatusError(call, response.body as KubeStatus);
+        throw refusal(call, response);
       },
       answered: (code, byProxy) => {
         history.answered(sent, member.user, code);

@@ -5,6 +5,7 @@ import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
 import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
 import { type Plot, PLOTS } from './plots.ts';
+import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
 import type { Instant, Phase, PlannedFault, Release, Scenario, When } from './types.ts';
 
@@ -31,14 +32,17 @@ export function draw(seed: number, given: Given = {}): Scenario {
     nodes,
     stormMs,
     settings: drawSettings(chance(seed, 'settings')),
+    policies: drawPolicies(chance(seed, 'policies'), stormMs),
     releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs }),
     faults: drawStorm(chance(seed, 'storm'), stormMs),
   };
 }
 
-/** Mostly small ones, in which everything concerns everybody; one in twenty is large. */
+/** Mostly small ones, in which everything concerns everybody and a storm costs little; one in twenty is large. */
 function fleet(random: Random): number {
-  return random() < 0.05 ? 200 : Math.floor(spread([3, 51], random));
+  if (random() < 0.05) return 200;
+  const small = Math.min(random(), random());
+  return Math.floor(spread([3, 51], () => small));
 }
 
 /** Small fleets are through with a release soon, so they get more of them. One that is bad is followed by another, but for the last of some. */

@@ -3,6 +3,7 @@ import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
 import type { Entry } from './entries.ts';
 import type { Moment } from './moment-names.ts';
+import type { PolicySpec } from './policies.ts';
 
 export type * from './entries.ts';
 
@@ -19,6 +20,7 @@ export interface Scenario {
   /** How long the storm lasts. What comes after is calm, and as long as liveness needs. */
   readonly stormMs: number;
   readonly settings: Settings;
+  readonly policies: PolicyWorld;
   /** Which release is offered from when on, the oldest first; the first is what the machines run when it all begins. One that is bad boots and is unwell, or does not boot. */
   readonly releases: readonly Release[];
   readonly faults: readonly PlannedFault[];
@@ -29,6 +31,14 @@ export interface Settings {
   readonly controller: Readonly<Record<string, string>>;
   readonly apiserver: Readonly<Record<string, string>>;
   readonly agent: Readonly<Record<string, string>>;
+}
+
+/** What administrators have decided with policy resources when it all begins, or as soon as there are any. */
+export interface PolicyWorld {
+  /** When the kind is installed; undefined = never. */
+  readonly definedAt: Instant | undefined;
+  /** Specs by name. */
+  readonly policies: Readonly<Record<string, PolicySpec>>;
 }
 
 export interface Release {
@@ -155,6 +165,8 @@ export interface Network {
 export interface Environment {
   /** Names of the nodes that there should be. */
   readonly nodes: readonly string[];
+  /** By which policies select the node, as it was registered. */
+  labelsOf(node: string): Readonly<Record<string, string>>;
   readonly machines: {
     inject(node: string, fault: FaultName): void;
     clear(node: string, fault: FaultName): void;
@@ -186,6 +198,10 @@ export interface Environment {
     editAsV1(node: string): void;
     editShadow(node: string, random: Random): void;
     annotateNode(node: string): void;
+    /** Labels by which policies select. Null takes one away. */
+    relabel(node: string, labels: Readonly<Record<string, string | null>>): void;
+    /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
+    changePolicy(name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void;
     stealLease(): void;
     annotateLease(): void;
   };

@@ -77,6 +77,7 @@ export interface PastParts {
   readonly person: Hand;
   readonly kubelet: (node: string) => Hand;
   readonly family: (node: string) => Family;
+  readonly labels: (node: string) => Readonly<Record<string, string>>;
   /** What most machines run, and what those ran that were updated to that. */
   readonly version: string;
   readonly older: string;
@@ -112,6 +113,7 @@ async function leaveNode(name: string, beginning: Beginning, parts: PastParts): 
   const family = parts.family(name);
   const labels = {
     ...ownLabels(name, family),
+    ...parts.labels(name),
     ...(beginning !== 'unmanaged' && { [MANAGED_LABEL]: MANAGED_LABEL_VALUE }),
   };
   const made = await kubelet(name).create<Node>('/api/v1/nodes', { metadata: { name, labels }, spec: {} });

@@ -2,6 +2,7 @@ import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
 import { podPath } from '../../../sim/kubernetes/pods.ts';
+import { definePolicies } from '../installation.ts';
 import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
 import type { Environment, Release } from '../types.ts';
 import { App, type AppSpec } from './app.ts';
@@ -9,6 +10,7 @@ import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './begin
 import { chance } from './chance.ts';
 import { Daemons, programOf } from './daemons.ts';
 import { type Family, familyOf } from './family.ts';
+import { groupLabels } from './groups.ts';
 import { Hand } from './hand.ts';
 import { Lookout } from './lookout.ts';
 import { createMachines, Troubles } from './machines.ts';
@@ -107,6 +109,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     const past = drawPast(names, this.#chance('past'));
     for (const name of names) this.#sites.set(name, this.#build(name, versionOf(past.nodes.get(name), this.#versions)));
     await this.#leave(past);
+    this.#decide();
     for (const site of this.#sites.values()) if (!isDead(past.nodes.get(site.name))) site.powerOn();
     // By then every node is Ready that will be, and pods spread over all of them.
     this.#timers.after(FLEET_UP_MS, async () => {
@@ -121,12 +124,24 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     for (const site of this.#sites.values()) if (!this.#lost.has(site.name)) site.powerOn();
   }
 
+  /** What administrators decide with policies, as soon as there is such a kind. */
+  #decide(): void {
+    const { cluster, scenario } = this.#terms;
+    const { definedAt, policies } = scenario.policies;
+    if (definedAt === undefined) return;
+    this.#timers.after(definedAt, async () => {
+      await definePolicies(cluster);
+      for (const [name, spec] of Object.entries(policies)) this.people.changePolicy(name, () => spec);
+    });
+  }
+
   /** What was before. Machines that are dead come back at some time, but for some of those that were at rest. */
   async #leave(past: Past): Promise<void> {
     const { cluster, time, scenario } = this.#terms;
     const [before, person] = [new Hand(cluster, 'older-operator'), new Hand(cluster, 'person')];
     const kubelet = (node: string): Hand => new Hand(cluster, `kubelet ${node}`);
-    await leave(past, { before, person, kubelet, family: this.#family, ...this.#versions, now: time.now() });
+    const [family, labels] = [this.#family, this.labelsOf];
+    await leave(past, { before, person, kubelet, family, labels, ...this.#versions, now: time.now() });
     const random = this.#chance('returns');
     for (const [name, beginning] of past.nodes) {
       if (!isDead(beginning)) continue;
@@ -158,6 +173,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
       name,
       version,
       family: this.#family(name),
+      labels: this.labelsOf(name),
       random: this.#chance(`${name}/${this.#machinesBuilt}`),
       cluster,
       time,
@@ -172,6 +188,8 @@ class KubernetesEnvironment implements SimulatedEnvironment {
   }
 
   readonly #family = (node: string): Family => familyOf(this.#terms.scenario.seed, node);
+
+  readonly labelsOf = (node: string): Readonly<Record<string, string>> => groupLabels(this.#terms.scenario.seed, node);
 
   #flaw(version: string): Release['bad'] {
     return this.#terms.scenario.releases.find((release) => release.version === version)?.bad;

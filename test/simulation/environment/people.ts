@@ -1,4 +1,4 @@
-import type { Node, ShadowObject } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, ShadowObject } from '../../../runtime/kube/objects.ts';
 import { shadowsPath } from '../../../runtime/kube/resources.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import {
@@ -13,12 +13,15 @@ import {
   PLURAL,
   shadowName,
 } from '../../../runtime/shadow/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
+import type { PolicySpec } from '../policies.ts';
 import type { Environment } from '../types.ts';
 import { oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Timers } from './timers.ts';
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
 const nodePath = (node: string): string => `/api/v1/nodes/${node}`;
 const shadowPath = (node: string): string => `${shadowsPath(NAMESPACE)}/${shadowName(node)}`;
 const annotated = (key: string, value: string | null): object => ({ metadata: { annotations: { [key]: value } } });
@@ -62,6 +65,8 @@ export function createPeople(parts: {
     editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
     editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    relabel: (node, labels) => timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
+    changePolicy: (name, change) => timers.do(() => changePolicy(hand, name, change)),
     stealLease: () => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
     annotateLease: () => annotate(LEASE, 'example.com/seen', String((notes += 1))),
   };
@@ -81,6 +86,21 @@ async function edit(hand: Hand, node: string, random: Random): Promise<void> {
   // An agent has not reported yet: kubectl says that there is no status to edit.
   if (status && !shadow.status) return;
   await hand.patch(`${shadowPath(node)}${status ? '/status' : ''}`, body);
+}
+
+/** As `kubectl edit` does it: what is null in a spec stays so. */
+async function changePolicy(
+  hand: Hand,
+  name: string,
+  change: (spec: PolicySpec | undefined) => PolicySpec | undefined,
+): Promise<void> {
+  const path = `${POLICIES}/${name}`;
+  const policy = await hand.get<KubeObject & { readonly spec: PolicySpec }>(path);
+  const spec = change(policy?.spec);
+  if (policy && !spec) await hand.delete(path);
+  else if (policy) await hand.replace(path, { ...policy, spec });
+  else if (spec)
+    await hand.create(POLICIES, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
 }
 
 /** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */

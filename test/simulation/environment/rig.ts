@@ -11,6 +11,7 @@ import { createEnvironment } from './environment.ts';
 import { Hand } from './hand.ts';
 
 export const MINUTE = 60_000;
+const NO_POLICIES = { definedAt: undefined, policies: {} };
 
 interface Told {
   readonly at: number;
@@ -35,7 +36,15 @@ export class Rig {
 
   constructor({ nodes = 4, seed = 1, releases = [{ version: '1.38.0', from: 0 }] }: RigTerms = {}) {
     const settings = { controller: {}, apiserver: {}, agent: {} };
-    const scenario: Scenario = { seed, nodes, stormMs: 60 * MINUTE, settings, releases, faults: [] };
+    const scenario: Scenario = {
+      seed,
+      nodes,
+      stormMs: 60 * MINUTE,
+      settings,
+      releases,
+      faults: [],
+      policies: NO_POLICIES,
+    };
     this.environment = createEnvironment({
       scenario,
       cluster: this.cluster,

@@ -17,6 +17,8 @@ export interface SiteParts {
   readonly name: string;
   readonly version: string;
   readonly family: Family;
+  /** Of its Node, by which policies select. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly random: Random;
   readonly cluster: EmbeddedCluster;
   readonly time: TrueTime;
@@ -51,7 +53,7 @@ export class Site {
     const place = { name, machine: this.machine, hand, works: () => !this.kubelet.muted };
     this.kubelet = new Kubelet({
       ...parts,
-      labels: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE },
+      labels: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE, ...parts.labels },
       clock: this.machine.clock,
       random,
       hand,

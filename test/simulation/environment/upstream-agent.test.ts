@@ -19,6 +19,7 @@ const SCENARIO: Scenario = {
     { version: '1.39.0', from: 3 * MINUTE },
   ],
   faults: [],
+  policies: { definedAt: undefined, policies: {} },
 };
 
 function statusOf(entry: Entry): Status | undefined {

@@ -7,6 +7,7 @@ import { networkFaults } from './network.ts';
 import { peopleFaults } from './people.ts';
 import { policyFaults } from './policies.ts';
 import { processFaults } from './processes.ts';
+import { updatePolicyFaults } from './update-policies.ts';
 import { watchFaults } from './watches.ts';
 import { workloadFaults } from './workloads.ts';
 
@@ -20,6 +21,7 @@ export const CATALOGUE: readonly DrawnKind[] = [
   ...machineFaults,
   ...kubeletFaults,
   ...peopleFaults,
+  ...updatePolicyFaults,
   ...workloadFaults,
   ...credentialFaults,
 ];

@@ -1,4 +1,5 @@
-import { BEGINS_AT, type Entry, type Instant } from '../types.ts';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { BEGINS_AT, type Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -9,7 +10,7 @@ const COUNTED_WITHIN = 600_000;
 const HEARSAY = 1_500_000;
 
 /** The largest of what was true lately. */
-class Recent {
+export class Recent {
   readonly #values: { until: Instant; readonly value: number }[] = [{ until: Infinity, value: 0 }];
 
   add(at: Instant, value: number): void {
@@ -47,7 +48,7 @@ const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
     : NOTHING;
 
 /** L6, as the world has it. */
-function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, starting: string): Set<string> {
+export function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, starting: string): Set<string> {
   const found = new Set([...updates.values()].map(({ node }) => node));
   for (const [name, { facts, readyAt, managedAt }] of nodes) {
     if (facts.marks) found.add(name);
@@ -61,7 +62,7 @@ function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, 
 
 /**
  * What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. Updates that an older
- * operator had under way may have been more than may be now.
+ * operator had under way may have been more than may be now. Where somebody deletes a shadow, nothing tells of the reboot that was on record.
  */
 export const outOfService: Rule = {
   name: 'out-of-service',
@@ -75,22 +76,29 @@ export const outOfService: Rule = {
       const names = new Set([...cordoned, ...down].map(([name]) => name).filter((name) => !inherited.has(name)));
       return tooMany([...names], picture.mostAtOnce);
     };
-    const inherit = (entry: Entry): void => {
-      if (entry.kind !== 'write' || entry.resource !== 'bottlerocketshadows' || !entry.after) return;
-      const { node, state } = shadowFacts(entry.after);
-      if (state === 'Idle') inherited.delete(node);
-      else if (entry.by === 'older-operator') inherited.add(node);
-    };
     const { see } = ofWrites('nodes', ({ by, before, after }) => {
       const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);
       return isNew && isOperator(by) ? judge() : NOTHING;
     });
     return {
       see: (entry) => {
-        inherit(entry);
+        if (entry.kind === 'write' && entry.resource === 'bottlerocketshadows') inherit(inherited, entry);
         const goesDown = entry.kind === 'host' && entry.event.kind === 'down' && entry.event.asked;
         return goesDown ? judge() : (see?.(entry) ?? NOTHING);
       },
     };
   },
 };
+
+/** Whose update is none that the operator could count: by whom it began, or because nothing tells of it any more. */
+function inherit(inherited: Set<string>, write: Write): void {
+  const { before, after, by } = write;
+  if (before && !after) return void (isRecordLost(before, by) && inherited.add(shadowFacts(before).node));
+  if (!after) return;
+  const { node, state } = shadowFacts(after);
+  if (by === 'older-operator' && state !== 'Idle') inherited.add(node);
+  else if (startIn(write) || (before && state === 'Idle')) inherited.delete(node);
+}
+
+const isRecordLost = (shadow: KubeObject, by: string): boolean =>
+  !isOperator(by) && shadowFacts(shadow).status?.record?.requested === true;

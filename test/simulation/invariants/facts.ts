@@ -13,7 +13,7 @@ export const PAUSED = `${GROUP}/paused`;
 export const NAMESPACE = 'brupop-bottlerocket-aws';
 export const LEASE = 'brupop-controller';
 
-function once<T>(read: (object: KubeObject) => T): (object: KubeObject) => T {
+export function once<T>(read: (object: KubeObject) => T): (object: KubeObject) => T {
   const known = new WeakMap<KubeObject, T>();
   return (object) => {
     const found = known.get(object);
@@ -28,8 +28,8 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
 }
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function parsed(json: string | undefined): unknown {
   try {
@@ -57,6 +57,8 @@ export interface NodeFacts {
   readonly uid: string;
   readonly cordoned: boolean;
   readonly marks: MarksFacts | undefined;
+  /** Of the Node. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly managed: boolean;
   readonly held: boolean;
   readonly ready: boolean;
@@ -87,6 +89,7 @@ export const nodeFacts = once((node): NodeFacts => {
     uid,
     cordoned: at(node, 'spec', 'unschedulable') === true,
     marks: marksIn(annotations[MARKS]),
+    labels,
     managed: labels['bottlerocket.aws/updater-interface-version'] === '2.0.0',
     held: annotations[`${GROUP}/hold`] !== undefined,
     ready: at(ready, 'status') === 'True',

@@ -7,6 +7,7 @@ import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './dra
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { Picture } from './picture.ts';
+import { dependencies, frozen, pauses, places, ruled, unread, zones } from './policies.ts';
 import { halted, proof, reach } from './releases.ts';
 import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
@@ -28,6 +29,13 @@ export const RULES: readonly Rule[] = [
   managed,
   windows,
   offered,
+  ruled,
+  unread,
+  frozen,
+  places,
+  zones,
+  pauses,
+  dependencies,
   slots,
   leadership,
   ownStatus,

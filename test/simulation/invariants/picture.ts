@@ -13,7 +13,9 @@ import {
   shadowFacts,
   type ShadowFacts,
 } from './facts.ts';
+import { type PolicyFacts, policyFacts, saysOther } from './policy-facts.ts';
 import type { Write } from './rule.ts';
+import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
 import { seenNode, type SeenNode } from './seen-node.ts';
 import { type Terms, termsOf } from './settings.ts';
@@ -39,6 +41,11 @@ export interface SeenPod {
   readonly bound: Instant;
 }
 
+/** Where there are no policies, the operator asks again only after a while whether there are by now, milliseconds. */
+const DEFINED_WITHIN = 120_000;
+
+const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
+
 const AWAY: SeenProcess = { runs: false, since: -Infinity };
 const NOBODY: LeaseFacts = { holder: '', slots: [], slotsText: '[]' };
 
@@ -56,6 +63,12 @@ export class Picture {
   readonly updates = new Map<string, Update>();
   /** When its last update came to rest, by UID of the node. */
   readonly restedAt = new Map<string, Instant>();
+  /** When its shadow last came to rest, by UID of the node. */
+  readonly endedAt = new Map<string, Instant>();
+  /** What administrators have decided, by name of the policy. */
+  readonly policies = new Map<string, PolicyFacts>();
+  /** When that was last changed. */
+  policiesAt: Instant = -Infinity;
   lease = NOBODY;
   pausedAt: Instant | undefined;
   calmAt: Instant | undefined;
@@ -66,10 +79,28 @@ export class Picture {
   /** The same, and not for a call of a host either: nodes, shadows, slots and processes stand as they stood. */
   standing = 0;
   #last: Entry | undefined;
+  #rulings: Rulings;
+  #definedAt: Instant = -Infinity;
 
   constructor(scenario: Scenario) {
     this.terms = termsOf(scenario);
     this.sight = new Sight(scenario);
+    this.#rulings = new Rulings(this.policies, this.terms);
+  }
+
+  /** Who rules which node. */
+  get rulings(): Rulings {
+    return this.#rulings;
+  }
+
+  /** The managed nodes that a group has now. */
+  membersOf({ name }: Group): readonly SeenNode[] {
+    return [...this.nodes.values()].filter(({ facts }) => facts.managed && this.#rulings.groupOf(facts)?.name === name);
+  }
+
+  /** Since when it stands who rules a node, and with what terms. */
+  ruledAt({ labelsAt, managedAt }: SeenNode): Instant {
+    return Math.max(this.policiesAt, labelsAt, managedAt);
   }
 
   get begun(): boolean {
@@ -117,13 +148,22 @@ export class Picture {
     return shadow?.owners.includes(uid) ? shadow : undefined;
   }
 
+  readonly #writes: Readonly<Record<string, (write: Write) => void>> = {
+    nodes: (write) => this.#node(write),
+    bottlerocketshadows: (write) => this.#shadow(write),
+    bottlerocketupdatepolicies: (write) => this.#policy(write),
+    pods: (write) => this.#pod(write),
+    [`leases/${LEASE}`]: (write) => this.#leaseWritten(write),
+    [`namespaces/${NAMESPACE}`]: (write) => this.#namespace(write),
+    [`customresourcedefinitions/${POLICIES}`]: ({ before, at }) => {
+      if (!before) this.#definedAt = at;
+    },
+  };
+
   #write(write: Write): void {
     const { resource, name } = write;
-    if (resource === 'nodes') this.#node(write);
-    else if (resource === 'bottlerocketshadows') this.#shadow(write);
-    else if (resource === 'pods') this.#pod(write);
-    else if (resource === 'leases' && name === LEASE) this.#leaseWritten(write);
-    else if (resource === 'namespaces' && name === NAMESPACE) this.#namespace(write);
+    const see = this.#writes[resource] ?? this.#writes[`${resource}/${name}`];
+    see?.(write);
   }
 
   #node(write: Write): void {
@@ -149,8 +189,13 @@ export class Picture {
     else this.shadows.delete(name);
     const started = startIn(write);
     if (started) this.#start(started, write.at);
+    if (before && after) this.#noteEnd(shadowFacts(before), shadowFacts(after), write.at);
     const last = after ?? before;
     for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
+  }
+
+  #noteEnd(before: ShadowFacts, after: ShadowFacts, at: Instant): void {
+    if (before.active && !after.active) for (const uid of after.owners) this.endedAt.set(uid, at);
   }
 
   #start({ node, owners }: ShadowFacts, at: Instant): void {
@@ -171,6 +216,14 @@ export class Picture {
     const before = this.lease;
     this.lease = after ? leaseFacts(after) : NOBODY;
     if (before.slotsText !== this.lease.slotsText) for (const { nodeUid } of before.slots) this.#settle(nodeUid);
+  }
+
+  #policy({ name, before, after, at }: Write): void {
+    if (!saysOther(before, after)) return;
+    if (after) this.policies.set(name, policyFacts(after));
+    else this.policies.delete(name);
+    this.policiesAt = Math.max(at, this.#definedAt + DEFINED_WITHIN);
+    this.#rulings = new Rulings(this.policies, this.terms);
   }
 
   #namespace({ after, at }: Write): void {

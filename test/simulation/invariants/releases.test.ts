@@ -41,7 +41,7 @@ describe('proof', () => {
 
   test('two nodes on their way to a version that none has completed, where one may fail on it', () => {
     expect(fleet().after(2).start('n2').breaches).toEqual([
-      '1.1.0 is not proven, 1 may fail on it, and there are 2: n1, n2',
+      'controller-0 started n2 on 1.1.0, which is not proven: 1 may, and n1, n2 are on their way',
     ]);
   });
 

@@ -1,188 +1,202 @@
-import type { Entry, Instant, Release } from '../types.ts';
-import { isController, isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
-import { isStart, type Picture } from './picture.ts';
-import { NOTHING, ofWrites, type Rule, type RuleJudge, type Write } from './rule.ts';
+import type { Entry, Instant, Release as OfferedRelease } from '../types.ts';
+import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import { Absences, keyOf, mayFail, needed, Proofs, type Release, tally, well } from './proofs.ts';
+import { NOTHING, type Rule, type RuleJudge, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
+import { ofSteps, type Step } from './starts.ts';
 
-/** What is known of the nodes of one family and one version. */
-interface Tally {
-  /** Names of nodes that failed on it, as their shadows say. */
-  readonly failed: readonly string[];
-  /** Names of nodes on their way to it that have not failed on it. */
-  readonly flying: readonly string[];
-  readonly members: number;
+interface Asked extends Step {
+  readonly release: Release;
 }
 
-/** By what stands in the cluster; a failure that nobody has recorded is not counted. */
-export function tally(picture: Picture, family: string, version: string): Tally {
-  const of = [...picture.nodes.values()]
-    .map(({ facts }) => facts)
-    .filter((one) => one.managed && one.family === family);
-  const failed: string[] = [];
-  const flying: string[] = [];
-  for (const facts of of) {
-    const shadow = picture.shadowOf(facts);
-    if (!shadow?.status) continue;
-    if (hasFailed(shadow, version)) failed.push(facts.name);
-    else if (shadow.active && shadow.version === version) flying.push(facts.name);
-  }
-  return { failed, flying, members: of.length };
-}
-
-/** What a verdict says of a node that did not come back, or is unwell since, counts as well: it stands in the cluster. */
-function hasFailed({ status, verdict, version: wanted }: ShadowFacts, version: string): boolean {
-  if (!status) return false;
-  if (verdict?.reason === 'NotReturned' && wanted === version) return true;
-  if (verdict?.reason === 'SoakFailed' && status.current === version) return true;
-  return status.current !== version && status.failed.includes(version);
-}
-
-interface Started {
-  readonly write: Write;
-  readonly shadow: ShadowFacts & { readonly version: string };
-  readonly node: SeenNode;
-}
-
-/** Starts on a version on which the node itself has not failed: one that has may always try again. */
-function ofFirstStarts(picture: Picture, judge: (started: Started) => readonly string[]): RuleJudge {
-  return ofWrites('bottlerocketshadows', (write) => {
-    if (!write.after || !isController(write.by)) return NOTHING;
-    const before = write.before && shadowFacts(write.before);
-    const shadow = shadowFacts(write.after);
-    const node = picture.nodes.get(shadow.node);
-    if (!isStart(before, shadow) || !node || shadow.version === undefined) return NOTHING;
-    if (before?.status?.failed.includes(shadow.version)) return NOTHING;
-    return judge({ write, shadow: { ...shadow, version: shadow.version }, node });
+/** Steps of nodes that have not themselves failed on the version, which may always try again; of whom it is surely known who rules them. */
+function ofNewcomers(picture: Picture, judge: (asked: Asked) => string | undefined): RuleJudge {
+  return ofSteps(picture, (step) => {
+    const { node, shadow, write } = step;
+    const { version, status } = shadow;
+    const group = picture.rulings.groupOf(node.facts);
+    if (!group || version === undefined || status?.failed.includes(version)) return undefined;
+    if (!picture.sight.known(picture.ruledAt(node), write.sentAt)) return undefined;
+    return judge({ ...step, release: { group, family: node.facts.family, version } });
   });
 }
 
-/** F1, and MAX_FAILED_UPDATE: no node starts on a version that is halted. */
+/** F1, and what may fail at most: no node starts on a version that is halted. */
 export const halted: Rule = {
   name: 'halted',
   begin(picture) {
-    // When it became too many, by family and version.
+    const proofs = new Proofs(picture);
+    // When it became too many, by release.
     const since = new Map<string, Instant>();
-    const starts = ofFirstStarts(picture, ({ write, shadow, node }) => {
-      const from = since.get(`${node.facts.family} ${shadow.version}`);
-      if (from === undefined || !picture.sight.known(from, write.sentAt)) return NOTHING;
-      return [`${write.by} started ${shadow.node} on ${shadow.version}, which is halted`];
+    const isHalted = (release: Release, now: Instant): boolean => {
+      const { failed, members } = tally(picture, release);
+      return failed.length >= mayFail(release.group, members, proofs.isProven(release, now));
+    };
+    const starts = ofNewcomers(picture, ({ kind, write, release }) => {
+      const from = since.get(keyOf(release));
+      if (kind !== 'start' || from === undefined || !picture.sight.known(from, write.sentAt)) return undefined;
+      return isHalted(release, write.at) ? `on ${release.version}, which is halted` : undefined;
     });
     return {
       see(entry) {
-        if (entry.kind !== 'write' || !['nodes', 'bottlerocketshadows'].includes(entry.resource)) return NOTHING;
+        if (entry.kind !== 'write') return NOTHING;
+        proofs.see(entry);
         const breaches = starts.see?.(entry) ?? NOTHING;
-        if (changesFailures(entry)) noteHalts(picture, since, entry.at);
+        if (changesFailures(entry)) noteHalts(picture, since, { at: entry.at, isHalted });
         return breaches;
       },
     };
   },
 };
 
-/** Others change nothing about who has failed on what. */
-function changesFailures({ resource, before, after }: Write): boolean {
-  if (!before || !after) return true;
-  return resource === 'bottlerocketshadows' && failuresIn(shadowFacts(before)) !== failuresIn(shadowFacts(after));
+/** Others change nothing about who has failed on what, and where. */
+function changesFailures({ resource, before, after, subresource }: Write): boolean {
+  if (resource === 'bottlerocketupdatepolicies') return subresource !== 'status';
+  if (resource === 'nodes') return !before || !after || before.metadata !== after.metadata;
+  if (resource !== 'bottlerocketshadows') return false;
+  return !before || !after || failuresIn(shadowFacts(before)) !== failuresIn(shadowFacts(after));
 }
 
 const failuresIn = ({ verdict, status, version }: ShadowFacts): string =>
   [verdict?.reason, status?.current, version, ...(status?.failed ?? [])].join(' ');
 
-function noteHalts(picture: Picture, since: Map<string, Instant>, at: Instant): void {
-  for (const key of new Set([...blamed(picture), ...since.keys()])) {
-    const [family = '', version = ''] = key.split(' ');
-    const { failed, members } = tally(picture, family, version);
-    if (failed.length < picture.terms.maxFailed(members)) since.delete(key);
-    else if (!since.has(key)) since.set(key, at);
-  }
+function noteHalts(
+  picture: Picture,
+  since: Map<string, Instant>,
+  { at, isHalted }: { readonly at: Instant; readonly isHalted: (release: Release, now: Instant) => boolean },
+): void {
+  const halts = new Set<string>();
+  for (const [key, release] of blamed(picture)) if (isHalted(release, at)) halts.add(key);
+  for (const key of since.keys()) if (!halts.has(key)) since.delete(key);
+  for (const key of halts) if (!since.has(key)) since.set(key, at);
 }
 
-/** Versions on which any node has failed, with its family. */
-function blamed(picture: Picture): readonly string[] {
-  return [...picture.nodes.values()].flatMap(({ facts }) => {
+/** Releases on which any node has failed. */
+function blamed(picture: Picture): ReadonlyMap<string, Release> {
+  const found = new Map<string, Release>();
+  for (const { facts } of picture.nodes.values()) {
     const shadow = picture.shadowOf(facts);
-    const own = shadow && SETBACKS.has(shadow.verdict?.reason ?? '') ? [shadow.version, shadow.status?.current] : [];
-    return [...(shadow?.status?.failed ?? []), ...own].map((version) => `${facts.family} ${version ?? ''}`);
-  });
+    const group = picture.rulings.groupOf(facts);
+    if (!group) continue;
+    for (const version of shadow ? blamedBy(shadow) : NOTHING) {
+      const release = { group, family: facts.family, version };
+      found.set(keyOf(release), release);
+    }
+  }
+  return found;
+}
+
+function blamedBy({ status, verdict, version }: ShadowFacts): readonly string[] {
+  const own = SETBACKS.has(verdict?.reason ?? '') ? [version, status?.current] : [];
+  return [...(status?.failed ?? []), ...own].filter((one) => one !== undefined);
 }
 
 const SETBACKS: ReadonlySet<string> = new Set(['NotReturned', 'SoakFailed']);
 
-/** A proof may have been lost so lately that nobody knows, milliseconds. */
-const PROVEN_WITHIN = 600_000;
-
-/** F2: until one has completed it, no more are on their way to a version than may fail on it. */
+/**
+ * F2: until a release is proven, no more run it or are on their way to it than are needed for that; and with those that failed, no more are on
+ * their way than may fail. The same holds for those that are disturbed for it.
+ */
 export const proof: Rule = {
   name: 'proof',
   begin(picture) {
-    const provenAt = new Map<string, Instant>();
-    const most = new Map<string, number>();
-    const starts = ofFirstStarts(picture, ({ write, shadow, node }) => {
-      const { family } = node.facts;
-      if (write.at - (provenAt.get(`${family} ${shadow.version}`) ?? -Infinity) < PROVEN_WITHIN) return NOTHING;
-      const { failed, flying, members } = tally(picture, family, shadow.version);
-      most.set(family, Math.max(members, most.get(family) ?? 0));
-      const budget = picture.terms.maxFailed(most.get(family) ?? members);
-      // Whoever has been given its label back a moment ago may still be seen without it.
-      const counted = flying.filter((name) => name === shadow.node || isSurelyManaged(picture, name, write.sentAt));
-      const all = [...failed, ...counted].toSorted();
-      return all.length > budget
-        ? [`${shadow.version} is not proven, ${budget} may fail on it, and there are ${all.length}: ${all.join(', ')}`]
-        : NOTHING;
+    const proofs = new Proofs(picture);
+    const absences = new Absences(picture);
+    // By UID, when the node was first disturbed in this update.
+    const disturbedAt = new Map<string, Instant>();
+    const steps = ofNewcomers(picture, (asked) => {
+      const { kind, node, write, release } = asked;
+      if (kind === 'disturb') disturbedAt.set(node.facts.uid, write.at);
+      else disturbedAt.delete(node.facts.uid);
+      if (proofs.isProven(release, write.at)) return undefined;
+      const isKnown = ({ facts: { uid } }: SeenNode): boolean =>
+        kind === 'start' || picture.sight.known(disturbedAt.get(uid) ?? Infinity, write.sentAt);
+      return tooMany(picture, asked, (one) => isKnown(one) && !absences.isAway(one, write.at));
     });
     return {
       see(entry) {
-        if (entry.kind !== 'write') return NOTHING;
-        const breaches = starts.see?.(entry) ?? NOTHING;
-        noteProofs(picture, provenAt, entry);
-        return breaches;
+        proofs.see(entry);
+        absences.see(entry);
+        return steps.see?.(entry) ?? NOTHING;
       },
     };
   },
 };
 
-const isSurelyManaged = ({ nodes, sight }: Picture, name: string, sentAt: Instant): boolean =>
-  sight.known(nodes.get(name)?.managedAt ?? Infinity, sentAt);
-
-/** A proof that ends now has stood until now. */
-function noteProofs(picture: Picture, provenAt: Map<string, Instant>, { resource, name, at }: Write): void {
-  if (resource !== 'nodes' && resource !== 'bottlerocketshadows') return;
-  const node = picture.nodes.get(resource === 'nodes' ? name : name.replace(/^brs-/, ''));
-  const resting = node && restingOn(picture, node);
-  if (node && resting !== undefined && (node.facts.ready || node.readyAt === at))
-    provenAt.set(`${node.facts.family} ${resting}`, at);
+function tooMany(
+  picture: Picture,
+  { kind, node, write, release }: Asked,
+  counts: (one: SeenNode) => boolean,
+): string | undefined {
+  const { group, version } = release;
+  // Whoever has been given its label, or this policy, a moment ago may still be seen without it.
+  const isSure = (one: SeenNode): boolean => picture.sight.known(picture.ruledAt(one), write.sentAt);
+  const { failed, flying, members } = tally(picture, release);
+  const moving = flying.filter((one) => one.facts.uid === node.facts.uid || (isSure(one) && counts(one)));
+  const resting = picture
+    .membersOf(group)
+    .filter((one) => one.facts.family === release.family && isSure(one) && well(picture, one) === version)
+    .filter(({ readyAt }) => picture.sight.known(readyAt, write.sentAt));
+  const most = needed(group, members);
+  const budget = mayFail(group, members, false);
+  const reached = [...moving, ...resting];
+  const verb = kind === 'start' ? 'are on their way' : 'are disturbed';
+  if (reached.length > most) return `on ${version}, which is not proven: ${most} may, and ${namesOf(reached)} ${verb}`;
+  const risked = [...moving, ...failed];
+  if (risked.length <= budget) return undefined;
+  return `on ${version}, which is not proven: ${budget} may fail on it, and ${namesOf(risked)} ${verb} or did`;
 }
 
-/** The version that a node runs at rest. */
-function restingOn(picture: Picture, { facts }: SeenNode): string | undefined {
-  const shadow = picture.shadowOf(facts);
-  return facts.managed && shadow && !shadow.active ? shadow.status?.current : undefined;
-}
+const namesOf = (nodes: readonly SeenNode[]): string =>
+  nodes
+    .map(({ facts }) => facts.name)
+    .toSorted()
+    .join(', ');
 
-type Flaw = NonNullable<Release['bad']>;
+type Flaw = NonNullable<OfferedRelease['bad']>;
 
 /** How a version is bad that no node can prove: it never comes to rest there, or is never Ready, or nobody runs who could say so. */
 const UNPROVABLE: ReadonlySet<Flaw> = new Set(['does-not-boot', 'never-ready', 'agent-never-runs']);
 
-/** How many hosts go down for a bad release. Who failed on it and was forgotten (F4), or was written by an older client, makes room for another. */
+/** A host that went down for a release. */
+interface Strike {
+  readonly uid: string;
+  readonly release: Release;
+  /** When its update began. */
+  readonly began: Instant;
+}
+
+/**
+ * How many hosts go down for a bad release. Who failed on it and was forgotten (F4), or was written by an older client, makes room for another;
+ * who was away for so long that nobody counted on him is one more; and what is ruled anew begins anew.
+ */
 export const reach: Rule = {
   name: 'reach',
   begin(picture, { releases }) {
     const bad = new Set(releases.filter((one) => one.bad && UNPROVABLE.has(one.bad)).map(({ version }) => version));
-    const reached = new Map<string, Set<string>>();
+    const absences = new Absences(picture);
+    const strikes = new Map<string, Strike>();
     const forgotten = new Map<string, number>();
     const members = new Map<string, number>();
     return {
       see(entry) {
+        absences.see(entry);
         noteMembers(picture, members, entry);
         for (const version of forgottenBy(entry)) forgotten.set(version, (forgotten.get(version) ?? 0) + 1);
-        const struck = struckBy(picture, entry);
-        if (!struck || !bad.has(struck.version)) return NOTHING;
-        const { uid, version, family } = struck;
-        const nodes = reached.get(`${family} ${version}`) ?? new Set();
-        reached.set(`${family} ${version}`, nodes.add(uid));
-        const most = picture.terms.maxFailed(members.get(family)!) + (forgotten.get(version) ?? 0);
-        const what = `${nodes.size} nodes went down for ${version}, which is bad, and ${most} may`;
-        return nodes.size > most ? [what] : NOTHING;
+        const strike = strikeIn(picture, entry);
+        if (!strike || !bad.has(strike.release.version)) return NOTHING;
+        const { uid, release, began } = strike;
+        if (absences.wasAway(uid, { since: began, now: entry.at })) return NOTHING;
+        strikes.set(`${keyOf(release)} ${uid}`, strike);
+        const ruledAt = Math.max(picture.policiesAt, ...[...picture.nodes.values()].map(({ labelsAt }) => labelsAt));
+        const reached = [...strikes.values()].filter(
+          (one) => keyOf(one.release) === keyOf(release) && one.began > ruledAt,
+        );
+        const most =
+          mayFail(release.group, members.get(release.family)!, false) + (forgotten.get(release.version) ?? 0);
+        const what = `${reached.length} nodes went down for ${release.version}, which is bad, and ${most} may`;
+        return reached.length > most ? [what] : NOTHING;
       },
     };
   },
@@ -190,20 +204,24 @@ export const reach: Rule = {
 
 /** The most nodes that there have been, by family. */
 function noteMembers({ nodes }: Picture, members: Map<string, number>, entry: Entry): void {
-  if (entry.kind !== 'write' || entry.resource !== 'nodes') return;
+  if (entry.kind !== 'write' || entry.resource !== 'nodes' || (entry.before && entry.after)) return;
   const now = Map.groupBy(nodes.values(), ({ facts }) => facts.family);
   for (const [family, { length }] of now) members.set(family, Math.max(length, members.get(family) ?? 0));
 }
 
-/** The node that goes down for a reboot that was asked for, and for which version. */
-function struckBy(
-  picture: Picture,
-  entry: Entry,
-): { readonly uid: string; readonly version: string; readonly family: string } | undefined {
+/** The node that goes down for a reboot that was asked for, and for which release. */
+function strikeIn(picture: Picture, entry: Entry): Strike | undefined {
   if (entry.kind !== 'host' || entry.event.kind !== 'down' || !entry.event.asked) return undefined;
-  const facts = picture.nodes.get(entry.node)?.facts;
-  const version = facts && picture.shadowOf(facts)?.version;
-  return version === undefined ? undefined : { uid: facts!.uid, family: facts!.family, version };
+  const node = picture.nodes.get(entry.node);
+  return node && strikeOf(picture, node);
+}
+
+function strikeOf(picture: Picture, { facts }: SeenNode): Strike | undefined {
+  const group = picture.rulings.groupOf(facts);
+  const version = picture.shadowOf(facts)?.version;
+  if (!group || version === undefined) return undefined;
+  const { uid, family } = facts;
+  return { uid, release: { group, family, version }, began: picture.updates.get(uid)?.at ?? -Infinity };
 }
 
 /** Versions of which somebody else has taken a failure, or an attempt, out of the cluster. */

@@ -3,7 +3,7 @@ import { noFailures, ownStatus } from './authority.ts';
 import { calmMs, liveness } from './liveness.ts';
 import { AGENT, load } from './load.ts';
 import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
-import { MARKED, Story, timeAt } from './story.ts';
+import { MARKED, NO_POLICIES, Story, timeAt } from './story.ts';
 
 const APISERVER = { by: 'apiserver-0' };
 
@@ -167,7 +167,7 @@ describe('liveness', () => {
     expect(slow.after(300).end().breaches).toEqual(['2 nodes still wait, and the fleet is slower than it may be']);
   });
 
-  test('the bound grows with the fleet and shrinks with the places, up to six hours', () => {
+  test('the bound grows with the fleet and shrinks with the places, up to four hours and a half', () => {
     const bound = (nodes: number, atOnce: string): number =>
       calmMs({
         seed: 1,
@@ -175,10 +175,11 @@ describe('liveness', () => {
         stormMs: 0,
         releases: [],
         faults: [],
+        policies: NO_POLICIES,
         settings: { controller: { MAX_CONCURRENT_UPDATE: atOnce }, apiserver: {}, agent: {} },
       });
     expect(bound(3, '1')).toBeLessThan(bound(6, '1'));
     expect(bound(6, '3')).toBeLessThan(bound(6, '1'));
-    expect(bound(200, '1')).toBe(6 * 3_600_000);
+    expect(bound(200, '1')).toBe(4.5 * 3_600_000);
   });
 });

@@ -56,6 +56,17 @@ describe('out-of-service', () => {
   });
 });
 
+test('out-of-service: a host goes down for a request of which a person has deleted the only record', () => {
+  const reboot = { boot_id: 'boot of n1', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' };
+  const story = (by: string): Story => {
+    const asked = new Story(outOfService).fleet('n1', 'n2').start('n1').shadow('n1', { status: { reboot } }, APISERVER);
+    const down = asked.shadowGone('n1', by).host('n1', { kind: 'down', asked: true });
+    return down.node('n2', { cordoned: true, marks: MARKED }, APISERVER);
+  };
+  expect(story('person').breaches).toEqual([]);
+  expect(story('controller-0').breaches).toHaveLength(1);
+});
+
 describe('out-of-service, where an older operator had more nodes under way than may be', () => {
   const inherited = (): Story => {
     const story = new Story(outOfService).fleet('n1', 'n2', 'n3');

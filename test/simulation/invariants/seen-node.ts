@@ -26,6 +26,8 @@ export interface SeenNode {
   readyAt: Instant;
   heldAt: Instant;
   managedAt: Instant;
+  /** When the labels by which policies select were last changed. */
+  labelsAt: Instant;
 }
 
 /** What there is of an update before the history begins is the operator's. */
@@ -43,6 +45,7 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   readyAt: at,
   heldAt: at,
   managedAt: at,
+  labelsAt: -Infinity,
 });
 
 /** The node after a write that does not remove it. @param known the node of this name so far */
@@ -79,8 +82,17 @@ function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
   if (old.ready !== ready) node.readyAt = at;
   if (old.held !== held) node.heldAt = at;
   if (old.managed !== managed) node.managedAt = at;
+  if (old.labels !== node.facts.labels && groupOf(old) !== groupOf(node.facts)) node.labelsAt = at;
   if (old.marks?.text !== marks?.text) noteMarks(node, old, { at, by });
 }
+
+/** What the operator itself labels a node with selects nothing. */
+const groupOf = ({ labels }: NodeFacts): string =>
+  Object.entries(labels)
+    .filter(([key]) => !key.includes('brupop') && !key.startsWith('node.kubernetes.io/'))
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .join();
 
 function noteMarks(node: SeenNode, old: NodeFacts, { at, by }: Pick<Write, 'at' | 'by'>): void {
   if (old.marks && !isOperator(by)) node.robbedAt = at;

@@ -3,10 +3,18 @@ import { BEGINS_AT, type Instant, type Scenario } from '../types.ts';
 /** How many, of how many there are. */
 export type Quantity = (of: number) => number;
 
-/** A share is rounded by `round`. */
-function quantity(text: string, round: (share: number) => number): Quantity {
+export type Rounding = 'concurrent' | 'failed' | 'proving';
+
+const ROUNDED: Readonly<Record<Rounding, (share: number) => number>> = {
+  concurrent: (share) => Math.max(1, Math.floor(share)),
+  failed: (share) => Math.max(2, Math.ceil(share)),
+  proving: (share) => Math.max(1, Math.ceil(share)),
+};
+
+/** Of `3`, `10%` or `unlimited`. */
+export function quantity(text: string, rounding: Rounding): Quantity {
   if (text.toLowerCase() === 'unlimited') return () => Infinity;
-  if (text.endsWith('%')) return (of) => round((Number(text.slice(0, -1)) * of) / 100);
+  if (text.endsWith('%')) return (of) => ROUNDED[rounding]((Number(text.slice(0, -1)) * of) / 100);
   return () => Number(text);
 }
 
@@ -14,6 +22,10 @@ function quantity(text: string, round: (share: number) => number): Quantity {
 export interface Terms {
   readonly maxConcurrent: Quantity;
   readonly maxFailed: Quantity;
+  /** Nodes on which a release has to be proven. */
+  readonly proofNodes: Quantity;
+  /** Whether an update has to be done before the window closes. */
+  readonly fits: boolean;
   readonly soakMs: number;
   readonly soakTimeoutMs: number;
   readonly agentTimeoutMs: number;
@@ -31,8 +43,10 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
   const seconds = (of: Readonly<Record<string, string>>, name: string, usual: number): number =>
     Number(of[name] ?? usual) * 1000;
   return {
-    maxConcurrent: quantity(controller['MAX_CONCURRENT_UPDATE'] ?? '1', (share) => Math.max(1, Math.floor(share))),
-    maxFailed: quantity(controller['MAX_FAILED_UPDATE'] ?? '10%', (share) => Math.max(2, Math.ceil(share))),
+    maxConcurrent: quantity(controller['MAX_CONCURRENT_UPDATE'] ?? '1', 'concurrent'),
+    maxFailed: quantity(controller['MAX_FAILED_UPDATE'] ?? '10%', 'failed'),
+    proofNodes: quantity(controller['PROOF_NODES'] ?? '1', 'proving'),
+    fits: controller['WINDOW_FIT'] === 'strict',
     soakMs: seconds(controller, 'MONITORING_TIME_IN_SEC', 0),
     soakTimeoutMs: seconds(controller, 'MONITORING_TIMEOUT_IN_SEC', 900),
     agentTimeoutMs: seconds(controller, 'AGENT_TIMEOUT_IN_SEC', 900),
@@ -81,21 +95,105 @@ export function isWindowOpen(expression: string, timeZone: string, time: number)
   return fit(fieldsOf(expression), timeZone, time);
 }
 
+/**
+ * Open from each minute that five fields of crontab name, for a while. Sunday is 0 or 7.
+ * @param lastsMs how long, milliseconds
+ */
+export function crontabWindow(
+  expression: string,
+  { timeZone, lastsMs }: { readonly timeZone: string; readonly lastsMs: number },
+): Window {
+  const isStart = crontab(expression, timeZone);
+  const known = new Map<number, boolean>();
+  const starts = (minute: number): boolean => {
+    const found = known.get(minute) ?? isStart(BEGINS_AT + minute * MINUTE);
+    known.set(minute, found);
+    return found;
+  };
+  return (instant) => {
+    const latest = Math.floor(instant / MINUTE);
+    for (let minute = latest; instant - minute * MINUTE < lastsMs; minute--) if (starts(minute)) return true;
+    return false;
+  };
+}
+
+const MINUTE = 60_000;
+const LIMITS = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const;
+
+/** Whether somebody can obey it. */
+export function isCrontab(expression: string, timeZone: string): boolean {
+  const parts = named(expression).split(/\s+/);
+  const isWithin = parts.every((part, index) =>
+    [...part.replaceAll(/\/\d+/g, '').matchAll(/\d+/g)].every(([number]) => {
+      const [least, most] = LIMITS[index] ?? [0, -1];
+      return Number(number) >= least && Number(number) <= most;
+    }),
+  );
+  return parts.length === LIMITS.length && isWithin && isTimeZone(timeZone);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return formatIn(name) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** A week that begins on Monday may end with Sunday. */
+function named(expression: string): string {
+  const numbers = DAYS.reduce(
+    (text, day, index) => text.replaceAll(day, String(index)),
+    expression.trim().toLowerCase(),
+  );
+  return numbers.replace(/-0$/, '-7');
+}
+
+/** Whether a minute is named. @returns a function of milliseconds since the Unix epoch */
+function crontab(expression: string, timeZone: string): (time: number) => boolean {
+  const parts = named(expression).split(/\s+/);
+  const [minute, hour, day, month, weekday] = parts.map(field);
+  const isEither = parts[2] !== '*' && parts[4] !== '*';
+  return (time) => {
+    const at = partsIn(timeZone, time);
+    const number = (unit: string): number => Number(at.get(unit));
+    const [ofMonth, ofWeek] = [day?.(number('day')), isWeekday(weekday, WEEKDAYS.indexOf(at.get('weekday') ?? ''))];
+    const isDay = isEither ? ofMonth || ofWeek : ofMonth && ofWeek;
+    return (
+      isDay === true && [minute?.(number('minute')), hour?.(number('hour')), month?.(number('month'))].every(Boolean)
+    );
+  };
+}
+
+const isWeekday = (fits: Field | undefined, day: number): boolean =>
+  fits?.(day) === true || (day === 0 && fits?.(7) === true);
+
 type Field = (value: number) => boolean;
 
 const fieldsOf = (expression: string): readonly Field[] => expression.trim().split(/\s+/).map(field);
 
 function fit(fields: readonly Field[], timeZone: string, time: number): boolean {
-  const parts = new Map(
-    formatIn(timeZone)
-      .formatToParts(time)
-      .map(({ type, value }) => [type, value] as const),
-  );
+  const parts = partsIn(timeZone, time);
   return UNITS.every((unit, index) => {
     const value = parts.get(unit) ?? '';
     return fields[index]?.(unit === 'weekday' ? WEEKDAYS.indexOf(value) + 1 : Number(value)) ?? false;
   });
 }
+
+const partsIn = (timeZone: string, time: number): ReadonlyMap<string, string> =>
+  new Map(
+    formatIn(timeZone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value] as const),
+  );
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

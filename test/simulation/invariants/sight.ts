@@ -7,7 +7,7 @@ const LINGERS = 300_000;
 
 /** Faults that leave a process with an old view of the cluster, by the beginnings of their names. */
 const BLINDS =
-  /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-)/;
+  /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-|policies-unreadable)/;
 
 /**
  * What the operator must know. It decides on caches: a pause that lands while its watches are silent is no less of a pause, but nobody can hold

@@ -7,7 +7,7 @@ import { SEEN_AFTER } from './sight.ts';
 const MINUTE = 60_000;
 
 /** A write of spec by which a node begins, or goes on to be disturbed. */
-interface Step {
+export interface Step {
   readonly kind: 'start' | 'disturb';
   readonly write: Write;
   readonly shadow: ShadowFacts;
@@ -15,7 +15,7 @@ interface Step {
 }
 
 /** Judges the steps of nodes that are known. */
-function ofSteps(picture: Picture, judge: (step: Step) => string | undefined) {
+export function ofSteps(picture: Picture, judge: (step: Step) => string | undefined) {
   return ofWrites('bottlerocketshadows', (write) => {
     if (!write.after || !isController(write.by)) return NOTHING;
     const shadow = shadowFacts(write.after);
@@ -73,11 +73,13 @@ export const managed: Rule = {
 export const windows: Rule = {
   name: 'windows',
   begin: (picture) =>
-    ofSteps(picture, ({ kind, write: { sentAt, by } }) => {
+    ofSteps(picture, ({ kind, node, write: { sentAt, by } }) => {
       if (kind !== 'start') return undefined;
+      const group = picture.rulings.groupOf(node.facts);
+      if (!group || !picture.sight.known(picture.ruledAt(node), sentAt)) return undefined;
       const slack = SEEN_AFTER + picture.sight.clockOf(by);
       for (let instant = sentAt - slack; instant <= sentAt + slack; instant += MINUTE / 2) {
-        if (picture.terms.window(instant)) return undefined;
+        if (group.window(instant)) return undefined;
       }
       return 'outside of the window';
     }),

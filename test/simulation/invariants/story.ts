@@ -12,6 +12,8 @@ export interface NodeState {
   readonly ready?: boolean;
   readonly held?: boolean;
   readonly managed?: boolean;
+  /** By which policies select. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly version?: string;
   readonly volumesInUse?: readonly string[];
 }
@@ -32,6 +34,9 @@ export interface PodState {
   readonly tolerates?: boolean;
 }
 
+/** Those that a history tells of are written in it. */
+export const NO_POLICIES: Scenario['policies'] = { definedAt: 0, policies: {} };
+
 interface Sending {
   readonly by?: string;
   /** Milliseconds before it landed. */
@@ -49,6 +54,7 @@ const NODE: Required<NodeState> = {
   ready: true,
   held: false,
   managed: true,
+  labels: {},
   version: '1.0.0',
   volumesInUse: [],
 };
@@ -76,7 +82,16 @@ export class Story {
       ],
     } = given;
     const settings = { controller: controller as Record<string, string>, apiserver: {}, agent: {} };
-    const scenario: Scenario = { seed: 1, nodes: 3, stormMs: 0, faults: [], ...given, releases, settings };
+    const scenario: Scenario = {
+      seed: 1,
+      nodes: 3,
+      stormMs: 0,
+      faults: [],
+      policies: NO_POLICIES,
+      ...given,
+      releases,
+      settings,
+    };
     this.#judge = createInvariants([rule])[0]!.begin(scenario);
   }
 
@@ -118,7 +133,8 @@ export class Story {
       ...(node.marks && { 'brupop.bottlerocket.aws/marks': JSON.stringify(node.marks) }),
       ...(node.held && { 'brupop.bottlerocket.aws/hold': '' }),
     };
-    const labels = node.managed ? { 'bottlerocket.aws/updater-interface-version': '2.0.0' } : {};
+    const managed = node.managed ? { 'bottlerocket.aws/updater-interface-version': '2.0.0' } : {};
+    const labels = { ...node.labels, ...managed };
     return this.write('nodes', name, {
       object: {
         metadata: this.#meta(name, { uid: node.uid, annotations, labels }),
@@ -189,6 +205,12 @@ export class Story {
     const annotations = is ? { 'brupop.bottlerocket.aws/paused': '' } : {};
     const object = { metadata: this.#meta('brupop-bottlerocket-aws', { annotations }) };
     return this.write('namespaces', 'brupop-bottlerocket-aws', { object, sending: { by: 'person' } });
+  }
+
+  /** Undefined = it is deleted. */
+  policy(name: string, spec: object | undefined): this {
+    const object = spec && { metadata: this.#meta(name, {}), spec };
+    return this.write('bottlerocketupdatepolicies', name, { ...(object && { object }), sending: { by: 'person' } });
   }
 
   pod(name: string, state: PodState = {}, sending: Sending = {}): this {

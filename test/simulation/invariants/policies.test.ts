@@ -1,0 +1,281 @@
+import { describe, expect, test } from '@jest/globals';
+import { dependencies, frozen, pauses, places, ruled, unread, zones } from './policies.ts';
+import { halted, proof, reach } from './releases.ts';
+import type { Rule } from './rule.ts';
+import { Story, timeAt } from './story.ts';
+import { windows } from './starts.ts';
+
+const APISERVER = { by: 'apiserver-0' };
+const POOL = 'example.com/pool';
+const ALL = { nodeSelector: {} };
+const MANY = { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '10' };
+const of = (pool: string): object => ({ nodeSelector: { matchLabels: { [POOL]: pool } } });
+const DISTURBED = { state: 'RebootedIntoUpdate', version: '1.1.0' };
+
+/** Nodes t1 and t2 of the pool test, p1 and p2 of production, and n1 of none. */
+function fleet(rule: Rule, controller: object = MANY): Story {
+  const story = new Story(rule, { controller }).fleet('t1', 't2', 'p1', 'p2', 'n1');
+  for (const name of ['t1', 't2']) story.node(name, { labels: { [POOL]: 'test' } });
+  for (const name of ['p1', 'p2']) story.node(name, { labels: { [POOL]: 'production' } });
+  return story;
+}
+
+describe('ruled', () => {
+  const two = (): Story => fleet(ruled).policy('one', ALL).policy('two', of('test'));
+
+  test('nothing starts where two policies of the same priority select a node, or one that cannot be obeyed', () => {
+    expect(two().after(2).start('t1').breaches).toEqual(['controller-0 started t1 although one, two all rule it']);
+    expect(two().after(2).start('p1').breaches).toEqual([]);
+    expect(two().start('t1').breaches).toEqual([]);
+    const wrong = { ...of('test'), windows: [{ start: '61 * * * *', duration: '1h' }] };
+    expect(fleet(ruled).policy('two', wrong).after(2).start('t1').breaches).toHaveLength(1);
+    expect(fleet(ruled).policy('two', wrong).after(2).start('p1').breaches).toEqual([]);
+  });
+
+  test('the higher priority rules, whole', () => {
+    const higher = fleet(ruled)
+      .policy('one', { ...ALL, paused: true })
+      .policy('two', { ...of('test'), priority: 1 });
+    expect(higher.after(2).start('t1').breaches).toEqual([]);
+    expect(higher.start('n1').breaches).toEqual(['controller-0 started n1 under the pause of one']);
+  });
+
+  test('policies that come after each other in a circle', () => {
+    const circle = fleet(ruled).policy('one', { ...of('test'), after: ['two'] });
+    circle.policy('two', { ...of('production'), after: ['one'] });
+    expect(circle.after(2).start('t1').start('p1').breaches).toHaveLength(2);
+  });
+
+  test('what has been staged is not disturbed either', () => {
+    const staged = fleet(ruled)
+      .start('t1')
+      .policy('one', { ...ALL, paused: true })
+      .after(2);
+    expect(staged.shadow('t1', DISTURBED).breaches).toHaveLength(1);
+  });
+});
+
+describe('frozen', () => {
+  const frozenBetween = (from: number, to: number): Story =>
+    fleet(frozen).policy('one', { ...ALL, freezes: [{ from: timeAt(from), to: timeAt(to), reason: '' }] });
+
+  test('a start in a freeze', () => {
+    expect(frozenBetween(10, 20).after(15).start('t1').breaches).toEqual([
+      'controller-0 started t1 in a freeze of one',
+    ]);
+    expect(frozenBetween(10, 20).after(5).start('t1').breaches).toEqual([]);
+    expect(frozenBetween(10, 20).after(21).start('t1').breaches).toEqual([]);
+  });
+
+  test('one that was under way when it began, and one under another policy', () => {
+    expect(frozenBetween(10, 20).after(15).start('t1', { sent: 360_000 }).breaches).toEqual([]);
+    const other = frozenBetween(10, 20).policy('two', { ...of('test'), priority: 1 });
+    expect(other.after(15).start('t1').breaches).toEqual([]);
+  });
+});
+
+test('windows: those of a policy, in crontab, take the place of the schedule', () => {
+  const night = { UPDATE_WINDOW_START: '02:00:00', UPDATE_WINDOW_STOP: '03:00:00' };
+  const within = (spec: object, minutes: number): readonly string[] =>
+    fleet(windows, night)
+      .policy('one', { ...of('test'), ...spec })
+      .after(minutes)
+      .start('t1').breaches;
+  const hourly = { windows: [{ start: '0 * * * *', duration: '20m' }] };
+  expect(within(hourly, 70)).toEqual([]);
+  expect(within(hourly, 90)).toEqual(['controller-0 started t1 outside of the window']);
+  expect(within({ windows: [] }, 90)).toEqual([]);
+  expect(within({ windows: null }, 90)).toHaveLength(1);
+  const monday = { windows: [{ start: '0 1 * * mon', duration: '1h', timeZone: 'Europe/Berlin' }] };
+  expect(within(monday, 30)).toEqual([]);
+  expect(within(monday, 90)).toHaveLength(1);
+});
+
+describe('places', () => {
+  const one = (spec: object = {}): Story =>
+    fleet(places)
+      .policy('one', { ...of('test'), maxConcurrent: 1, ...spec })
+      .after(2);
+
+  test('each policy has its own', () => {
+    expect(one().start('t1').start('t2').breaches).toEqual([
+      'controller-0 started t2 where 1 of one may be in update or unavailable: t1, t2',
+    ]);
+    expect(one().start('t1').start('p1').start('n1').breaches).toEqual([]);
+    expect(one({ maxConcurrent: null }).start('t1').start('t2').breaches).toEqual([]);
+  });
+
+  test('shares are of the nodes that it rules', () => {
+    expect(one({ maxConcurrent: '50%' }).start('t1').start('t2').breaches).toHaveLength(1);
+    const all = fleet(places)
+      .policy('one', { ...ALL, maxConcurrent: '50%' })
+      .after(2);
+    expect(all.start('t1').start('t2').breaches).toEqual([]);
+    expect(all.start('p1').breaches).toHaveLength(1);
+  });
+
+  test('a node that has come under the policy in the middle of its update takes a place, once that is known', () => {
+    const moved = one()
+      .start('p1')
+      .node('p1', { labels: { [POOL]: 'test' } });
+    expect(moved.start('t1').breaches).toEqual([]);
+    expect(moved.after(2).start('t2').breaches).toHaveLength(1);
+  });
+});
+
+test('zones: no more of them at once than may be, and nodes without the label are one', () => {
+  const zone = (name: string): object => ({ 'topology.kubernetes.io/zone': name });
+  const spread = (atOnce: number): Story => {
+    const story = new Story(zones, { controller: MANY }).fleet('a1', 'a2', 'b1', 'x1');
+    for (const name of ['a1', 'a2', 'b1']) story.node(name, { labels: { ...zone(name[0]!) } });
+    return story.policy('one', { ...ALL, zones: { atOnce } }).after(2);
+  };
+  expect(spread(1).start('a1').start('a2').breaches).toEqual([]);
+  expect(spread(1).start('a1').start('b1').breaches).toEqual([
+    'controller-0 started b1 where 1 zones of one may be disturbed: a, b',
+  ]);
+  expect(spread(2).start('a1').start('b1').breaches).toEqual([]);
+  expect(spread(1).start('a1').start('x1').breaches).toHaveLength(1);
+});
+
+test('pauses: from the end of an update to the next start, by a process that has seen that end', () => {
+  const ended = (): Story =>
+    fleet(pauses)
+      .process('controller-0', 'starts')
+      .policy('one', { ...of('test'), pauseBetween: '10m' })
+      .after(2)
+      .start('t1')
+      .after(5)
+      .finish('t1');
+  expect(ended().after(5).start('t2').breaches).toEqual(['controller-0 started t2 in the pause of one after t1']);
+  expect(ended().after(11).start('t2').breaches).toEqual([]);
+  expect(ended().after(5).start('p1').breaches).toEqual([]);
+  expect(ended().process('controller-0', 'starts').after(5).start('t2').breaches).toEqual([]);
+});
+
+describe('dependencies', () => {
+  const chain = (): Story =>
+    fleet(dependencies)
+      .policy('test', of('test'))
+      .policy('production', { ...of('production'), after: ['test'] })
+      .after(2);
+
+  test('nobody starts before those that he comes after are through', () => {
+    expect(chain().start('p1').breaches).toEqual(['controller-0 started p1 on 1.1.0, which test has not completed']);
+    expect(chain().start('t1').finish('t1').start('p1').breaches).toHaveLength(1);
+    expect(chain().start('t1').finish('t1').start('t2').finish('t2').start('p1').breaches).toEqual([]);
+    expect(chain().start('n1').breaches).toEqual([]);
+  });
+
+  test('held, unwell and failed nodes are not waited for, and what was complete stays so', () => {
+    const held = chain().start('t1').finish('t1').node('t2', { held: true });
+    expect(held.start('p1').node('t2', { held: false }).after(5).start('p2').breaches).toEqual([]);
+    const failed = { failed_versions: ['1.1.0'], crash_count: 1 };
+    expect(chain().start('t1').finish('t1').shadow('t2', { status: failed }, APISERVER).start('p1').breaches).toEqual(
+      [],
+    );
+  });
+
+  test('a policy that is not there is waited for, and one without nodes is not', () => {
+    const unknown = fleet(dependencies).policy('production', { ...of('production'), after: ['nobody'] });
+    expect(unknown.after(2).start('p1').breaches).toHaveLength(1);
+    const empty = fleet(dependencies)
+      .policy('nobody', of('none'))
+      .policy('all', { ...ALL, after: ['nobody'] });
+    expect(empty.after(2).start('p1').breaches).toEqual([]);
+  });
+});
+
+describe('proof by policy', () => {
+  const proving = (spec: object): Story =>
+    fleet(proof, { ...MANY, PROOF_NODES: '1' })
+      .policy('one', { ...of('test'), ...spec })
+      .after(2);
+
+  test('each policy proves a release by itself, with as many nodes as it says', () => {
+    expect(proving({}).start('t1').start('p1').after(2).start('t2').breaches).toEqual([
+      'controller-0 started t2 on 1.1.0, which is not proven: 1 may, and t1, t2 are on their way',
+    ]);
+    expect(
+      proving({ proof: { nodes: 2 } })
+        .start('t1')
+        .after(2)
+        .start('t2').breaches,
+    ).toEqual([]);
+    expect(proving({}).start('p1').finish('p1').start('t1').after(2).start('t2').breaches).toHaveLength(1);
+  });
+
+  test('its nodes have to be well for a while', () => {
+    const soaking = proving({ proof: { soak: '10m' } })
+      .start('t1')
+      .finish('t1')
+      .after(5);
+    expect(soaking.start('t2').breaches).toEqual([
+      'controller-0 started t2 on 1.1.0, which is not proven: 1 may, and t1, t2 are on their way',
+    ]);
+    const soaked = proving({ proof: { soak: '10m' } })
+      .start('t1')
+      .finish('t1')
+      .after(11);
+    expect(soaked.start('t2').breaches).toEqual([]);
+  });
+
+  test('those that are disturbed are counted once more', () => {
+    const staged = proving({ proof: { nodes: 2 } })
+      .start('t1')
+      .start('t2')
+      .policy('one', of('test'))
+      .after(2);
+    staged.shadow('t1', DISTURBED).after(2);
+    expect(staged.shadow('t2', DISTURBED).breaches).toEqual([
+      'controller-0 let the drain begin of t2 on 1.1.0, which is not proven: 1 may, and t1, t2 are disturbed',
+    ]);
+  });
+});
+
+describe('a bad release', () => {
+  const failing = (rule: Rule): Story => {
+    const releases = [
+      { version: '1.0.0', from: 0 },
+      { version: '1.1.0', from: 0, bad: 'does-not-boot' },
+    ] as const;
+    const story = new Story(rule, { controller: MANY, releases }).fleet('n1', 'n2', 'n3', 'n4');
+    story.policy('all', { ...ALL, proof: { nodes: 1 } }).after(2);
+    for (const name of ['n1', 'n2', 'n3']) {
+      story.start(name).host(name, { kind: 'down', asked: true });
+      story.shadow(name, { state: 'Idle', status: { failed_versions: ['1.1.0'], crash_count: 1 } }, APISERVER).after(2);
+    }
+    return story;
+  };
+
+  test('is halted after one more than two that were to prove it', () => {
+    expect(failing(halted).breaches).toEqual([]);
+    expect(failing(halted).start('n4').breaches).toEqual(['controller-0 started n4 on 1.1.0, which is halted']);
+  });
+
+  test('reaches no more', () => {
+    expect(failing(reach).breaches).toEqual([]);
+    expect(failing(reach).start('n4').host('n4', { kind: 'down', asked: true }).breaches).toEqual([
+      '4 nodes went down for 1.1.0, which is bad, and 3 may',
+    ]);
+  });
+});
+
+test('unread: nothing starts once policies could not be read for long', () => {
+  const faults = [
+    { id: 1, kind: 'policies-unreadable', when: { kind: 'at', at: 0 }, forMs: 3_600_000, dice: 1 },
+  ] as const;
+  const fault = { kind: 'fault', id: 1, name: 'policies-unreadable', about: 'everybody' } as const;
+  const refused = (minutes: number): Story =>
+    new Story(unread, { faults })
+      .fleet('n1')
+      .tell({ ...fault, phase: 'begins' })
+      .after(minutes);
+  expect(refused(9).start('n1').breaches).toEqual([]);
+  expect(refused(12).start('n1').breaches).toHaveLength(1);
+  expect(
+    refused(12)
+      .tell({ ...fault, phase: 'ends' })
+      .start('n1').breaches,
+  ).toEqual([]);
+});

@@ -1,0 +1,134 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { BEGINS_AT, type Instant } from '../types.ts';
+import { at, list, once, text } from './facts.ts';
+import { crontabWindow, isCrontab, type Quantity, quantity, type Rounding, type Window } from './settings.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What a policy resource says; undefined where it says nothing, and the variables hold. Times are milliseconds since the simulation began. */
+export interface PolicyFacts {
+  readonly name: string;
+  readonly priority: number;
+  readonly selects: (labels: Labels) => boolean;
+  /** Nobody can obey it. */
+  readonly broken: boolean;
+  readonly paused: boolean;
+  readonly maxConcurrent: Quantity | undefined;
+  readonly maxFailed: Quantity | undefined;
+  readonly pauseBetweenMs: number;
+  readonly zoneKey: string;
+  readonly zonesAtOnce: number;
+  readonly window: Window | undefined;
+  readonly fits: boolean | undefined;
+  readonly freezes: readonly Freeze[];
+  readonly proofNodes: Quantity | undefined;
+  readonly proofSoakMs: number;
+  readonly after: readonly string[];
+  readonly soakMs: number | undefined;
+}
+
+export interface Freeze {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+export const policyFacts = once((policy): PolicyFacts => {
+  const spec = at(policy, 'spec');
+  const { name } = policy.metadata;
+  const after = list(at(spec, 'after')).map(String);
+  const freezes = list(at(spec, 'freezes')).map(freezeIn);
+  return {
+    ...zonesIn(spec),
+    ...timesIn(spec),
+    name,
+    priority: Number(at(spec, 'priority') ?? 0),
+    selects: selector(at(spec, 'nodeSelector')),
+    broken:
+      after.includes(name) ||
+      freezes.some(({ from, to }) => !(from < to)) ||
+      !list(at(spec, 'windows')).every(isWindow),
+    paused: at(spec, 'paused') === true,
+    maxConcurrent: stated(at(spec, 'maxConcurrent'), 'concurrent'),
+    maxFailed: stated(at(spec, 'maxFailed'), 'failed'),
+    freezes,
+    proofNodes: stated(at(spec, 'proof', 'nodes'), 'proving'),
+    after,
+  };
+});
+
+function zonesIn(spec: unknown): Pick<PolicyFacts, 'zoneKey' | 'zonesAtOnce'> {
+  const atOnce = at(spec, 'zones', 'atOnce') ?? 'unlimited';
+  return {
+    zoneKey: text(at(spec, 'zones', 'key')) ?? 'topology.kubernetes.io/zone',
+    zonesAtOnce: atOnce === 'unlimited' ? Infinity : Number(atOnce),
+  };
+}
+
+function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'window' | 'fits' | 'proofSoakMs' | 'soakMs'> {
+  const windows = at(spec, 'windows');
+  const fit = at(spec, 'windowFit');
+  return {
+    pauseBetweenMs: durationMs(at(spec, 'pauseBetween')) ?? 0,
+    window: windows == null ? undefined : anyOf(list(windows).filter(isWindow)),
+    fits: fit == null ? undefined : fit === 'strict',
+    proofSoakMs: durationMs(at(spec, 'proof', 'soak')) ?? 0,
+    soakMs: durationMs(at(spec, 'nodeSoak')),
+  };
+}
+
+function stated(value: unknown, rounding: Rounding): Quantity | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? quantity(String(value), rounding) : undefined;
+}
+
+/** Of `1h30m` and the like. */
+function durationMs(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 };
+  return value
+    .split(/(?<=[hms])/)
+    .map((part) => Number(part.slice(0, -1)) * (units[part.slice(-1)] ?? NaN))
+    .reduce((sum, ms) => sum + ms, 0);
+}
+
+function freezeIn(freeze: unknown): Freeze {
+  const instant = (key: string): Instant => Date.parse(text(at(freeze, key)) ?? '') - BEGINS_AT;
+  return { from: instant('from'), to: instant('to') };
+}
+
+function isWindow(window: unknown): boolean {
+  return isCrontab(text(at(window, 'start')) ?? '', text(at(window, 'timeZone')) ?? 'UTC');
+}
+
+/** No window at all is always open. */
+function anyOf(windows: readonly unknown[]): Window {
+  const all = windows.map((window) =>
+    crontabWindow(text(at(window, 'start')) ?? '', {
+      timeZone: text(at(window, 'timeZone')) ?? 'UTC',
+      lastsMs: durationMs(at(window, 'duration')) ?? 0,
+    }),
+  );
+  return (instant) => all.length === 0 || all.some((isOpen) => isOpen(instant));
+}
+
+function selector(of: unknown): PolicyFacts['selects'] {
+  const labels = Object.entries((at(of, 'matchLabels') ?? {}) as Labels);
+  const expressions = list(at(of, 'matchExpressions'));
+  return (present) =>
+    labels.every(([key, value]) => present[key] === value) && expressions.every((one) => holds(one, present));
+}
+
+function holds(expression: unknown, present: Labels): boolean {
+  const value = present[text(at(expression, 'key')) ?? ''];
+  const isIn = value !== undefined && list(at(expression, 'values')).includes(value);
+  const operators: Readonly<Record<string, boolean>> = {
+    In: isIn,
+    NotIn: !isIn,
+    Exists: value !== undefined,
+    DoesNotExist: value === undefined,
+  };
+  return operators[text(at(expression, 'operator')) ?? ''] ?? false;
+}
+
+/** Whether what a policy says is another than before; its status says nothing. */
+export const saysOther = (before: KubeObject | undefined, after: KubeObject | undefined): boolean =>
+  JSON.stringify(at(before, 'spec')) !== JSON.stringify(at(after, 'spec'));

@@ -1,0 +1,177 @@
+import type { Entry, Instant } from '../types.ts';
+import type { ShadowFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import type { Group } from './rulings.ts';
+import type { SeenNode } from './seen-node.ts';
+
+/** One release for the nodes of one group and family. */
+export interface Release {
+  readonly group: Group;
+  readonly family: string;
+  readonly version: string;
+}
+
+export const keyOf = ({ group, family, version }: Release): string => `${group.name} ${family} ${version}`;
+
+/** What is known of a release there. */
+export interface Tally {
+  /** Nodes that failed on it, as their shadows say; a failure that nobody has recorded is not counted. */
+  readonly failed: readonly SeenNode[];
+  /** On their way to it, and have not failed on it. */
+  readonly flying: readonly SeenNode[];
+  readonly members: number;
+}
+
+export function tally(picture: Picture, { group, family, version }: Release): Tally {
+  const kin = picture.membersOf(group).filter(({ facts }) => facts.family === family);
+  const failed: SeenNode[] = [];
+  const flying: SeenNode[] = [];
+  for (const node of kin) {
+    const shadow = picture.shadowOf(node.facts);
+    if (!shadow?.status) continue;
+    if (hasFailed(shadow, version)) failed.push(node);
+    else if (shadow.active && shadow.version === version) flying.push(node);
+  }
+  return { failed, flying, members: kin.length };
+}
+
+/** What a verdict says of a node that did not come back, or is unwell since, counts as well: it stands in the cluster. */
+function hasFailed({ status, verdict, version: wanted }: ShadowFacts, version: string): boolean {
+  if (!status) return false;
+  if (verdict?.reason === 'NotReturned' && wanted === version) return true;
+  if (verdict?.reason === 'SoakFailed' && status.current === version) return true;
+  return status.current !== version && status.failed.includes(version);
+}
+
+/** How many nodes must run a release before more of it starts. */
+export const needed = ({ proofNodes }: Group, members: number): number =>
+  Math.min(Math.max(1, proofNodes(members)), Math.max(1, members));
+
+/** One broken machine does not stop a fleet. */
+const SPARE = 2;
+
+/** How many may fail on a release. */
+export function mayFail(group: Group, members: number, isProven: boolean): number {
+  const most = group.maxFailed(members);
+  return isProven ? most : Math.min(most, needed(group, members) + SPARE);
+}
+
+/** The version that a node runs at rest, Ready, and with an agent that could say otherwise. */
+export function well(picture: Picture, node: SeenNode): string | undefined {
+  return node.facts.ready && picture.agentOf(node.facts.name).runs ? restingOn(picture, node) : undefined;
+}
+
+function restingOn(picture: Picture, { facts }: SeenNode): string | undefined {
+  const shadow = picture.shadowOf(facts);
+  return facts.managed && shadow && !shadow.active ? shadow.status?.current : undefined;
+}
+
+/** A proof may have been lost so lately that nobody knows, milliseconds. */
+const PROVEN_WITHIN = 600_000;
+
+/** Since when a node is at rest and Ready, or was until lately. */
+interface Rest {
+  readonly version: string;
+  readonly from: Instant;
+  to: Instant;
+}
+
+/** Which releases are proven, or were until lately. */
+export class Proofs {
+  readonly #picture: Picture;
+  /** By UID of the node, the last ones. */
+  readonly #rests = new Map<string, Rest[]>();
+
+  constructor(picture: Picture) {
+    this.#picture = picture;
+  }
+
+  see(entry: Entry): void {
+    const name = nodeIn(entry);
+    const node = name === undefined ? undefined : this.#picture.nodes.get(name);
+    if (node) this.#note(node, entry.at);
+  }
+
+  isProven(release: Release, now: Instant): boolean {
+    const kin = this.#picture.membersOf(release.group).filter(({ facts }) => facts.family === release.family);
+    const proving = kin.filter((node) => this.#isProof(node, release, now));
+    return proving.length >= needed(release.group, kin.length);
+  }
+
+  #isProof({ facts }: SeenNode, { version, group }: Release, now: Instant): boolean {
+    return (this.#rests.get(facts.uid) ?? []).some(
+      (rest) =>
+        rest.version === version &&
+        now - rest.to < PROVEN_WITHIN &&
+        Math.min(rest.to, now) - rest.from >= group.proofSoakMs - this.#slack,
+    );
+  }
+
+  /** Clocks by which operators wait may be off. */
+  get #slack(): number {
+    return this.#picture.sight.apartMs + 1000;
+  }
+
+  #note(node: SeenNode, at: Instant): void {
+    const { uid, ready } = node.facts;
+    const rests = this.#rests.get(uid) ?? [];
+    this.#rests.set(uid, rests);
+    const version = ready ? restingOn(this.#picture, node) : undefined;
+    const last = rests.at(-1);
+    const isOpen = last?.to === Infinity;
+    if (isOpen && last.version === version) return;
+    if (isOpen) last.to = at;
+    if (version !== undefined) rests.push({ version, from: at, to: Infinity });
+    if (rests.length > 4) rests.shift();
+  }
+}
+
+function nodeIn(entry: Entry): string | undefined {
+  if (entry.kind !== 'write') return undefined;
+  if (entry.resource === 'nodes') return entry.name;
+  return entry.resource === 'bottlerocketshadows' ? entry.name.replace(/^brs-/, '') : undefined;
+}
+
+/** Nodes in update that were NotReady, or without their agent, for so long that nobody counts on them. */
+export class Absences {
+  readonly #picture: Picture;
+  readonly #longMs: number;
+  /** By UID, when they were last back from such an absence. */
+  readonly #backAt = new Map<string, Instant>();
+  readonly #awaySince = new Map<string, Instant>();
+
+  constructor(picture: Picture) {
+    this.#picture = picture;
+    this.#longMs = picture.terms.returnTimeoutMs;
+  }
+
+  see(entry: Entry): void {
+    const name = entry.kind === 'process' ? /agent-(.*)$/.exec(entry.process)?.[1] : nodeIn(entry);
+    const node = name === undefined ? undefined : this.#picture.nodes.get(name);
+    if (!node) return;
+    const { uid, ready } = node.facts;
+    const isThere = ready && this.#picture.agentOf(node.facts.name).runs;
+    const since = this.#awaySince.get(uid);
+    if (!isThere) this.#awaySince.set(uid, since ?? entry.at);
+    else if (since !== undefined) {
+      this.#awaySince.delete(uid);
+      if (this.#isLong(since, entry.at)) this.#backAt.set(uid, entry.at);
+    }
+  }
+
+  /** Whether nobody counts on it now. */
+  isAway({ facts }: SeenNode, now: Instant): boolean {
+    const since = this.#awaySince.get(facts.uid);
+    return since !== undefined && this.#isLong(since, now);
+  }
+
+  /** Whether nobody has counted on it at some time since. */
+  wasAway(uid: string, { since, now }: { readonly since: Instant; readonly now: Instant }): boolean {
+    const away = this.#awaySince.get(uid);
+    return (this.#backAt.get(uid) ?? -Infinity) >= since || (away !== undefined && this.#isLong(away, now));
+  }
+
+  #isLong(since: Instant, now: Instant): boolean {
+    return now - since >= this.#longMs - 60_000 - this.#picture.sight.apartMs;
+  }
+}

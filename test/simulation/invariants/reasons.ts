@@ -1,0 +1,93 @@
+import { BEGINS_AT, type Instant } from '../types.ts';
+import type { ShadowFacts } from './facts.ts';
+import type { Sorted, Standing } from './liveness.ts';
+import { type Release, tally, well } from './proofs.ts';
+import type { Group } from './rulings.ts';
+import type { SeenNode } from './seen-node.ts';
+
+const MINUTE = 60_000;
+/** By how much what a node states may be off, milliseconds. */
+const HEARSAY = 25 * MINUTE;
+
+/** A healthy node that is not updated, and the fleet around it. */
+interface Asked {
+  readonly node: SeenNode;
+  readonly shadow: ShadowFacts;
+  readonly now: Instant;
+  readonly sorted: Sorted;
+}
+
+/** What may keep a healthy node from its update, and when that is true; undefined where it is not. */
+export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefined>> = {
+  BackingOff: ({ shadow: { status }, now }) => {
+    const minutes = Math.min(2 ** (status?.crashes ?? 0), 1440);
+    const until = (status?.failedAt ?? NaN) - BEGINS_AT + minutes * MINUTE;
+    if (!status?.crashes || !(now < until + HEARSAY)) return undefined;
+    return lasting(until, now);
+  },
+  RolloutHalted: (asked) =>
+    inGroup(asked, (release) => (asked.sorted.isHalted(release, asked.now) ? 'kept' : undefined)),
+  OutsideWindow: (asked) => inGroup(asked, ({ group }) => (isClosed(group, asked.now) ? 'going' : undefined)),
+  DrainBlocked: () => 'going',
+  WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
+  Paused: (asked) => inGroup(asked, ({ group }) => (group.paused ? 'kept' : undefined)),
+  PolicyInvalid: (asked) => (rulingOf(asked) === 'broken' ? 'kept' : undefined),
+  PolicyConflict: (asked) => (rulingOf(asked) === 'conflict' ? 'kept' : undefined),
+  Frozen: (asked) =>
+    inGroup(asked, ({ group }) => {
+      const ends = group.freezes.filter(({ from, to }) => from - MINUTE <= asked.now && asked.now < to + MINUTE);
+      return ends.length === 0 ? undefined : lasting(Math.max(...ends.map(({ to }) => to)), asked.now);
+    }),
+  Pausing: (asked) => inGroup(asked, ({ group }) => (group.pauseBetweenMs > 0 ? 'going' : undefined)),
+  ZoneBusy: (asked) =>
+    inGroup(asked, ({ group }) =>
+      group.zonesAtOnce === Infinity ? undefined : WAITING[asked.sorted.places(asked.now, isOf(asked, group))],
+    ),
+  Unproven: (asked) => inGroup(asked, (release) => unproven(asked, release)),
+  WaitingForPolicy: (asked) => inGroup(asked, ({ group }) => waiting(asked, group)),
+};
+
+const lasting = (until: Instant, now: Instant): Standing => (until - now > 30 * MINUTE ? 'kept' : 'going');
+
+const rulingOf = ({ node, sorted: { picture } }: Asked): string => picture.rulings.of(node.facts).kind;
+
+/** What is so for the release that it is offered, among those that are ruled as it is. */
+function inGroup(
+  { node, shadow, sorted: { picture } }: Asked,
+  judge: (release: Release) => Standing | undefined,
+): Standing | undefined {
+  const group = picture.rulings.groupOf(node.facts);
+  return group && judge({ group, family: node.facts.family, version: shadow.status?.target ?? '' });
+}
+
+const isOf =
+  ({ sorted: { picture } }: Asked, { name }: Group) =>
+  ({ facts }: SeenNode): boolean =>
+    facts.managed && picture.rulings.groupOf(facts)?.name === name;
+
+/** Whether updates may start now, or a window that fits has never to come. */
+const isClosed = ({ fits, window }: Group, now: Instant): boolean => fits || !window(now) || !window(now - 2 * MINUTE);
+
+/** Those who prove it are on their way, or have to be well for a while yet; or each of them waits for a person, and one of them says so. */
+function unproven({ now, sorted }: Asked, release: Release): Standing {
+  const { picture } = sorted;
+  const { flying } = tally(picture, release);
+  const resting = picture
+    .membersOf(release.group)
+    .some((one) => one.facts.family === release.family && well(picture, one) === release.version);
+  if (resting) return 'going';
+  return WAITING[sorted.places(now, (one) => flying.includes(one))];
+}
+
+/** Some of those that come before go on; or each of them is kept for a reason of its own. A policy that is not there is waited for. */
+function waiting({ now, sorted }: Asked, { after }: Group): Standing | undefined {
+  if (after.length === 0) return undefined;
+  return after.some((name) => sorted.isMoving(name, now)) ? 'going' : 'kept';
+}
+
+const WAITING: Readonly<Record<ReturnType<Sorted['places']>, Standing>> = {
+  free: 'going',
+  moving: 'going',
+  stuck: 'kept',
+  silent: { wrong: 'it waits for nodes of which nobody is told' },
+};

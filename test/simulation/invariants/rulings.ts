@@ -1,0 +1,109 @@
+import type { NodeFacts } from './facts.ts';
+import type { Freeze, PolicyFacts } from './policy-facts.ts';
+import type { Quantity, Terms, Window } from './settings.ts';
+
+/** What holds for a node: the terms of the policy that rules it, or of the variables; or nothing may start, because nobody knows. */
+export type Ruling =
+  | { readonly kind: 'ruled'; readonly by: Group }
+  | { readonly kind: 'broken' | 'conflict'; readonly names: readonly string[] };
+
+/** Nodes that one policy rules, and its terms. */
+export interface Group {
+  /** Empty for the variables. */
+  readonly name: string;
+  readonly paused: boolean;
+  readonly maxConcurrent: Quantity;
+  readonly maxFailed: Quantity;
+  readonly pauseBetweenMs: number;
+  readonly zoneKey: string;
+  readonly zonesAtOnce: number;
+  readonly window: Window;
+  readonly fits: boolean;
+  readonly freezes: readonly Freeze[];
+  /** How many must run a release. */
+  readonly proofNodes: Quantity;
+  /** And for how long they must be well. */
+  readonly proofSoakMs: number;
+  readonly after: readonly string[];
+  readonly soakMs: number;
+}
+
+/** Who rules which node, by policies as they stand. */
+export class Rulings {
+  readonly #policies: ReadonlyMap<string, PolicyFacts>;
+  readonly #variables: Ruling;
+  readonly #groups: ReadonlyMap<string, Ruling>;
+  readonly #known = new WeakMap<NodeFacts, Ruling>();
+
+  constructor(policies: ReadonlyMap<string, PolicyFacts>, terms: Terms) {
+    this.#policies = policies;
+    this.#variables = { kind: 'ruled', by: groupOfVariables(terms) };
+    this.#groups = new Map([...policies].map(([name, facts]) => [name, this.#rulingBy(facts, terms)] as const));
+  }
+
+  of(node: NodeFacts): Ruling {
+    const known = this.#known.get(node);
+    if (known) return known;
+    const found = this.#find(node);
+    this.#known.set(node, found);
+    return found;
+  }
+
+  /** The group that rules the node; undefined where none may start it. */
+  groupOf(node: NodeFacts): Group | undefined {
+    const ruling = this.of(node);
+    return ruling.kind === 'ruled' ? ruling.by : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#policies.has(name);
+  }
+
+  get groups(): readonly Group[] {
+    const all = [this.#variables, ...this.#groups.values()];
+    return all.flatMap((ruling) => (ruling.kind === 'ruled' ? [ruling.by] : []));
+  }
+
+  #find({ labels }: NodeFacts): Ruling {
+    if (this.#policies.size === 0) return this.#variables;
+    const selecting = [...this.#policies.values()].filter(({ selects }) => selects(labels));
+    if (selecting.length === 0) return this.#variables;
+    const most = Math.max(...selecting.map(({ priority }) => priority));
+    const highest = selecting.filter(({ priority }) => priority === most);
+    if (highest.length > 1) return { kind: 'conflict', names: highest.map(({ name }) => name) };
+    return this.#groups.get(highest[0]!.name)!;
+  }
+
+  #rulingBy(facts: PolicyFacts, terms: Terms): Ruling {
+    const { name, broken } = facts;
+    if (broken || this.#leadsTo(name, name)) return { kind: 'broken', names: [name] };
+    return { kind: 'ruled', by: groupOf(facts, terms) };
+  }
+
+  /** Whether one has to come after the other. What nobody can obey waits for nothing. */
+  #leadsTo(from: string, to: string, seen: ReadonlySet<string> = new Set()): boolean {
+    const policy = this.#policies.get(from);
+    const after = policy && !policy.broken ? policy.after : [];
+    if (after.includes(to)) return true;
+    return after.some((next) => !seen.has(next) && this.#leadsTo(next, to, new Set([...seen, next])));
+  }
+}
+
+const UNZONED = { zoneKey: '', zonesAtOnce: Infinity } as const;
+
+function groupOfVariables({ maxConcurrent, maxFailed, window, fits, proofNodes, soakMs }: Terms): Group {
+  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [], proofSoakMs: 0, ...UNZONED };
+  return { ...none, maxConcurrent, maxFailed, window, fits, proofNodes, soakMs };
+}
+
+function groupOf(facts: PolicyFacts, terms: Terms): Group {
+  return {
+    ...facts,
+    maxConcurrent: facts.maxConcurrent ?? terms.maxConcurrent,
+    maxFailed: facts.maxFailed ?? terms.maxFailed,
+    window: facts.window ?? terms.window,
+    fits: facts.fits ?? terms.fits,
+    proofNodes: facts.proofNodes ?? terms.proofNodes,
+    soakMs: facts.soakMs ?? terms.soakMs,
+  };
+}

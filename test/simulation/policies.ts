@@ -1,0 +1,129 @@
+import type { Random } from '../../runtime/lib/random.ts';
+import { oneOf } from './environment/chance.ts';
+import { between, HOUR, MINUTE } from './faults/kind.ts';
+import { BEGINS_AT, type Instant, type PolicyWorld } from './types.ts';
+
+/** Spec of a policy resource, as somebody writes it. */
+export type PolicySpec = Readonly<Record<string, unknown>>;
+
+/** Labels by which policies of these worlds select, and zones are told apart. */
+export const POOL = 'example.com/pool';
+export const ZONE = 'topology.kubernetes.io/zone';
+export const POOLS = ['test', 'production'] as const;
+export const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
+
+const pool = (name: string): PolicySpec => ({ nodeSelector: { matchLabels: { [POOL]: name } } });
+const EVERY_NODE: PolicySpec = { nodeSelector: {} };
+
+/** In which groups the nodes are, by name of the policy; the terms of each are drawn besides. */
+const LAYOUTS: readonly Readonly<Record<string, PolicySpec>>[] = [
+  { all: EVERY_NODE },
+  { all: { ...EVERY_NODE, zones: { atOnce: 1 } } },
+  { test: pool('test'), production: { ...pool('production'), after: ['test'] } },
+  { test: pool('test'), production: { ...pool('production'), after: ['test'], zones: { atOnce: 1 } } },
+  { all: EVERY_NODE, production: { ...pool('production'), priority: 10 } },
+  {
+    'zone-a': { nodeSelector: { matchExpressions: [{ key: ZONE, operator: 'In', values: ['zone-a'] }] } },
+    others: {
+      nodeSelector: { matchExpressions: [{ key: ZONE, operator: 'NotIn', values: ['zone-a'] }] },
+      after: ['zone-a', 'nobody'].slice(0, 1),
+    },
+  },
+  {
+    pooled: { nodeSelector: { matchExpressions: [{ key: POOL, operator: 'Exists' }] }, priority: -5 },
+    test: { ...pool('test'), after: [] },
+    stray: { nodeSelector: { matchExpressions: [{ key: POOL, operator: 'DoesNotExist' }] }, after: ['pooled'] },
+  },
+];
+
+/** Such as need a person, for good. */
+const STUCK: readonly Readonly<Record<string, PolicySpec>>[] = [
+  { all: { ...EVERY_NODE, paused: true }, production: { ...pool('production'), priority: 1 } },
+  { first: EVERY_NODE, second: pool('production') },
+  { test: { ...pool('test'), after: ['production'] }, production: { ...pool('production'), after: ['test'] } },
+  { test: pool('test'), production: { ...pool('production'), after: ['nobody'] } },
+];
+
+/** About half of the worlds have policies; some have not even the kind, or get it later. */
+export function drawPolicies(random: Random, stormMs: number): PolicyWorld {
+  const dice = random();
+  if (dice < 0.1) return { definedAt: undefined, policies: {} };
+  if (dice < 0.45) return { definedAt: 0, policies: {} };
+  const layout = oneOf(random, random() < 0.12 ? STUCK : LAYOUTS);
+  const policies = Object.entries(layout).map(
+    ([name, spec]) => [name, { ...spec, ...drawTerms(random, stormMs) }] as const,
+  );
+  const definedAt = random() < 0.8 ? 0 : Math.round(random() * 0.4 * stormMs);
+  return { definedAt, policies: Object.fromEntries(policies) };
+}
+
+/** What a policy may say besides whom it selects, and after whom it comes; most of it stays unsaid. None of its windows is closed for longer than two hours. */
+export function drawTerms(random: Random, stormMs: number): PolicySpec {
+  const maybe = (share: number, name: string, values: readonly unknown[]): PolicySpec =>
+    random() < share ? { [name]: oneOf(random, values) } : {};
+  return {
+    ...maybe(0.6, 'maxConcurrent', [1, 1, 2, 3, '50%', 'unlimited', null]),
+    ...maybe(0.5, 'maxFailed', [1, 2, 3, '50%', 'unlimited', null]),
+    ...maybe(0.3, 'pauseBetween', ['0s', '1m', '5m', '1h', '10m30s', null]),
+    ...maybe(0.2, 'zones', [{ atOnce: 1 }, { key: ZONE, atOnce: 2 }, { key: POOL, atOnce: 1 }, { atOnce: null }]),
+    ...maybe(0.3, 'windows', WINDOWS),
+    ...maybe(0.2, 'windowFit', ['off', 'strict', false, null]),
+    ...maybe(0.5, 'proof', PROOFS),
+    ...maybe(0.3, 'nodeSoak', ['0s', '30s', '2m', null]),
+    ...(random() < 0.3 && { freezes: [drawFreeze(random, stormMs)] }),
+  };
+}
+
+const WINDOWS: readonly unknown[] = [
+  [],
+  null,
+  [{ start: '0 * * * *', duration: '40m' }],
+  [{ start: '*/30 * * * *', duration: '12m', timeZone: 'America/St_Johns' }],
+  [
+    { start: '10 */2 * * *', duration: '1h' },
+    { start: '30 1-23/2 * * mon-sun', duration: '20m', timeZone: 'Europe/Berlin' },
+  ],
+];
+
+const PROOFS: readonly unknown[] = [
+  { nodes: 1 },
+  { nodes: 2 },
+  { nodes: 3 },
+  { nodes: '50%' },
+  { nodes: 1, soak: '5m' },
+  { nodes: 2, soak: '12m' },
+  { soak: '90s' },
+  { nodes: null },
+];
+
+function drawFreeze(random: Random, stormMs: number): object {
+  const from = Math.round(random() * stormMs);
+  return freeze(from, from + between([2 * MINUTE, HOUR], random));
+}
+
+/** Times of a resource are those of the cluster's clock, in whole seconds. */
+export function freeze(from: Instant, to: Instant): object {
+  const time = (instant: Instant): string => `${new Date(BEGINS_AT + instant).toISOString().slice(0, 19)}Z`;
+  return { from: time(from), to: time(Math.max(to, from + 1000)), reason: 'a freeze of the simulation' };
+}
+
+/** Another policy for whichever nodes. */
+export function drawPolicy(random: Random, stormMs: number): PolicySpec {
+  const priority = oneOf(random, [-10, 0, 0, 5, 20]);
+  const [selector] = Object.values(oneOf(random, LAYOUTS));
+  return { ...selector, priority, ...drawTerms(random, stormMs) };
+}
+
+/** The spec with what its schema lets pass and nobody can obey. */
+export function broken(random: Random, name: string, spec: PolicySpec): PolicySpec {
+  const window = { start: '0 * * * *', duration: '10m' };
+  return {
+    ...spec,
+    ...oneOf(random, [
+      { windows: [{ ...window, start: '61 * * * *' }] },
+      { windows: [{ ...window, timeZone: 'Mars/Olympus' }] },
+      { freezes: [{ from: '2026-03-02T05:00:00Z', to: '2026-03-02T04:00:00Z' }] },
+      { after: [name] },
+    ]),
+  };
+}
