@@ -9,10 +9,11 @@ import { Dashboard } from '../../infra/monitoring/dashboard.ts';
 import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { POLICY_CRD_NAME } from '../../runtime/policy/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { applyAll, type Manifest } from '../../sim/world/manifests.ts';
 import { anyProps } from './any-props.ts';
-import { chartOf } from './manifests.ts';
+import { chartOf, find, manifests } from './manifests.ts';
 import { CA } from './pem.ts';
 import { runs } from '../random.ts';
 
@@ -72,7 +73,11 @@ test('a cluster takes whatever valid props lead to', async () => {
       const { transport, refusals } = newCluster();
       const chart = chartOf(props);
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: chart.brupop.settings.namespace } };
-      const existing = chart.brupop.namespace ? [] : [namespace];
+      const definition = find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME);
+      const existing = [
+        ...(chart.brupop.namespace ? [] : [namespace]),
+        ...(chart.brupop.policyCrd ? [] : [definition]),
+      ];
       await applyAll(transport, [...existing, ...FOREIGN_CRDS, ...(chart.toJson() as Manifest[])]);
       expect(refusals()).toEqual([]);
     }),

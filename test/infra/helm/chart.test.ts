@@ -30,7 +30,8 @@ beforeAll(() => {
   }
 });
 
-const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false };
+/** What Helm has no value for. */
+const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false, policies: [] };
 
 function helm(...args: readonly string[]): {
   readonly stdout: string;
