@@ -6,15 +6,19 @@ import {
   type Parts,
   plan,
   POLICY,
+  ruling,
   type Rules,
   updated,
   type World,
 } from '../../test/controller/plan/fleet.ts';
+import type { PolicyView } from '../../runtime/controller/plan/snapshot.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { logLogChart } from '../chart.ts';
 import { cpuMs, quantile } from './cpu.ts';
 
 const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000];
+const MOST = 10_000;
+const POLICIES = 20;
 const WARM_UP = 30;
 /** Small fleets are planned more often: the system counts CPU time in ticks of 4 ms. */
 const runsOf = (size: number): number => Math.max(500, 5_000_000 / size);
@@ -33,7 +37,13 @@ export const planCost: Bench = {
     };
     const [resting, waiting] = [measure('at rest', updated), measure('all waiting', {})];
     await writeFile(join(context.root, CHART), chartOf(resting, waiting));
-    return [resting, waiting].flatMap(({ what, costs }) => costs.flatMap((cost) => figuresOf(what, cost)));
+    context.progress('under policies');
+    const governed = ['at rest', 'all waiting'].map((what) => {
+      const name = `${MOST} nodes under ${POLICIES} policies ${what}`;
+      return figureOf(name, governedCost(what === 'at rest' ? updated : {}));
+    });
+    const plain = [resting, waiting].flatMap(({ what, costs }) => costs.flatMap((cost) => figuresOf(what, cost)));
+    return [...plain, ...governed.flat()];
   },
 };
 
@@ -49,8 +59,44 @@ interface Costs {
   readonly costs: readonly Cost[];
 }
 
-function costOf(size: number, parts: Parts): Cost {
-  const snapshot = fleetOf(size, parts);
+const costOf = (size: number, parts: Parts): Cost => measured(fleetOf(size, parts));
+
+/** With everything that a policy has: the last rules what no other selects. */
+function governedCost(parts: Parts): Cost {
+  const { nodes, ...world } = fleetOf(MOST, parts);
+  const labelled = nodes.map((node, index) =>
+    Object.assign({}, node, { labels: labelsOf(index), createdAt: index % 97 }),
+  );
+  return measured({ ...world, nodes: labelled, policies: policiesOf(POLICIES) });
+}
+
+/** As many as the kubelet and a cloud give a node, and the pool. */
+function labelsOf(index: number): Record<string, string> {
+  const others = Array.from({ length: 15 }, (_, key) => [`label-${key}.example.org/name`, 'value'] as const);
+  return {
+    ...Object.fromEntries(others),
+    'kubernetes.io/hostname': `n${index}`,
+    'topology.kubernetes.io/zone': `eu-central-1${'abc'[index % 3]}`,
+    pool: `pool-${index % POLICIES}`,
+  };
+}
+
+function policiesOf(count: number): PolicyView[] {
+  return Array.from({ length: count }, (_, index) =>
+    ruling(`pool-${index}`, {
+      selector: { matchLabels: { pool: `pool-${index}` } },
+      priority: index,
+      maxConcurrent: { kind: 'percent', percent: 10 },
+      zones: { key: 'topology.kubernetes.io/zone', atOnce: index % 2 === 0 ? 1 : Infinity },
+      freezes: [{ from: NOW + 86_400_000, to: NOW + 2 * 86_400_000, reason: 'a freeze' }],
+      proof: { nodes: { kind: 'count', count: 2 }, soakMs: 600_000 },
+      after: index === 0 ? [] : [`pool-${index - 1}`],
+    }),
+  );
+}
+
+function measured(snapshot: World): Cost {
+  const size = snapshot.nodes.length;
   const times: number[] = [];
   for (let run = -WARM_UP; run < runsOf(size); run++) {
     const began = cpuMs();
@@ -61,6 +107,13 @@ function costOf(size: number, parts: Parts): Cost {
 }
 
 const nLogN = (size: number): number => size * Math.log2(size);
+
+function figureOf(name: string, { mean, worst }: Cost): Figure[] {
+  return [
+    { name: `${name}, mean`, value: mean, unit: 'ms CPU' },
+    { name: `${name}, 99th percentile`, value: worst, unit: 'ms CPU', atMost: 25 },
+  ];
+}
 
 function figuresOf(what: string, { size, mean, worst }: Cost): Figure[] {
   const name = `${size} nodes ${what}`;

@@ -2,7 +2,14 @@ import { bootMutants } from './boots.ts';
 import { failureMutants } from './failures.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
+import { policyMutants } from './policies.ts';
 import { slotMutants } from './slots.ts';
 
 /** The order of writes, and what each must have looked at: what no test of one process alone holds. */
-export const MUTANTS: readonly Mutant[] = [...slotMutants, ...markMutants, ...bootMutants, ...failureMutants];
+export const MUTANTS: readonly Mutant[] = [
+  ...slotMutants,
+  ...markMutants,
+  ...bootMutants,
+  ...failureMutants,
+  ...policyMutants,
+];

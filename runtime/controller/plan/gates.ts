@@ -74,7 +74,7 @@ export function othersGate({ node }: AssessedNode, { version, group }: Aim, { de
   const awaited = dependencies.of(group, { family, version }, release);
   if (awaited.finding) return awaited;
   if (!release.proof.admits(uid)) return release.unproven;
-  return group.zones.admits(group.zones.of(node)) ? PASS : group.zones.refusal;
+  return group.zones.gate(group.zones.of(node));
 }
 
 /** What people have decided, up to freezes, which end by themselves. */

@@ -69,7 +69,7 @@ const byTurnOfZones: Order = (a, b) =>
   Number(b.isBegun) - Number(a.isBegun) ||
   compare(a.zone.name ?? '', b.zone.name ?? '');
 
-const byFewest: Order = (a, b) => a.zone.busy + a.queued - (b.zone.busy + b.queued) || byAge(a.head, b.head);
+const byFewest: Order = (a, b) => a.zone.updating + a.queued - (b.zone.updating + b.queued) || byAge(a.head, b.head);
 
 const byAge = ({ info: { node: a } }: Candidate, { info: { node: b } }: Candidate): number =>
   a.createdAt - b.createdAt || compare(a.name, b.name);

@@ -2,7 +2,7 @@ import type { Zones as ZoneRules } from '../../policy/policy.ts';
 import type { AssessedNode } from './health.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeView } from './snapshot.ts';
-import { found, type Refusal } from './verdict.ts';
+import { found, type GateResult, PASS, type Refusal } from './verdict.ts';
 
 /** Nodes of one policy with the same value of its label for zones. */
 export interface Zone {
@@ -10,6 +10,8 @@ export interface Zone {
   readonly name: string | undefined;
   /** Nodes that take a part of the policy's budget. */
   busy: number;
+  /** Those of them that are being updated. */
+  updating: number;
   /** When time alone has given back all of that; -Infinity where nothing is taken. */
   busyUntil: number;
   /** By family, the versions that its nodes run. Only known where zones are limited. */
@@ -40,7 +42,7 @@ export class Zones {
     const name = labels[this.#rules.key];
     const known = this.#zones.get(name);
     if (known) return known;
-    const zone = { name, busy: 0, busyUntil: -Infinity, runs: new Map<string, Set<string>>() };
+    const zone = { name, busy: 0, updating: 0, busyUntil: -Infinity, runs: new Map<string, Set<string>>() };
     this.#zones.set(name, zone);
     return zone;
   }
@@ -50,19 +52,21 @@ export class Zones {
     const zone = this.of(node);
     if (zone.busy === 0) this.#busy += 1;
     zone.busy += 1;
+    if (until === NEVER) zone.updating += 1;
     zone.busyUntil = Math.max(zone.busyUntil, until);
     this.#refusal = undefined;
   }
 
-  /** Whether one more of the zone may be taken out of service. */
-  admits(zone: Zone): boolean {
-    return zone.busy > 0 || this.#busy < this.#rules.atOnce;
+  /** What keeps one more node of the zone from being taken out of service. */
+  gate(zone: Zone): GateResult {
+    if (zone.busy === 0 && this.#busy >= this.#rules.atOnce) return (this.#refusal ??= this.#refuse());
+    return zone.busyUntil < NEVER ? { finding: undefined, changesAt: this.#losesTurnAt(zone) } : PASS;
   }
 
-  /** What keeps those of other zones from starting. */
-  get refusal(): Refusal {
-    this.#refusal ??= this.#refuse();
-    return this.#refusal;
+  /** When the turn goes to others because nothing but outages keeps the zone busy. */
+  #losesTurnAt({ busyUntil }: Zone): number {
+    const longer = [...this.#zones.values()].filter((other) => other.busyUntil > busyUntil);
+    return longer.length >= this.#rules.atOnce ? busyUntil : NEVER;
   }
 
   /** The zone that is named is the one that stays busy for longest, so that the sentence holds until another zone may begin. */

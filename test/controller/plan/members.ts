@@ -6,6 +6,10 @@ import { asked, DRAINED, MARKS, minutes, moment, node, shadow, slot } from './fl
 
 /** Nodes as they may be found, most of them in order: a fleet in which nearly every node is in trouble starts nothing. */
 
+/** Values of the label by which policies select nodes. */
+export const POOLS = ['p0', 'p1', 'p2'] as const;
+export const ZONE = 'topology.kubernetes.io/zone';
+
 const VERSIONS = ['1.0.0', '1.1.0', '1.2.0'] as const;
 const version = fc.constantFrom(...VERSIONS);
 /** Shrinks to false. */
@@ -122,6 +126,11 @@ const diceFor = (stands: Standing) =>
     drained: fc.boolean(),
     runs: version,
     said: fc.constantFrom(undefined, undefined, undefined, 'NotReturned', 'SoakFailed'),
+    pool: fc.constantFrom(...POOLS),
+    zone: fc.constantFrom(undefined, 'z0', 'z1', 'z2'),
+    age: fc.nat(2),
+    upToDate: fc.option(ago, { nil: undefined }),
+    ended: fc.option(ago, { nil: undefined }),
   });
 
 type Dice = ReturnType<typeof diceFor> extends fc.Arbitrary<infer Drawn> ? Drawn : never;
@@ -138,8 +147,10 @@ export const member = (name: string): fc.Arbitrary<Member> =>
     };
   });
 
-function nodeOf(name: string, { troubles: has, changed, lag, drained, runs }: Dice): NodeView {
+function nodeOf(name: string, { troubles: has, changed, lag, drained, runs, pool, zone, age }: Dice): NodeView {
   return node(name, {
+    labels: { pool, ...(zone !== undefined && { [ZONE]: zone }) },
+    createdAt: minutes(-30_000 - age),
     managed: !has.has('unmanaged'),
     joinable: has.has('joins'),
     held: has.has('held'),
@@ -161,6 +172,8 @@ function shadowOf(name: string, dice: Dice): ShadowView {
     stateSeenAt: minutes(-dice.since),
     offeredAt: minutes(-dice.offered),
     finishedAt: finished === undefined ? undefined : minutes(-finished),
+    upToDateSince: dice.upToDate === undefined ? undefined : minutes(-dice.upToDate),
+    endedAt: dice.ended === undefined ? undefined : minutes(-dice.ended),
     lastUpdateMs: tookMinutes === undefined ? undefined : tookMinutes * 60_000,
     spec: {
       state: stepped.state,

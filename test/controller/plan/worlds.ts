@@ -31,7 +31,7 @@ export const policy: fc.Arbitrary<Rules> = fc
   })
   .map((drawn) => Object.assign({}, POLICY, drawn));
 
-const windows = fc.oneof(
+export const windows = fc.oneof(
   fc.constant({ open: true, triggeredAt: undefined, changesAt: undefined }),
   ago.map((left) => ({ open: true, triggeredAt: undefined, changesAt: minutes(left + 1) })),
   fc.record({ past: fc.option(ago, { nil: undefined }), left: ago }).map(({ past, left }) => ({
