@@ -18,6 +18,8 @@ export interface FleetOptions {
   readonly kubelet: (nodeName: string, labels: Readonly<Record<string, string>>) => NodeSoftware;
   /** Folder for the hosts' files. */
   readonly dir: string;
+  /** What all hosts are offered. @default the versions of the options */
+  readonly releases?: Releases;
 }
 
 /** The nodes by name, node-1 to node-N, each with the faults that were planted on it. Nothing runs yet. */
@@ -27,8 +29,8 @@ export function createFleet({
   random,
   kubelet,
   dir,
+  releases = new Releases([options.from, options.to]),
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
-  const releases = new Releases([options.from, options.to]);
   const times = scaled(options.speed);
   return new Map(
     nodeNames(options.nodes).map((name) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { Releases } from '../../sim/hosts/releases.ts';
 import type { SimOptions } from '../../sim/options.ts';
 import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
@@ -27,6 +28,8 @@ export interface FleetOptions extends SimOptions, Pick<OperatorPodsOptions, 'ren
 export interface Fleet {
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   readonly pods: OperatorPods;
+  /** What the hosts are offered: may be changed while they run. */
+  readonly releases: Releases;
   /** Folder with the processes' logs. */
   readonly dir: string;
   /** In the order in which they happened. */
@@ -66,7 +69,8 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
     return machine;
   };
   const reboots: Reboot[] = [];
-  for (const [name, node] of createFleet({ ...COMMON, options, kubelet, dir: join(dir, 'hosts') })) {
+  const releases = new Releases([options.from, options.to]);
+  for (const [name, node] of createFleet({ ...COMMON, options, kubelet, releases, dir: join(dir, 'hosts') })) {
     const { signal } = machines.get(name)?.power ?? new AbortController();
     nodes.set(name, node);
     noteReboots(name, node, reboots);
@@ -82,7 +86,7 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
     await Promise.all(running);
     await network.close();
   };
-  return { nodes, pods, dir, reboots, failed: failed.promise, powerOff, stop };
+  return { nodes, pods, releases, dir, reboots, failed: failed.promise, powerOff, stop };
 }
 
 const COMMON = { clock: systemClock, random: Math.random };

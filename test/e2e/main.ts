@@ -10,7 +10,7 @@ const E2E: Suite = {
   ending: '.e2e.ts',
   jobs: 2,
   // Three minutes to one, in a run of `.ci/run`; the others take less.
-  longest: ['upheaval', 'credentials', 'kills', 'rollout', 'two-controllers', 'older-storage', 'upgrade'],
+  longest: ['policies', 'upheaval', 'credentials', 'kills', 'rollout', 'two-controllers', 'older-storage', 'upgrade'],
   own: 'a control plane',
 };
 
