@@ -80,7 +80,35 @@ const ALERTS: readonly Alert[] = [
     expression: nodes('RolloutHalted'),
     during: '5m',
     summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
-    description: 'See status.last_failure of the shadows with a crash_count; MAX_FAILED_UPDATE is the budget.',
+    description:
+      'See status.last_failure of the shadows with a crash_count. MAX_FAILED_UPDATE is the budget, and while no node has proven the version, two more than PROOF_NODES.',
+  },
+  {
+    name: 'BrupopPolicyHalted',
+    severity: 'critical',
+    expression: 'max by (policy) (brupop_controller_policy_halted_releases) > 0',
+    during: '5m',
+    summary: 'Under the policy {{ $labels.policy }} no further node starts on {{ $value }} version(s).',
+    description:
+      'Too many of its nodes failed, or did not come back, before or after the version was proven: kubectl describe bup says which version. It needs a person, or a newer version.',
+  },
+  {
+    name: 'BrupopPolicyNotAccepted',
+    severity: 'warning',
+    expression: 'min by (policy) (brupop_controller_policy_accepted) == 0',
+    during: '5m',
+    summary: 'The policy {{ $labels.policy }} cannot be obeyed: none of its nodes starts.',
+    description: 'The message of its condition Accepted names the field, what was expected and what came.',
+  },
+  {
+    name: 'BrupopNoRulingPolicy',
+    severity: 'warning',
+    expression: nodes('PolicyInvalid|PolicyConflict'),
+    during: '5m',
+    summary:
+      '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
+    description:
+      'The message of the condition UpToDate of the shadow names the policies. Where it says that the list of policies is refused, the role of the controller is older than the controller.',
   },
   {
     name: 'BrupopSoakFailed',

@@ -63,6 +63,16 @@ const PANELS: readonly Panel[] = [
     legend: 'reason',
   },
   {
+    title: 'Nodes by policy',
+    query: 'max by (policy, state) (brupop_controller_policy_nodes)',
+    legend: 'policy}} {{state',
+  },
+  {
+    title: 'Halted versions by policy',
+    query: 'max by (policy) (brupop_controller_policy_halted_releases)',
+    legend: 'policy',
+  },
+  {
     title: 'Evictions',
     query: 'sum by (result) (rate(brupop_apiserver_evictions_total[5m]))',
     legend: 'result',

@@ -6,6 +6,7 @@ import type { Plan } from './plan/plan.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import { QUEUED, REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
 import type { Planner } from './planner.ts';
+import { PolicyMetrics } from './policy-metrics.ts';
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
@@ -34,6 +35,7 @@ export class ControllerMetrics {
     'Managed nodes by why they are not being updated',
     'reason',
   );
+  readonly #policies = new PolicyMetrics(this.registry);
   readonly #slots = this.#gauge('brupop_controller_slots', 'Slots that are taken');
   readonly #planned = new Histogram({
     name: 'brupop_controller_plan_duration_seconds',
@@ -76,13 +78,15 @@ export class ControllerMetrics {
 
   #collect(): void {
     if (!this.#planner) return;
-    const { snapshot, verdicts, halted, leading } = this.#planner.preview();
+    const preview = this.#planner.preview();
+    const { snapshot, verdicts, halted, leading } = preview;
     const { shadows, slots } = snapshot;
     const statuses = shadows.flatMap(({ status }) => status ?? []);
     const reasons = verdicts.map(({ reason }) => reason);
     this.#states(statuses.map(({ current_state: state }) => state));
     this.#versions(statuses.map(({ current_version: version }) => version));
     this.#verdicts(reasons, REASONS);
+    this.#policies.show(preview);
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);

@@ -25,6 +25,8 @@ interface PlannerOptions {
 /** A plan, what it was made of, and who would carry it out. */
 export interface Preview extends Plan {
   readonly snapshot: Snapshot;
+  /** When it was made, milliseconds since the Unix epoch. */
+  readonly now: number;
   readonly leading: boolean;
   /** Who leads, by the Lease; undefined while nobody does. */
   readonly leader: string | undefined;
@@ -52,6 +54,6 @@ export class Planner {
       refusals: refusals.view(),
     };
     const planned = plan(snapshot, { ...this.#settings, conditionWrites: conditions.capacity }, now);
-    return { ...planned, snapshot, leading, leader: lease?.spec?.holderIdentity || undefined };
+    return { ...planned, snapshot, now, leading, leader: lease?.spec?.holderIdentity || undefined };
   }
 }

@@ -14,8 +14,9 @@ export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> 
 
 /** The verdicts of this moment, for people and for tools. */
 function report(manager: Manager): object {
-  const { verdicts, halted, warnings, budget, requeueAt, snapshot, leading, leader } = manager.preview();
-  const { slots, paused } = snapshot;
+  const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, leading, leader } = manager.preview();
+  const { slots, paused, policiesUnread } = snapshot;
   const { window } = variablesOf(snapshot);
-  return { leading, leader, paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings, verdicts };
+  const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
+  return { leading, leader, ...fleet, policies, policiesUnread, verdicts };
 }

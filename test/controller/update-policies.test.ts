@@ -81,7 +81,7 @@ test('a rollout is told, and stands in the status, once and for all: also after 
 
 test('a halt is told of the policy whose nodes failed, and so is its end', async () => {
   await withPolicies(['a', 'b', 'c'], { all: { nodeSelector: {}, maxFailed: 1 } });
-  stage.start();
+  const controller = stage.start();
   await stage.pass(10_000);
   await stage.report('a', {
     current_state: 'ErrorReset',
@@ -91,10 +91,22 @@ test('a halt is told of the policy whose nodes failed, and so is its end', async
   });
   await stage.pass(10_000);
   expect(await conditionOf('all', 'Halted')).toMatchObject({ status: 'True', reason: 'RolloutHalted' });
+  const gauges = async (): Promise<readonly string[]> =>
+    (await controller.metrics.registry.metrics()).split('\n').filter((line) => line.includes('policy="all"'));
+  expect(await gauges()).toEqual(
+    expect.arrayContaining([
+      'brupop_controller_policy_nodes{policy="all",state="waiting"} 2',
+      'brupop_controller_policy_halted_releases{policy="all"} 1',
+      'brupop_controller_policy_accepted{policy="all"} 1',
+    ]),
+  );
   await stage.patch(`${POLICIES_PATH}/all`, { spec: { maxFailed: 'unlimited' } });
   await stage.pass(10_000);
   expect(await conditionOf('all', 'Halted')).toMatchObject({ status: 'False', observedGeneration: 2 });
   expect(await told()).toEqual(['all Accepted 1', 'all RolloutHalted 1', 'all RolloutResumed 1']);
+  await policiesOf(stage.transport).delete('all', {});
+  await stage.pass();
+  expect(await gauges()).toEqual([]);
 });
 
 describe('a policy that cannot be obeyed says which field it is', () => {

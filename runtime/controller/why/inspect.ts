@@ -1,21 +1,27 @@
 import { Collection, type Selectors } from '../../kube/collection.ts';
-import type { KubeObject } from '../../kube/objects.ts';
-import { leasesOf, namespacesOf, nodesOf, podsOf, shadowsOf } from '../../kube/resources.ts';
+import { isServed } from '../../kube/discovery.ts';
+import { ApiStatusError } from '../../kube/errors.ts';
+import type { KubeObject, UpdatePolicyObject } from '../../kube/objects.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../../kube/resources.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { POLICY_VERSION } from '../../policy/names.ts';
 import {
   COMPONENT_LABEL,
   COMPONENTS,
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_LEASE,
+  GROUP,
   nodeNameOf,
   PAUSED_ANNOTATION,
 } from '../../shadow/names.ts';
-import { type ControllerConfig, policyOf, readControllerConfig, scheduleOf, settingsOf } from '../config.ts';
-import { Observations } from '../observations.ts';
+import { type ControllerConfig, readControllerConfig, settingsOf } from '../config.ts';
+import { Observations, type ObservedShadow } from '../observations.ts';
 import { upToDate } from '../plan/conditions.ts';
 import { type Plan, plan } from '../plan/plan.ts';
-import type { Snapshot } from '../plan/snapshot.ts';
+import type { ShadowView, Snapshot } from '../plan/snapshot.ts';
+import { PolicyViews } from '../policy-views.ts';
 import { COMMAND_KINDS } from '../write-refusals.ts';
 import { slotsOn } from '../slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../views.ts';
@@ -23,6 +29,8 @@ import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../view
 export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
+  /** Why the policies cannot be read with the rights at hand, in the API server's words; undefined where they can. */
+  readonly policiesRefused: string | undefined;
   /** Settings of the controller that are written elsewhere than in its Deployment. */
   readonly unread: readonly Unread[];
   /** Milliseconds since the Unix epoch. */
@@ -54,8 +62,9 @@ export interface Cluster {
  */
 export async function inspect(cluster: Cluster, now: number): Promise<Inspection> {
   const { transport, namespace } = cluster;
-  const [{ config, unread }, nodes, shadows, agents, lease, home] = await Promise.all([
+  const [{ config, unread }, policies, nodes, shadows, agents, lease, home] = await Promise.all([
     configOf(cluster),
+    policiesIn(transport),
     nodesOf(transport).list(),
     shadowsOf(transport, namespace).list(),
     podsOf(transport, namespace).list(selecting(COMPONENTS.agent)),
@@ -70,19 +79,50 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
   const silence = observations.silence(nodeFacts, agents.map(viewOfAgent), now);
+  const ledSince = instantOf(lease?.spec?.acquireTime);
   const snapshot: Snapshot = {
     nodes: nodeViews,
-    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => Object.assign(shadow, { stale: false })),
+    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => asStated(shadow, ledSince)),
     slots: slotsOn(lease),
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
-    policies: [{ kind: 'valid', policy: policyOf(config), window: scheduleOf(config).at(now), resource: undefined }],
+    policies: new PolicyViews(config).at(policies.items, now),
     policiesUnread: undefined,
     refusals: knownRefusals(facts),
     // Only the controller knows them. What follows from them is in the conditions.
     drainRefusals: new Map(),
   };
-  return { snapshot, unread, plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now), now };
+  const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
+  return { snapshot, unread, policiesRefused: policies.refused, plan: planned, now };
+}
+
+interface PoliciesRead {
+  readonly items: readonly UpdatePolicyObject[];
+  readonly refused: string | undefined;
+}
+
+/** People who may see nodes may not always see policies. */
+async function policiesIn(transport: KubeTransport): Promise<PoliciesRead> {
+  try {
+    return { items: await policiesOf(transport).list(), refused: undefined };
+  } catch (error) {
+    if (!(error instanceof ApiStatusError)) throw error;
+    const { code, message } = error.status;
+    if (code === 403) return { items: [], refused: message ?? 'Forbidden' };
+    const isAbsent = code === 404 && !(await isServed(transport, { group: GROUP, version: POLICY_VERSION }));
+    if (isAbsent) return { items: [], refused: undefined };
+    throw error;
+  }
+}
+
+/**
+ * This process has seen no update end, so it goes by what the cluster says of that. A controller counts a pause from its own beginning, which
+ * was when it took the Lease at the latest.
+ */
+function asStated(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
+  const { endedAt, finishedAt = -Infinity } = shadow;
+  const known = Math.max(finishedAt, ledSince ?? -Infinity);
+  return Object.assign(shadow, { stale: false, endedAt: endedAt === undefined ? undefined : known });
 }
 
 function selecting(component: string): Selectors {

@@ -3,6 +3,8 @@ import type { Marks } from '../../marks/marks.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
 import { isActive, type NodeView, type ShadowView } from '../plan/snapshot.ts';
 import type { Holder } from '../plan/budgets.ts';
+import type { Halted } from '../plan/releases.ts';
+import type { PolicyReport } from '../plan/report.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { Inspection } from './inspect.ts';
 
@@ -14,11 +16,33 @@ export function fleetLines(inspection: Inspection): readonly string[] {
   return [
     ...unreadLines(inspection),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
-    ...plan.halted.map(({ version, family, failures }) => `halted: ${version} (${family}) failed on ${failures} nodes`),
+    ...policyLines(inspection),
+    ...plan.halted.map(haltedText),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
     ...(isWaiting ? [placesText(inspection)] : []),
     ...table(plan.verdicts.map((verdict) => cells(verdict, now))),
   ];
+}
+
+const haltedText = ({ version, family, failures, policy }: Halted): string =>
+  `halted: ${version} (${family}) failed on ${failures} nodes${policy === undefined ? '' : ` of policy ${policy}`}`;
+
+/** How each policy does; with `node`, only the one that rules it. */
+export function policyLines({ plan, now }: Inspection, node?: string): readonly string[] {
+  const ruling = plan.verdicts.find((verdict) => verdict.node === node)?.policy;
+  const shown = node === undefined ? plan.policies : plan.policies.filter(({ name }) => name === ruling);
+  return shown.map((report) => policyText(report, now));
+}
+
+function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }: PolicyReport, now: number): string {
+  const { selected, upToDate, updating, waiting, failed } = nodes;
+  const said = [
+    `${selected} nodes, ${upToDate} up to date, ${updating} updating, ${waiting} waiting, ${failed} failed`,
+    ...(halted.status === 'True' ? [halted.message] : []),
+    accepted.status === 'True' ? progressing.message : `not accepted: ${accepted.message}`,
+  ];
+  const until = nextChangeAt === undefined ? '' : ` (next change in ${durationText(nextChangeAt - now)})`;
+  return `policy ${name}: ${said.join('; ')}${until}`;
 }
 
 /** The line of one node; undefined where the cluster has no such node. */
@@ -31,13 +55,15 @@ export function nodeLine(inspection: Inspection, name: string): string | undefin
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
-/** Settings that could not be read, because they do not stand in the Deployment itself. */
-export function unreadLines({ unread }: Inspection): readonly string[] {
-  return unread.map(({ source, variable }) =>
+/** Settings that could not be read, because they do not stand in the Deployment itself, and policies that this user may not read. */
+export function unreadLines({ unread, policiesRefused }: Inspection): readonly string[] {
+  const settings = unread.map(({ source, variable }) =>
     variable === undefined
       ? `not known: what ${source} sets besides: defaults are assumed`
       : `not known: ${variable}, which ${source} sets: its default is assumed`,
   );
+  if (policiesRefused === undefined) return settings;
+  return [...settings, `not known: update policies, which you may not list (${policiesRefused}): none are assumed`];
 }
 
 /** How many of those who take places are named. */
@@ -72,11 +98,12 @@ function whyHeld({ because, until }: Holder, verdict: Verdict | undefined, now: 
 }
 
 function cells(
-  { node, reason, message, step, since, until, position }: Verdict,
+  { node, policy, reason, message, step, since, until, position }: Verdict,
   now: number,
   more?: string,
 ): readonly string[] {
   const details = [
+    policy === undefined ? undefined : `policy ${policy}`,
     step,
     position === undefined ? undefined : `position ${position}`,
     since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,

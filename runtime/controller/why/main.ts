@@ -8,17 +8,17 @@ import { systemClock } from '../../lib/clock.ts';
 import { describeEnv, processEnv, readEnv } from '../../lib/env.ts';
 import { VERSION } from '../../lib/version.ts';
 import { NAMESPACE } from '../../shadow/names.ts';
-import { fleetLines, leftoverLines, nodeLine, unreadLines } from './lines.ts';
+import { fleetLines, leftoverLines, nodeLine, policyLines, unreadLines } from './lines.ts';
 import { inspect } from './inspect.ts';
 
 /** The variables that say where the cluster is. */
 const { TERMINATION_LOG: _, ...access } = processEnv;
 
-const HELP = `Says why each node is, or is not, being updated: from the cluster alone, no controller need run.
+const HELP = `Says why each node is, or is not, being updated, and how each update policy does: from the cluster alone, no controller need run.
 
 Usage: why [NODE] [--leftovers] [--namespace NAME] [--kubeconfig FILE] [--context NAME] | --help | --version
 
-  NODE               only this node
+  NODE               only this node, and the update policy that rules it
   --leftovers        what the operator has left on nodes where no update runs
   --namespace NAME   the operator's namespace; by default ${NAMESPACE}
   --kubeconfig FILE  by default $KUBECONFIG, else ~/.kube/config, else the pod's service account
@@ -59,7 +59,7 @@ async function answer(args: readonly string[]): Promise<Output> {
   const line = nodeLine(seen, node);
   return line === undefined
     ? { lines: [`the cluster has no node ${node}`], exitCode: 1 }
-    : { lines: [...unreadLines(seen), line], exitCode: 0 };
+    : { lines: [...unreadLines(seen), ...policyLines(seen, node), line], exitCode: 0 };
 }
 
 function settings(kubeconfig: string) {

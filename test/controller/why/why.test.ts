@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runtime/controller/why/lines.ts';
+import {
+  fleetLines,
+  leftoverLines,
+  nodeLine,
+  policyLines,
+  unreadLines,
+} from '../../../runtime/controller/why/lines.ts';
 import { type Inspection, inspect, UnknownPolicyError } from '../../../runtime/controller/why/inspect.ts';
+import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
+import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
+import { policyCrd } from '../../policy-crd.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
@@ -37,6 +46,63 @@ async function mark(name: string): Promise<void> {
   const { metadata, ...rest } = cordonPatch((await stage.nodes.get(name))!, attempt)!;
   await stage.nodes.patch(name, { metadata, ...rest });
 }
+
+describe('update policies', () => {
+  const POOL = { nodeSelector: { matchLabels: { pool: 'test' } } };
+  /** Node a is of the pool, and b is not. */
+  async function withPolicy(spec: object = {}): Promise<void> {
+    stage = await Stage.with('a', 'b');
+    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
+    await stage.patchNode('a', { metadata: { labels: { pool: 'test' } } });
+    await stage.create(POLICIES_PATH, {
+      apiVersion: POLICY_API_VERSION,
+      kind: POLICY_KIND,
+      metadata: { name: 'test' },
+      spec: { ...POOL, ...spec },
+    });
+  }
+
+  test('have a line of their own, and the node that one rules names it', async () => {
+    await withPolicy({ freezes: [{ from: '2025-12-01T00:00:00Z', to: '2026-01-02T00:00:00Z', reason: 'holidays' }] });
+    await deploy();
+    const state = 'policy test: 1 nodes, 0 up to date, 0 updating, 1 waiting, 0 failed; ';
+    const lines = fleetLines(await seen());
+    expect(lines[0]).toContain(state);
+    expect(lines[0]).toContain('(next change in 23 h 59 min)');
+    expect(lines.find((line) => line.startsWith('a '))).toMatch(/^a +Frozen .*\(policy test, in 23 h 59 min\)$/);
+    expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(StagedAndPerformedUpdate\)$/);
+    expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
+  });
+
+  test('pause as they do for the controller: from when it began, and from the last update', async () => {
+    await withPolicy({ pauseBetween: '1h' });
+    await deploy({ MAX_CONCURRENT_UPDATE: '2' });
+    await stage.pass(1_800_000);
+    const line = async (): Promise<string> => nodeLine(await seen(), 'a') ?? '';
+    expect(await line()).toMatch(/^a +Pausing .*in (29|30) min/);
+    await stage.pass(1_800_000);
+    expect(await line()).toMatch(/^a +Updating/);
+  });
+
+  test('that this user may not list are named as not known, and those of a cluster without them are none', async () => {
+    await withPolicy();
+    await deploy();
+    const end = stage.cluster.disturb(
+      { verbs: ['list'], resource: POLICY_PLURAL },
+      { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'User "ann" cannot list them' },
+    );
+    expect(unreadLines(await seen())).toEqual([
+      'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
+    ]);
+    end();
+    await stage.transport.request({
+      method: 'DELETE',
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
+    });
+    expect(unreadLines(await seen())).toEqual([]);
+    expect(nodeLine(await seen(), 'a')).not.toContain('policy');
+  });
+});
 
 describe('a line for each node', () => {
   test('with the position in the queue, and the step of what runs', async () => {
