@@ -1,0 +1,168 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  monitoring,
+  node,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  ruling,
+  updated,
+  type World,
+} from './fleet.ts';
+
+/** Policies that come one after the other: `t` is of the policy `test`, `p` of `production`, which waits for it. */
+
+const labels = (pool: string) => ({ labels: { pool } });
+const selecting = (pool: string) => ({ selector: { matchLabels: { pool } } });
+const test_ = ruling('test', selecting('test'));
+const production = ruling('production', { ...selecting('production'), after: ['test'] });
+
+const worldOf = (tests: Readonly<Record<string, Parts>>, more: Partial<World> = {}): World =>
+  fleet(
+    { ...tests, p: {} },
+    {
+      nodes: [...Object.keys(tests).map((name) => node(name, labels('test'))), node('p', labels('production'))],
+      policies: [test_, production],
+      ...more,
+    },
+  );
+const onP = (world: World): object | undefined =>
+  plan(world, POLICY, NOW).verdicts.find((verdict) => verdict.node === 'p');
+const PASSED = { reason: 'Updating', policy: 'production' };
+const withStatus = (version: string): PolicyView => ({
+  ...test_,
+  resource: {
+    ...test_.resource!,
+    status: { releases: [{ family: 'aws-k8s-1.33/amd64', version, completedAt: moment(-9) }] },
+  },
+});
+
+describe('a release goes on to the next policy', () => {
+  test.each<[string, World]>([
+    ['where it is proven and nobody waits for it', worldOf({ t: updated })],
+    ['where it was complete once', worldOf({ t: {} }, { policies: [withStatus('1.1.0'), production] })],
+    [
+      'where those that wait are held',
+      worldOf(
+        { t: updated, u: {} },
+        {
+          nodes: [
+            node('t', labels('test')),
+            node('u', { ...labels('test'), held: true }),
+            node('p', labels('production')),
+          ],
+        },
+      ),
+    ],
+    [
+      'where those that wait are not Ready',
+      worldOf(
+        { t: updated, u: {} },
+        {
+          nodes: [
+            node('t', labels('test')),
+            node('u', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
+            node('p', labels('production')),
+          ],
+        },
+      ),
+    ],
+    [
+      'where those that wait have failed on it',
+      worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.1.0'] } } }),
+    ],
+    [
+      'where nobody is offered it and something newer runs',
+      worldOf({ t: { status: { current_version: '1.2.0', target_version: '1.2.0' } } }),
+    ],
+    [
+      'where there are no nodes of its kind',
+      worldOf(
+        { t: {} },
+        { nodes: [node('t', { ...labels('test'), family: 'other' }), node('p', labels('production'))] },
+      ),
+    ],
+  ])('%s', (_where, world) => {
+    expect(onP(world)).toMatchObject(PASSED);
+  });
+});
+
+describe('a release waits', () => {
+  const waiting = (message: string) => ({
+    reason: 'WaitingForPolicy',
+    policy: 'production',
+    message: expect.stringContaining(message),
+  });
+  const incomplete = waiting('1.1.0 is not complete under policy test');
+
+  test.each<[string, World]>([
+    ['for nodes that wait for it', worldOf({ t: updated, u: {} })],
+    ['for nodes that are on their way', worldOf({ t: updated, u: monitoring() })],
+    [
+      'for its proof',
+      worldOf(
+        { t: { ...updated } },
+        {
+          nodes: [
+            node('t', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
+            node('p', labels('production')),
+          ],
+        },
+      ),
+    ],
+    ['though another version was complete', worldOf({ t: {} }, { policies: [withStatus('1.0.5'), production] })],
+  ])('%s', (_what, world) => {
+    expect(onP(world)).toMatchObject(incomplete);
+  });
+
+  test('for a policy that there is not, and for one that cannot be obeyed', () => {
+    const broken: PolicyView = {
+      kind: 'broken',
+      policy: { name: 'test', faults: ['spec.x'], ...selecting('test'), priority: 0 },
+      resource: test_.resource!,
+    };
+    expect(onP(worldOf({ t: {} }, { policies: [production] }))).toMatchObject(
+      waiting('there is no policy test that could be waited for'),
+    );
+    expect(onP(worldOf({ t: {} }, { policies: [broken, production] }))).toMatchObject(
+      waiting('policy test cannot be obeyed'),
+    );
+  });
+
+  test('until the soak of its proof is over, which wakes the plan', () => {
+    const soaking = ruling('test', {
+      ...selecting('test'),
+      proof: { nodes: { kind: 'count', count: 1 }, soakMs: 300_000 },
+    });
+    const world = worldOf({ t: { ...updated, upToDateSince: minutes(-2) } }, { policies: [soaking, production] });
+    const { requeueAt, policies } = plan(world, POLICY, NOW);
+    expect([requeueAt, policies.map(({ name, nextChangeAt }) => [name, nextChangeAt])]).toEqual([
+      minutes(3),
+      [
+        ['production', minutes(3)],
+        ['test', minutes(3)],
+      ],
+    ]);
+    expect(plan(world, POLICY, minutes(3)).commands).toMatchObject([{ kind: 'start', node: 'p' }]);
+  });
+});
+
+test('policies that wait for each other start nothing, and each is named', () => {
+  const round = ruling('test', { ...selecting('test'), after: ['production'] });
+  const { verdicts, policies, commands } = plan(worldOf({ t: {} }, { policies: [round, production] }), POLICY, NOW);
+  const message = 'policies wait for each other: production, test';
+  expect(commands).toEqual([]);
+  expect(verdicts).toMatchObject([
+    { reason: 'PolicyInvalid', message },
+    { reason: 'PolicyInvalid', message },
+  ]);
+  expect(policies).toMatchObject([
+    { accepted: { status: 'False', reason: 'DependencyCycle', message } },
+    { accepted: { status: 'False' } },
+  ]);
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals';
+import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  DRAINED,
+  fleet,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  reasons,
+  rebooting,
+  ruling,
+  type Rules,
+  slot,
+  staging,
+  started,
+  updated,
+  type World,
+} from './fleet.ts';
+
+/** Who proves a release, and what waits for that. */
+
+const many: Partial<Rules> = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } };
+const proving = (nodes: Rules['proof']['nodes'], soakMs = 0): Partial<Rules> => ({ ...many, proof: { nodes, soakMs } });
+const count = (nodes: number) => ({ kind: 'count', count: nodes }) as const;
+const six = { a: {}, b: {}, c: {}, d: {}, e: {}, f: {} };
+const failed: Parts = {
+  status: { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-3) },
+};
+const heldBack: Parts = { ...failed, status: { ...failed.status, state_transition_failure_timestamp: moment(0) } };
+
+test.each<[string, Rules['proof']['nodes'], number]>([
+  ['as many nodes start as prove a release', count(2), 2],
+  ['a share of the nodes is rounded up', { kind: 'percent', percent: 20 }, 2],
+  ['it is at least one', { kind: 'percent', percent: 1 }, 1],
+  ['it is no more than there are', count(9), 6],
+])('%s', (_what, nodes, most) => {
+  expect(started(fleet(six), proving(nodes))).toHaveLength(most);
+});
+
+test('a bad release reaches three nodes, one after the other, and is halted by a failure budget that allows more', () => {
+  const after = (failures: readonly string[]): readonly string[] =>
+    started(fleet({ ...six, ...Object.fromEntries(failures.map((name) => [name, heldBack])) }), many);
+  expect([after([]), after(['a']), after(['a', 'b']), after(['a', 'b', 'c'])]).toEqual([['a'], ['b'], ['c'], []]);
+  expect(reasons(fleet({ a: heldBack, b: heldBack, c: heldBack, d: {} }), many)).toMatchObject({ d: 'RolloutHalted' });
+  expect(started(fleet({ a: heldBack, b: heldBack, c: heldBack, d: {}, e: updated }), many)).toEqual(['d']);
+});
+
+test('one who waits is told by whom the release is to be proven, and until when that takes', () => {
+  const verdictOn = (world: World, rules: Partial<Rules>): object =>
+    plan(world, { ...POLICY, ...rules }, NOW).verdicts.find((one) => one.node === 'f')!;
+  expect(verdictOn(fleet(six), proving(count(4)))).toMatchObject({
+    reason: 'Unproven',
+    message: '1.1.0 is yet to be proven by a, b, c and more',
+  });
+  const soaking = { ...updated, upToDateSince: minutes(-2) };
+  expect(verdictOn(fleet({ ...six, a: soaking }), proving(count(1), 300_000))).toMatchObject({
+    message: '1.1.0 is yet to be proven by a',
+    until: minutes(3),
+  });
+});
+
+test('nobody follows while a node soaks that is to prove the release, and all do once it has', () => {
+  const rules = { ...POLICY, ...proving(count(1), 300_000) };
+  const starts = (on: Partial<NodeView>, parts: Parts, minute: number): number => {
+    const world = fleet(
+      { a: { ...updated, ...parts }, b: {}, c: {} },
+      { nodes: [node('a', on), node('b'), node('c')] },
+    );
+    return plan(world, rules, minutes(minute)).commands.filter(({ kind }) => kind === 'start').length;
+  };
+  expect([starts({}, { upToDateSince: minutes(0) }, 4), starts({}, { upToDateSince: minutes(0) }, 5)]).toEqual([0, 2]);
+  expect([starts({}, { upToDateSince: minutes(-9), finishedAt: minutes(0) }, 4)]).toEqual([0]);
+  expect([starts({ readyChangedAt: minutes(0) }, { upToDateSince: minutes(-9) }, 4)]).toEqual([0]);
+});
+
+describe('a node that is to prove a release and is away without having been asked to reboot', () => {
+  const away = (ready: boolean, since: number): World =>
+    fleet(
+      { a: staging, b: {}, c: {} },
+      {
+        nodes: [node('a', { ready, readyChangedAt: minutes(ready ? -99 : -since) }), node('b'), node('c')],
+        silentSince: new Map(ready ? [['a', minutes(-since)]] : []),
+        slots: [slot('a')],
+      },
+    );
+
+  test.each([true, false])(
+    'is counted on for as long as a reboot may take (Ready: %s), which wakes the plan',
+    (ready) => {
+      expect([started(away(ready, 14), many), started(away(ready, 15), many)]).toEqual([[], ['b']]);
+      expect(plan(away(ready, 14), { ...POLICY, ...many }, NOW).requeueAt).toBe(minutes(1));
+    },
+  );
+
+  test('is waited for where it was asked', () => {
+    const nodes = [
+      node('a', { ready: false, readyChangedAt: minutes(-14), unschedulable: true, marks: DRAINED }),
+      node('b'),
+    ];
+    expect(plan(fleet({ a: rebooting, b: {} }, { nodes }), { ...POLICY, ...many }, NOW)).toMatchObject({
+      commands: [],
+      verdicts: [{ node: 'a' }, { node: 'b', reason: 'Unproven' }],
+    });
+  });
+});
+
+describe('before a node is disturbed, those are counted once more that are disturbed or run the release', () => {
+  const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
+  const kinds = (shadows: Readonly<Record<string, Parts>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      plan(fleet(shadows), { ...POLICY, ...many }, NOW).commands.flatMap((command) =>
+        'shadow' in command ? [[command.shadow, command.kind]] : [],
+      ),
+    );
+
+  test('who came back once another had taken its place is called off, and says why', () => {
+    expect(kinds({ a: staged, b: rebooting })).toEqual({ 'brs-a': 'call-off' });
+    expect(reasons(fleet({ a: staged, b: rebooting }), many)).toMatchObject({ a: 'Unproven' });
+  });
+
+  test('of several the first goes on', () => {
+    expect(kinds({ a: staged, b: staged })).toEqual({ 'brs-a': 'set-spec', 'brs-b': 'call-off' });
+  });
+
+  test('one that failed on it, and all once it is proven, go on', () => {
+    const again = { ...staged, status: { ...staged.status, ...failed.status } };
+    expect(kinds({ a: again, b: rebooting })).toEqual({ 'brs-a': 'set-spec' });
+    expect(kinds({ a: staged, b: staged, c: updated })).toEqual({ 'brs-a': 'set-spec', 'brs-b': 'set-spec' });
+  });
+});
+
+test('each policy has a release proven by nodes of its own', () => {
+  const labels = { pool: 'test' };
+  const nodes = [node('a', { labels }), node('b', { labels }), node('c'), node('d')];
+  const policies = [ruling('test', { ...many, selector: { matchLabels: labels } })];
+  expect(started(fleet({ a: updated, b: {}, c: {}, d: {} }, { nodes, policies }), many)).toEqual(['b', 'c']);
+});

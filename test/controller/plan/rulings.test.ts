@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
+import {
+  fleet,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  ruling,
+  staging,
+  UNPROVEN_TOO,
+  updated,
+  type World,
+} from './fleet.ts';
+import { ZONE } from './members.ts';
+
+/** What policies say of nodes, and what is said of that. */
+
+const pool = (name: string) => ({ matchLabels: { pool: name } });
+const inPool = (name: string, zone = 'z0') => ({ labels: { pool: name, [ZONE]: zone } });
+const broken = (selector: PolicyView['policy']['selector']): PolicyView => ({
+  kind: 'broken',
+  policy: { name: 'broken', faults: ['spec.maxFailed: expected a number, got "x"'], selector, priority: 9 },
+  resource: { uid: 'u', generation: 1, resourceVersion: '1', status: undefined },
+});
+const verdicts = (world: World): readonly object[] => plan(world, POLICY, NOW).verdicts;
+const two = (policies: readonly PolicyView[], parts: Parts = {}): World =>
+  fleet({ a: parts, b: {} }, { nodes: [node('a', inPool('p0')), node('b', inPool('p1'))], policies });
+
+describe('a node is ruled', () => {
+  test('by the policy of the highest priority that selects it, whole, and else by the variables', () => {
+    const policies = [
+      ruling('low', { selector: {}, priority: -1, paused: true }),
+      ruling('high', { selector: pool('p0'), ...UNPROVEN_TOO }),
+    ];
+    expect(verdicts(two(policies))).toMatchObject([
+      { node: 'a', policy: 'high', reason: 'Updating' },
+      { node: 'b', policy: 'low', reason: 'Paused', message: 'policy low is paused' },
+    ]);
+    expect(verdicts(two(policies.slice(1)))[1]).not.toHaveProperty('policy');
+  });
+
+  test('by nobody where several of the same priority select it, and they are named', () => {
+    const [onA, onB] = verdicts(two([ruling('y', { selector: {} }), ruling('x', { selector: pool('p0') })]));
+    expect(onA).toMatchObject({ reason: 'PolicyConflict', message: 'policies of the same priority select it: x, y' });
+    expect(onB).toMatchObject({ policy: 'y', reason: 'Updating' });
+  });
+
+  test('by nobody where its policy cannot be obeyed, and the fault is named', () => {
+    const [onA, onB] = verdicts(two([ruling('low', { selector: {} }), broken(pool('p0'))]));
+    const message = 'policy broken cannot be obeyed: spec.maxFailed: expected a number, got "x"';
+    expect([onA, onB]).toMatchObject([
+      { policy: 'broken', reason: 'PolicyInvalid', message },
+      { policy: 'low', reason: 'Updating' },
+    ]);
+  });
+
+  test('by nobody where it is not known what a policy selects, or which policies there are', () => {
+    const lost = verdicts(two([broken(undefined)]));
+    expect(lost).toMatchObject(['a', 'b'].map((name) => ({ node: name, reason: 'PolicyInvalid' })));
+    const unread = { ...two([]), policiesUnread: 'policies cannot be read: 403 Forbidden' };
+    expect(verdicts(unread)[0]).toMatchObject({
+      reason: 'PolicyInvalid',
+      message: 'policies cannot be read: 403 Forbidden',
+    });
+  });
+});
+
+describe('a staged node', () => {
+  const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
+  const commandFor = (policies: readonly PolicyView[], more: Partial<World> = {}): string | undefined =>
+    plan({ ...two(policies, staged), ...more }, POLICY, NOW).commands.find(
+      (one) => 'shadow' in one && one.shadow === 'brs-a',
+    )?.kind;
+  const freeze = { from: minutes(-1), to: minutes(9), reason: 'the end of the year' };
+
+  test.each<[string, readonly PolicyView[]]>([
+    ['paused', [ruling('p', { selector: {}, paused: true })]],
+    ['frozen', [ruling('p', { selector: {}, freezes: [freeze] })]],
+    ['invalid', [broken({})]],
+    ['one of several', [ruling('p', { selector: {} }), ruling('q', { selector: {} })]],
+  ])('is called off where its policy is %s', (_what, policies) => {
+    expect(commandFor(policies)).toBe('call-off');
+  });
+
+  test('waits where policies cannot be read, and goes on where only starts are kept', () => {
+    expect(commandFor([], { policiesUnread: '403' })).toBeUndefined();
+    const closed = { open: false, triggeredAt: undefined, changesAt: minutes(9) };
+    const policy = ruling('p', { selector: {}, window: closed, pauseBetweenMs: 3_600_000, after: ['nobody'] });
+    expect(commandFor([policy])).toBe('set-spec');
+  });
+});
+
+describe('what keeps a node from starting is said with its end', () => {
+  const onB = (says: Parameters<typeof ruling>[1], a: Parts = {}): object | undefined =>
+    verdicts(
+      two([ruling('p', { selector: {}, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' }, ...says })], a),
+    )[1];
+
+  test('a freeze, with its reason', () => {
+    const freezes = [
+      { from: minutes(-1), to: minutes(9), reason: 'second' },
+      { from: minutes(-2), to: minutes(5), reason: 'first' },
+    ];
+    expect(onB({ freezes })).toMatchObject({
+      reason: 'Frozen',
+      message: `first, until ${moment(5)}`,
+      until: minutes(5),
+    });
+  });
+
+  test('the pause after the last update under the policy', () => {
+    const ended: Parts = { ...updated, endedAt: minutes(-1) };
+    expect(onB({ pauseBetweenMs: 600_000 }, ended)).toMatchObject({ reason: 'Pausing', until: minutes(9) });
+    expect(onB({ pauseBetweenMs: 60_000 }, ended)).toMatchObject({ reason: 'Updating' });
+  });
+});
+
+test('of several zones, one is worked on at a time, and the others are told which', () => {
+  const nodes = [node('a', inPool('p0', 'z1')), node('b', inPool('p0', 'z0')), node('c', inPool('p0', 'z1'))];
+  const policies = [
+    ruling('p', { ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' }, zones: { key: ZONE, atOnce: 1 } }),
+  ];
+  const message = 'nodes of zone z1 are being updated, or are not Ready';
+  expect(verdicts(fleet({ a: staging, b: {}, c: {} }, { nodes, policies }))).toMatchObject([
+    { reason: 'Updating' },
+    { reason: 'ZoneBusy', message },
+    { reason: 'WaitingForSlot' },
+  ]);
+});
+
+test('under the budget over all, the policy of the highest priority comes first, and the other says what binds', () => {
+  const says = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } } as const;
+  const policies = [
+    ruling('first', { ...says, selector: pool('p1'), priority: 5 }),
+    ruling('next', { ...says, selector: pool('p0') }),
+  ];
+  const planned = plan(two(policies), POLICY, NOW);
+  const message = 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE';
+  expect(planned.verdicts).toMatchObject([{ reason: 'WaitingForSlot', message, position: 1 }, { reason: 'Updating' }]);
+  expect(planned.policies).toMatchObject([
+    { name: 'first', progressing: { status: 'True', reason: 'Updating' } },
+    { name: 'next', progressing: { status: 'False', reason: 'WaitingForSlot', message } },
+  ]);
+});
+
+test('a report counts the nodes that a policy rules, and says how releases do there', () => {
+  const failed: Parts = {
+    status: { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(0) },
+  };
+  const nodes = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, inPool('p0')));
+  const policies = [ruling('p', { maxFailed: { kind: 'count', count: 1 } })];
+  const world = fleet({ a: updated, b: staging, c: {}, d: failed, e: { status: null } }, { nodes, policies });
+  expect(plan(world, POLICY, NOW).policies).toEqual([
+    expect.objectContaining({
+      name: 'p',
+      uid: 'policy-p',
+      nodes: { selected: 6, upToDate: 1, updating: 1, waiting: 1, failed: 1 },
+      releases: [
+        { family: 'aws-k8s-1.33/amd64', version: '1.1.0', offered: true, proven: true, complete: false, failed: 1 },
+        { family: 'aws-k8s-1.33/amd64', version: '1.0.0', offered: false, proven: true, complete: true, failed: 0 },
+      ],
+      accepted: { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' },
+      halted: {
+        status: 'True',
+        reason: 'RolloutHalted',
+        message: 'too many nodes failed: 1.1.0 on aws-k8s-1.33/amd64 (1 failed)',
+      },
+    }),
+  ]);
+});
