@@ -62,8 +62,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P3',
     does: 'works on all zones at once',
     file: 'runtime/controller/plan/zones.ts',
-    find: 'zone.busy === 0 && this.#busy >= this.#rules.atOnce',
-    replace: 'zone.busy < 0',
+    find: 'if (others < this.#rules.atOnce) return PASS;',
+    replace: 'if (others < this.#zones.size) return PASS;',
     tests: PROPERTIES,
   },
   {

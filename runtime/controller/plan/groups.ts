@@ -49,14 +49,14 @@ export class Groups {
 function groupOf(
   { view, rules, against }: Ruling & { readonly view: PolicyView },
   members: readonly AssessedNode[],
-  { returnTimeoutMs, now }: Settings & { readonly now: number },
+  { returnTimeoutMs, agentTimeoutMs, now }: Settings & { readonly now: number },
 ): Group {
   return {
     view,
     rules,
     against,
     members,
-    releases: new OsReleases(members, { ...rules, returnTimeoutMs, now }),
+    releases: new OsReleases(members, { ...rules, returnTimeoutMs, agentTimeoutMs, now }),
     budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
     zones: new Zones(rules.zones, members),
     pausesUntil: rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs,

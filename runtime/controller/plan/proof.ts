@@ -1,13 +1,16 @@
 import type { Proof as ProofRules } from '../../policy/policy.ts';
 import { failureBudget, provingNodes, type Quantity } from '../../policy/quantity.ts';
 import { NEVER } from './requeue.ts';
+import type { Settings } from './settings.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
 
-/** By what a release is proven. Durations in milliseconds. */
-export interface ProvingRules {
+/** How long a node may be away, milliseconds. */
+type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
+
+/** By what a release is proven. */
+export interface ProvingRules extends Patience {
   readonly maxFailed: Quantity;
   readonly proof: ProofRules;
-  readonly returnTimeoutMs: number;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -153,12 +156,12 @@ function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: n
 
 /**
  * From when on nobody counts on a node that is away: it is not Ready, or its agent is silent, for as long as a reboot may take, and nobody
- * asked for one. A node that was asked to reboot is waited for, and is a failure in the end (rule F1).
+ * asked for one. A node that was asked to reboot is waited for, and is a failure in the end (rule F1). One that is lost starts nothing
+ * either, so a silent agent has at least the time after which it is missed.
  */
-export function lostAt(
-  { node, shadow, silentSince = NEVER }: NodeInfo,
-  { returnTimeoutMs }: Pick<ProvingRules, 'returnTimeoutMs'>,
-): number {
-  const isAwaited = shadow?.rebootAskedAt !== undefined || shadow?.spec.state === 'MonitoringUpdate';
-  return isAwaited ? NEVER : Math.min(node.ready ? NEVER : node.readinessSeenAt, silentSince) + returnTimeoutMs;
+export function lostAt({ node, shadow, silentSince = NEVER }: NodeInfo, patience: Patience): number {
+  if (shadow?.rebootAskedAt !== undefined || shadow?.spec.state === 'MonitoringUpdate') return NEVER;
+  const { returnTimeoutMs, agentTimeoutMs } = patience;
+  if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
+  return Math.max(silentSince, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
 }

@@ -85,10 +85,8 @@ class Round {
   #offer(waiting: Waiting): boolean {
     const { candidate, group } = waiting;
     const { info, version } = candidate;
-    const { finding, changesAt } = othersGate(info, { version, group }, this.#keeper);
-    const isKept = finding !== undefined;
+    const isKept = othersGate(info, { version, group }, this.#keeper).finding !== undefined;
     if (!isKept && this.#budgets.take(info, group)) {
-      this.#note(group, changesAt);
       group.releases.begin(info, version);
       this.#commands.push(startOf(candidate, this.#keeper.now));
       return false;
@@ -113,7 +111,6 @@ class Round {
       const position = (positions.get(group) ?? 0) + 1;
       positions.set(group, position);
       const { finding, changesAt } = this.#budgets.refusal(info, group);
-      this.#note(group, others.changesAt);
       this.#say(info, group, { finding: { ...finding, position }, changesAt });
       if (this.#budgets.isCapped(info, group)) isCapped = true;
       else waiting.add(group);

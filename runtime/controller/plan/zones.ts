@@ -24,7 +24,7 @@ export class Zones {
   readonly #rules: ZoneRules;
   readonly #zones = new Map<string | undefined, Zone>();
   #busy = 0;
-  #refusal: Refusal | undefined;
+  readonly #refusals = new Map<Zone, Refusal>();
 
   constructor(rules: ZoneRules, members: readonly AssessedNode[]) {
     this.#rules = rules;
@@ -54,28 +54,25 @@ export class Zones {
     zone.busy += 1;
     if (until === NEVER) zone.updating += 1;
     zone.busyUntil = Math.max(zone.busyUntil, until);
-    this.#refusal = undefined;
+    this.#refusals.clear();
   }
 
-  /** What keeps one more node of the zone from being taken out of service. */
+  /** What keeps one more node of the zone from being taken out of service: as many others are busy as may be. */
   gate(zone: Zone): GateResult {
-    if (zone.busy === 0 && this.#busy >= this.#rules.atOnce) return (this.#refusal ??= this.#refuse());
-    return zone.busyUntil < NEVER ? { finding: undefined, changesAt: this.#losesTurnAt(zone) } : PASS;
+    const others = this.#busy - Number(zone.busy > 0);
+    if (others < this.#rules.atOnce) return PASS;
+    const refusal = this.#refusals.get(zone) ?? this.#refuse(zone);
+    this.#refusals.set(zone, refusal);
+    return refusal;
   }
 
-  /** When the turn goes to others because nothing but outages keeps the zone busy. */
-  #losesTurnAt({ busyUntil }: Zone): number {
-    const longer = [...this.#zones.values()].filter((other) => other.busyUntil > busyUntil);
-    return longer.length >= this.#rules.atOnce ? busyUntil : NEVER;
-  }
-
-  /** The zone that is named is the one that stays busy for longest, so that the sentence holds until another zone may begin. */
-  #refuse(): Refusal {
-    const busy = [...this.#zones.values()].filter((zone) => zone.busy > 0).toSorted(longestBusy);
-    const [{ name } = { name: undefined }] = busy;
+  /** The zone that is named is the one that stays busy for longest, so that the sentence holds until this zone may begin. */
+  #refuse(zone: Zone): Refusal {
+    const others = [...this.#zones.values()].filter((other) => other !== zone && other.busy > 0).toSorted(longestBusy);
+    const [{ name } = { name: undefined }] = others;
     const where = name === undefined ? `without the label ${this.#rules.key}` : `of zone ${name}`;
     const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
-    return { finding, changesAt: busy[this.#rules.atOnce - 1]?.busyUntil ?? NEVER };
+    return { finding, changesAt: others[this.#rules.atOnce - 1]?.busyUntil ?? NEVER };
   }
 }
 

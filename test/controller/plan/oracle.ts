@@ -42,13 +42,9 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
   [
     'no more zones are worked on at once than their policy says',
     (facts) =>
-      facts.starts.every(({ node, ruler }) => {
+      facts.starts.every(({ ruler }) => {
         const zones = new Set(takenBy(facts, ruler).map(({ labels }) => labels[ZONE]));
-        const before = facts.world.nodes.filter(({ uid }) => facts.busy.has(uid));
-        const isAtWork = before.some(
-          (one) => one.labels[ZONE] === node.labels[ZONE] && facts.rulerOf(one).name === ruler.name,
-        );
-        return isAtWork || zones.size <= ruler.rules!.zones.atOnce;
+        return zones.size <= ruler.rules!.zones.atOnce;
       }),
   ],
   [
@@ -91,7 +87,7 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
 /** Nodes that certainly take a part of the budget of a policy once the plan is carried out. */
 function takenBy(facts: Facts, ruler: Ruler): readonly NodeView[] {
   const uids = new Set([...facts.busy, ...facts.starts.map(({ node }) => node.uid)]);
-  return facts.world.nodes.filter((node) => uids.has(node.uid) && facts.rulerOf(node).name === ruler.name);
+  return facts.world.nodes.filter((node) => uids.has(node.uid) && facts.rulerOf(node).rules === ruler.rules);
 }
 
 const isDisturbing = (command: Command): boolean =>

@@ -131,7 +131,7 @@ function chosenOneByOne(members: readonly Placed[], policies: readonly PolicyVie
     };
     const [next] = of
       .filter(({ stands, isBusy, name }) => stands === 'waiting' && !isBusy && (name === rules.ownNode) === isOwn)
-      .filter(({ zone }) => zones.has(zone) || zones.size < says.zones.atOnce)
+      .filter(({ zone }) => new Set([...zones, zone]).size <= says.zones.atOnce)
       .toSorted((a, b) => compareKeys(key(a), key(b)));
     if (isFull || !next) return false;
     next.isBusy = true;
