@@ -9,7 +9,7 @@ import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import type { NodeView, Snapshot } from './snapshot.ts';
-import { frozen, notYet } from './times.ts';
+import { notYet } from './times.ts';
 import { type Finding, found, type GateResult, PASS, type Stop, stopped } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
@@ -46,7 +46,7 @@ export function ownGate(info: AssessedNode, version: string, keeper: Gatekeeper)
   const group = keeper.groups.of(info);
   const people = byPeople(info, keeper);
   if (people || !group) return people ? stopped(people) : PASS;
-  const freeze = frozen(group.rules, keeper.now);
+  const { freeze } = group;
   return freeze.finding ? freeze : within(freeze, ownTime(info, { version, group }, keeper));
 }
 
@@ -110,11 +110,9 @@ export function secondGate(info: AssessedNode, keeper: Gatekeeper): SecondGateRe
   if (keeper.rulings.unknown) return wait(keeper.rulings.unknown);
   const forbidden = byPolicy(ruling);
   if (forbidden) return callOff(forbidden);
-  const freeze = frozen(ruling.rules, keeper.now);
+  const freeze = keeper.groups.of(info)?.freeze ?? PASS;
   if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);
-  const { version } = shadow.spec;
-  const release = version == null ? undefined : keeper.groups.of(info)?.releases.of(node.family, version);
-  const { stop, changesAt } = afterFreeze(info, release, keeper);
+  const { stop, changesAt } = afterFreeze(info, shadow.spec.version, keeper);
   return { stop, changesAt: Math.min(freeze.changesAt, changesAt) };
 }
 
@@ -125,8 +123,9 @@ const callOff = (because: Finding, changesAt = NEVER): SecondGateResult => ({
 });
 const wait = (because: Finding): SecondGateResult => ({ stop: { kind: 'wait', because }, changesAt: NEVER });
 
-function afterFreeze(info: AssessedNode, release: OsRelease | undefined, keeper: Gatekeeper): SecondGateResult {
+function afterFreeze(info: AssessedNode, version: string | null | undefined, keeper: Gatekeeper): SecondGateResult {
   const { node } = info;
+  const release = version == null ? undefined : keeper.groups.of(info)?.releases.of(node.family, version);
   const bad = release && unsound(node, release);
   if (bad) return bad;
   if (keeper.snapshot.paused) return wait(PAUSED);

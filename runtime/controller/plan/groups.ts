@@ -6,6 +6,8 @@ import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import type { PolicyView } from './snapshot.ts';
+import { frozen } from './times.ts';
+import type { GateResult } from './verdict.ts';
 import { Zones } from './zones.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
@@ -21,6 +23,8 @@ export interface Group {
   readonly zones: Zones;
   /** Until when nothing starts after the last update that has ended, milliseconds since the Unix epoch. */
   readonly pausesUntil: number;
+  /** Whether a freeze holds. */
+  readonly freeze: GateResult;
   readonly now: number;
 }
 
@@ -60,6 +64,7 @@ function groupOf(
     budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
     zones: new Zones(rules.zones, members),
     pausesUntil: rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs,
+    freeze: frozen(rules, now),
     now,
   };
 }

@@ -6,7 +6,7 @@ import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { startable } from './machine.ts';
 import { type Candidate, inTurn } from './order.ts';
-import { NEVER, nextAfter } from './requeue.ts';
+import { NEVER } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
 import { type Finding, found, QUEUED, type Refusal } from './verdict.ts';
 
@@ -124,10 +124,8 @@ class Round {
   }
 
   #note(group: Group, changesAt: number): void {
-    const { now } = this.#keeper;
-    if (changesAt !== NEVER) {
-      this.#changesAt.set(group, nextAfter(now, [changesAt, this.#changesAt.get(group) ?? NEVER]));
-    }
+    const isAhead = changesAt > this.#keeper.now && changesAt < NEVER;
+    if (isAhead && changesAt < (this.#changesAt.get(group) ?? NEVER)) this.#changesAt.set(group, changesAt);
   }
 }
 
