@@ -37,7 +37,7 @@ export interface OsRelease {
   readonly isUnderWay: boolean;
   /**
    * When it is proven, and no node waits for it or is on its way to it, if all stays as it is: milliseconds since the Unix epoch. Nodes that
-   * are held, not Ready, silent or failed do not wait, and those that are lost are on their way no more.
+   * are held, not Ready, silent, or whose last update failed do not wait, and those that are lost are on their way no more.
    */
   readonly completeAt: number;
   /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
@@ -192,9 +192,11 @@ class Tally implements OsRelease {
     this.proof.rest(info, shadow);
   }
 
-  want({ node, health }: AssessedNode): void {
+  /** Whoever comes after other nodes does not wait for one that is out, or pauses after a failure: that can be a day. */
+  want({ node, shadow, health }: AssessedNode): void {
     this.wanted = true;
-    if (node.ready && !node.held && !health.agentSilent && !this.failed.has(node.uid)) this.#isAwaited = true;
+    const hasFailed = this.failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
+    if (node.ready && !node.held && !health.agentSilent && !hasFailed) this.#isAwaited = true;
   }
 
   begin(info: AssessedNode): void {

@@ -77,6 +77,10 @@ describe('a release goes on to the next policy', () => {
       worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.1.0'] } } }),
     ],
     [
+      'where the last update of those that wait has failed, on whichever version',
+      worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.0.5'] } } }),
+    ],
+    [
       'where nobody is offered it and something newer runs',
       worldOf({ t: { status: { current_version: '1.2.0', target_version: '1.2.0' } } }),
     ],

@@ -181,7 +181,14 @@ function isAwaitedNowhere(facts: Facts, { node: { family }, ruler, version }: St
     );
     const waiting = facts.membersOf(name).filter((node) => {
       const shadow = facts.shadowOf(node);
-      if (!shadow?.status || node.family !== family || node.held || !facts.isLive(node)) return false;
+      if (
+        !shadow?.status ||
+        shadow.status.crash_count > 0 ||
+        node.family !== family ||
+        node.held ||
+        !facts.isLive(node)
+      )
+        return false;
       const { current_version: current, target_version: target } = shadow.status;
       return isResting(shadow) && target === version && current !== version && !hasFailedOn(shadow, version);
     });

@@ -203,7 +203,8 @@ function isComplete(picture: Picture, kin: readonly SeenNode[], { version }: Rel
 function isOwing(picture: Picture, facts: NodeFacts, version: string): boolean {
   const shadow = picture.shadowOf(facts);
   if (!shadow?.status || facts.held || !facts.ready || !picture.agentOf(facts.name).runs) return false;
-  return !hasFailedOn(shadow, version) && isOnItsWay(shadow, version);
+  if (hasFailedOn(shadow, version) || (!shadow.active && shadow.status.crashes > 0)) return false;
+  return isOnItsWay(shadow, version);
 }
 
 function isOnItsWay({ active, version: wanted, status }: ShadowFacts, version: string): boolean {
