@@ -118,12 +118,14 @@ describe('the verdict', () => {
 
 describe('a node whose update was ended without its agent', () => {
   const rescued = inStates('Idle', 'StagedAndPerformedUpdate');
+  /** Its version is proven, so that nothing but places is waited for. */
+  const proof = { c: { status: { current_version: '1.1.0', target_version: '1.1.0' } } };
   const started = (more: Partial<World>, now = NOW): boolean => {
-    const world = fleet({ a: rescued, b: {} }, { silentSince: new Map([['a', minutes(-60)]]), ...more });
+    const world = fleet({ a: rescued, b: {}, ...proof }, { silentSince: new Map([['a', minutes(-60)]]), ...more });
     return plan(world, POLICY, now).commands.some(({ kind }) => kind === 'start');
   };
   const down = (count: number): Partial<World> => ({
-    nodes: [node('a', { ready: false, readyChangedAt: minutes(-count) }), node('b')],
+    nodes: [node('a', { ready: false, readyChangedAt: minutes(-count) }), node('b'), node('c')],
   });
 
   test('takes no place when it dies later, beyond that of any node that is not Ready', () => {
@@ -132,14 +134,16 @@ describe('a node whose update was ended without its agent', () => {
   });
 
   test('takes none when it is back without its agent', () => {
-    expect(started({ nodes: [node('a', { readyChangedAt: minutes(-1) }), node('b')] })).toBe(true);
+    expect(started({ nodes: [node('a', { readyChangedAt: minutes(-1) }), node('b'), node('c')] })).toBe(true);
   });
 
   test('takes one while its slot is on the Lease, and until its agent is certainly gone', () => {
     expect(started({ ...down(60), slots: [slot('a')] })).toBe(false);
     const silentSince = new Map([['a', minutes(-14)]]);
     expect(started({ ...down(600), silentSince })).toBe(false);
-    expect(plan(fleet({ a: rescued, b: {} }, { ...down(600), silentSince }), POLICY, NOW).requeueAt).toBe(minutes(1));
+    expect(plan(fleet({ a: rescued, b: {}, ...proof }, { ...down(600), silentSince }), POLICY, NOW).requeueAt).toBe(
+      minutes(1),
+    );
     expect(started({ ...down(600), silentSince }, minutes(1))).toBe(true);
   });
 });
