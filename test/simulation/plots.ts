@@ -92,6 +92,17 @@ export const PLOTS: readonly Plot[] = [
   [scene('delete-shadow', 'after', 'reboot-recorded')],
   [scene('hold', 'before', 'spec-advance'), scene('watch-lags', 'before', 'spec-advance')],
   [scene('pause', 'before', 'spec-advance'), scene('hold', 'after', 'status-staged')],
+  // What holds for a node changes while it starts, or before it is disturbed.
+  [scene('policy-frozen', 'before', 'spec-start')],
+  [scene('policy-frozen', 'after', 'spec-start')],
+  [scene('policy-paused', 'after', 'spec-start'), scene('watch-lags', 'before', 'status-staged')],
+  [scene('policy-edited', 'after', 'spec-start', SOON), scene('unplanned-reboot', 'after', 'status-staged')],
+  [scene('relabelled', 'before', 'slot-taken'), scene('watch-lags', 'before', 'slot-taken')],
+  [scene('relabelled', 'after', 'spec-start'), scene('kill-controller', 'after', 'spec-start', SOON)],
+  [scene('relabelled', 'after', 'status-staged'), scene('policy-edited', 'after', 'status-staged', SOON)],
+  [scene('policy-deleted', 'after', 'status-idle'), scene('kill-controller', 'after', 'status-idle', LATER)],
+  [scene('policy-created', 'after', 'status-idle'), scene('policy-status-refused', 'after', 'status-idle')],
+  [scene('policies-unreadable', 'after', 'spec-start'), scene('policy-frozen', 'after', 'spec-start', SOON)],
   // Agents that are gone, at each point of no return.
   [scene('agent-lost', 'after', 'spec-start')],
   [scene('agent-lost', 'after', 'status-staged')],

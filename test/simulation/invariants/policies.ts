@@ -3,7 +3,7 @@ import { busy, Recent } from './concurrency.ts';
 import { compareVersions, type NodeFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { well } from './proofs.ts';
-import { NOTHING, type Rule, type Write } from './rule.ts';
+import { changesLabels, NOTHING, type Rule, type Write } from './rule.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
 import { SEEN_AFTER } from './sight.ts';
@@ -87,9 +87,7 @@ const said = ({ name }: Group): string => name || 'those without a policy';
 function changesGroups(entry: Entry): entry is Write {
   if (entry.kind !== 'write') return false;
   if (entry.resource === 'bottlerocketupdatepolicies') return entry.subresource !== 'status';
-  return (
-    entry.resource === 'nodes' && (!entry.before || !entry.after || entry.before.metadata !== entry.after.metadata)
-  );
+  return entry.resource === 'nodes' && changesLabels(entry);
 }
 
 function noteCapacities(picture: Picture, capacities: Map<string, Recent>, at: Instant): void {
@@ -207,8 +205,10 @@ function isOwing(picture: Picture, facts: NodeFacts, version: string): boolean {
   return isOnItsWay(shadow, version);
 }
 
+/** Whoever is at rest after a failure pauses, which can take a day, and nobody waits for that. */
 function isOnItsWay({ active, version: wanted, status }: ShadowFacts, version: string): boolean {
-  return active ? wanted === version : status?.target === version && status.current !== version;
+  if (active) return wanted === version;
+  return status?.crashes === 0 && status.target === version && status.current !== version;
 }
 
 const hasFailedOn = ({ status }: ShadowFacts, version: string): boolean => status?.failed.includes(version) ?? false;

@@ -2,7 +2,7 @@ import type { Entry, Instant, Release as OfferedRelease } from '../types.ts';
 import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { Absences, keyOf, mayFail, needed, Proofs, type Release, tally, well } from './proofs.ts';
-import { NOTHING, type Rule, type RuleJudge, type Write } from './rule.ts';
+import { changesLabels, NOTHING, type Rule, type RuleJudge, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
 import { ofSteps, type Step } from './starts.ts';
 
@@ -51,9 +51,10 @@ export const halted: Rule = {
 };
 
 /** Others change nothing about who has failed on what, and where. */
-function changesFailures({ resource, before, after, subresource }: Write): boolean {
+function changesFailures(write: Write): boolean {
+  const { resource, before, after, subresource } = write;
   if (resource === 'bottlerocketupdatepolicies') return subresource !== 'status';
-  if (resource === 'nodes') return !before || !after || before.metadata !== after.metadata;
+  if (resource === 'nodes') return changesLabels(write);
   if (resource !== 'bottlerocketshadows') return false;
   return !before || !after || failuresIn(shadowFacts(before)) !== failuresIn(shadowFacts(after));
 }

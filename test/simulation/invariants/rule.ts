@@ -21,6 +21,10 @@ export function ofWrites(resource: string, judge: (write: Write) => readonly str
   return { see: (entry) => (entry.kind === 'write' && entry.resource === resource ? judge(entry) : NOTHING) };
 }
 
+/** Whether a node is another than before to whom selects nodes. */
+export const changesLabels = ({ before, after }: Write): boolean =>
+  before === undefined || after === undefined || before.metadata.labels !== after.metadata.labels;
+
 export const NOTHING: readonly string[] = [];
 
 /** `12:03:07.250` of an instant, as timelines show it. */
