@@ -118,8 +118,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'does not put those that failed last',
     file: ORDER,
-    find: 'a.crashes - b.crashes || createdAt(a) - createdAt(b)',
-    replace: 'createdAt(a) - createdAt(b)',
+    find: 'a.crashes - b.crashes || a.createdAt - b.createdAt',
+    replace: 'a.createdAt - b.createdAt',
     tests: PROPERTIES,
   },
   {

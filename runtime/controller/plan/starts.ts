@@ -8,7 +8,7 @@ import { startable } from './machine.ts';
 import { type Candidate, inTurn } from './order.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
-import { type Finding, found, QUEUED, type Refusal } from './verdict.ts';
+import { type Finding, found, type GateResult, QUEUED, type Refusal } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
@@ -34,6 +34,13 @@ interface Waiting {
   readonly group: Group;
 }
 
+/** It was offered a place and did not start. */
+interface Left extends Waiting {
+  /** What the gate said then, after so many starts. */
+  readonly others: GateResult;
+  readonly starts: number;
+}
+
 class Round {
   readonly #budgets: Budgets;
   readonly #keeper: Gatekeeper;
@@ -44,8 +51,8 @@ class Round {
   readonly #ready = new Map<Group, Candidate[]>();
   /** The node that the controller runs on: its drain interrupts the controller, so it is last of all. */
   #own: Waiting | undefined;
-  /** Who was offered a place and did not start, in their turn. */
-  readonly #left: Waiting[] = [];
+  /** In their turn. */
+  readonly #left: Left[] = [];
 
   constructor(budgets: Budgets, keeper: Gatekeeper) {
     this.#budgets = budgets;
@@ -85,13 +92,14 @@ class Round {
   #offer(waiting: Waiting): boolean {
     const { candidate, group } = waiting;
     const { info, version } = candidate;
-    const isKept = othersGate(info, { version, group }, this.#keeper).finding !== undefined;
+    const others = othersGate(info, { version, group }, this.#keeper);
+    const isKept = others.finding !== undefined;
     if (!isKept && this.#budgets.take(info, group)) {
       group.releases.begin(info, version);
       this.#commands.push(startOf(candidate, this.#keeper.now));
       return false;
     }
-    this.#left.push(waiting);
+    this.#left.push({ candidate, group, others, starts: this.#commands.length });
     return !isKept;
   }
 
@@ -100,9 +108,10 @@ class Round {
     const waiting = new Set<Group>();
     const positions = new Map<Group, number>();
     let isCapped = false;
-    for (const { candidate, group } of this.#left) {
+    for (const { candidate, group, starts, ...left } of this.#left) {
       const { info, version } = candidate;
-      const others = othersGate(info, { version, group }, this.#keeper);
+      const isLatest = starts === this.#commands.length;
+      const others = isLatest ? left.others : othersGate(info, { version, group }, this.#keeper);
       if (others.finding) {
         this.#say(info, group, { finding: others.finding, changesAt: others.changesAt });
         if (QUEUED.has(others.finding.reason)) waiting.add(group);
@@ -131,10 +140,10 @@ class Round {
 
 /** A node with an update to start. One without an agent, or not back from its last update, starts nothing. */
 function candidateOf(info: AssessedNode): Candidate | undefined {
-  const { shadow, health } = info;
+  const { node, shadow, health } = info;
   const version = shadow && startable(shadow);
   if (!shadow || version === undefined || health.agentSilent || health.notReturned) return undefined;
-  return { info, shadow, version, crashes: shadow.status?.crash_count ?? 0 };
+  return { info, shadow, version, crashes: shadow.status?.crash_count ?? 0, createdAt: node.createdAt };
 }
 
 /** Its last update has been cleaned up after, and its last start is not in doubt. */
