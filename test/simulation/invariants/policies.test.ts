@@ -170,10 +170,11 @@ describe('dependencies', () => {
   test('held, unwell and failed nodes are not waited for, and what was complete stays so', () => {
     const held = chain().start('t1').finish('t1').node('t2', { held: true });
     expect(held.start('p1').node('t2', { held: false }).after(5).start('p2').breaches).toEqual([]);
-    const failed = { failed_versions: ['1.1.0'], crash_count: 1 };
-    expect(chain().start('t1').finish('t1').shadow('t2', { status: failed }, APISERVER).start('p1').breaches).toEqual(
-      [],
-    );
+    const after = (status: object): readonly string[] =>
+      chain().start('t1').finish('t1').shadow('t2', { status }, APISERVER).start('p1').breaches;
+    expect(after({ failed_versions: ['1.1.0'], crash_count: 1 })).toEqual([]);
+    expect(after({ failed_versions: ['1.0.5'], crash_count: 1 })).toEqual([]);
+    expect(after({ crash_count: 0 })).toHaveLength(1);
   });
 
   test('a policy that is not there is waited for, and one without nodes is not', () => {
@@ -203,6 +204,13 @@ describe('proof by policy', () => {
         .start('t2').breaches,
     ).toEqual([]);
     expect(proving({}).start('p1').finish('p1').start('t1').after(2).start('t2').breaches).toHaveLength(1);
+  });
+
+  test('a node that is not Ready for long is lost, or has failed before anybody has written so', () => {
+    const away = (minutes: number): readonly string[] =>
+      proving({}).start('t1').node('t1', { ready: false }).after(minutes).start('t2').breaches;
+    expect(away(10)).toHaveLength(1);
+    expect(away(15)).toEqual([]);
   });
 
   test('its nodes have to be well for a while', () => {

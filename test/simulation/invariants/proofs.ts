@@ -132,7 +132,7 @@ function nodeIn(entry: Entry): string | undefined {
   return entry.resource === 'bottlerocketshadows' ? entry.name.replace(/^brs-/, '') : undefined;
 }
 
-/** Nodes in update that were NotReady, or without their agent, for so long that nobody counts on them. */
+/** Nodes in update that were NotReady, or without their agent, for so long that nobody counts on them: they are lost, or count as failed before it is written. */
 export class Absences {
   readonly #picture: Picture;
   readonly #longMs: number;
@@ -142,7 +142,7 @@ export class Absences {
 
   constructor(picture: Picture) {
     this.#picture = picture;
-    this.#longMs = picture.terms.returnTimeoutMs;
+    this.#longMs = Math.min(picture.terms.returnTimeoutMs, picture.terms.soakTimeoutMs);
   }
 
   see(entry: Entry): void {
