@@ -211,6 +211,9 @@ describe('proof by policy', () => {
       proving({}).start('t1').node('t1', { ready: false }).after(minutes).start('t2').breaches;
     expect(away(10)).toHaveLength(1);
     expect(away(15)).toEqual([]);
+    const reboot = { boot_id: 'boot of t1', version: '1.1.0', requested_at: timeAt(2) };
+    const late = proving({}).start('t1').shadow('t1', { status: { reboot } }, APISERVER).after(16);
+    expect(late.node('t1', { ready: false }).start('t2').breaches).toEqual([]);
   });
 
   test('its nodes have to be well for a while', () => {

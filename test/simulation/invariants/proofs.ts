@@ -29,18 +29,23 @@ export function tally(picture: Picture, { group, family, version }: Release): Ta
   for (const node of kin) {
     const shadow = picture.shadowOf(node.facts);
     if (!shadow?.status) continue;
-    if (hasFailed(shadow, version)) failed.push(node);
+    if (hasFailed(shadow, version) || isLost(picture, node, version)) failed.push(node);
     else if (shadow.active && shadow.version === version) flying.push(node);
   }
   return { failed, flying, members: kin.length };
 }
 
-/** What a verdict says of a node that did not come back, or is unwell since, counts as well: it stands in the cluster. */
-function hasFailed({ status, verdict, version: wanted }: ShadowFacts, version: string): boolean {
-  if (!status) return false;
-  if (verdict?.reason === 'NotReturned' && wanted === version) return true;
-  if (verdict?.reason === 'SoakFailed' && status.current === version) return true;
-  return status.current !== version && status.failed.includes(version);
+const hasFailed = ({ status }: ShadowFacts, version: string): boolean =>
+  status !== undefined && status.current !== version && status.failed.includes(version);
+
+/** What a verdict says of a node that did not come back, or is unwell since, counts as well, for as long as it is so. */
+function isLost(picture: Picture, { facts }: SeenNode, version: string): boolean {
+  const shadow = picture.shadowOf(facts);
+  if (!shadow) return false;
+  const { verdict, version: wanted, status } = shadow;
+  const isBack = facts.ready && picture.agentOf(facts.name).runs;
+  if (verdict?.reason === 'NotReturned') return wanted === version && !isBack;
+  return verdict?.reason === 'SoakFailed' && status?.current === version && !facts.ready;
 }
 
 /** How many nodes must run a release before more of it starts. */
@@ -139,6 +144,8 @@ export class Absences {
   /** By UID, when they were last back from such an absence. */
   readonly #backAt = new Map<string, Instant>();
   readonly #awaySince = new Map<string, Instant>();
+  /** By UID, since when the record of a request to reboot stands. */
+  readonly #askedAt = new Map<string, Instant>();
 
   constructor(picture: Picture) {
     this.#picture = picture;
@@ -150,6 +157,7 @@ export class Absences {
     const node = name === undefined ? undefined : this.#picture.nodes.get(name);
     if (!node) return;
     const { uid, ready } = node.facts;
+    this.#noteRequest(node, entry.at);
     const isThere = ready && this.#picture.agentOf(node.facts.name).runs;
     const since = this.#awaySince.get(uid);
     if (!isThere) this.#awaySince.set(uid, since ?? entry.at);
@@ -159,10 +167,16 @@ export class Absences {
     }
   }
 
-  /** Whether nobody counts on it now. */
+  #noteRequest({ facts }: SeenNode, at: Instant): void {
+    const isAsked = this.#picture.shadowOf(facts)?.status?.record?.requested === true;
+    if (!isAsked) this.#askedAt.delete(facts.uid);
+    else if (!this.#askedAt.has(facts.uid)) this.#askedAt.set(facts.uid, at);
+  }
+
+  /** Whether nobody counts on it now. Of one that was asked to reboot, the time counts from then. */
   isAway({ facts }: SeenNode, now: Instant): boolean {
     const since = this.#awaySince.get(facts.uid);
-    return since !== undefined && this.#isLong(since, now);
+    return since !== undefined && this.#isLong(Math.min(since, this.#askedAt.get(facts.uid) ?? since), now);
   }
 
   /** Whether nobody has counted on it at some time since. */

@@ -29,9 +29,12 @@ describe('halted', () => {
     const lost = new Story(halted, { controller: ONE })
       .fleet('n1', 'n2')
       .start('n1')
+      .node('n1', { ready: false })
       .shadow('n1', { verdict: 'NotReturned' });
     expect(lost.after(2).start('n2').breaches).toHaveLength(1);
+    expect(lost.node('n1', { ready: true }).after(2).start('n2').breaches).toHaveLength(1);
     const unwell = new Story(halted, { controller: ONE }).fleet('n1', 'n2').start('n1').finish('n1');
+    unwell.node('n1', { ready: false });
     expect(unwell.shadow('n1', { verdict: 'SoakFailed' }).after(2).start('n2').breaches).toHaveLength(1);
   });
 });
