@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../lib/clock.ts';
 import {
+  MAX_FAMILY_RELEASES,
   MAX_RELEASES,
   type PolicyCondition,
   type PolicyConditionType,
@@ -34,8 +35,8 @@ export function saysSame(a: PolicyStatus | undefined, b: PolicyStatus): boolean 
 }
 
 /**
- * Those that nodes wait for come first, then the newest. What of a release that no node has to do with any more was once said is kept while
- * there is room: other policies may wait for it.
+ * Of each family those that nodes wait for come first, then the newest. What of a release that no node has to do with any more was once said
+ * is kept while there is room: other policies may wait for it. Where families are too many, the first releases of each stay.
  */
 function releasesOf(
   reports: readonly ReleaseReport[],
@@ -45,14 +46,17 @@ function releasesOf(
   const known = new Map<string, Stamped>(before.map((release) => [nameOf(release), { ...release, failed: 0 }]));
   const offered = new Set(reports.filter((report) => report.offered).map(nameOf));
   for (const report of reports) known.set(nameOf(report), stamped(report, known.get(nameOf(report)), now));
-  return [...known.values()]
-    .toSorted(
-      (a, b) =>
-        Number(offered.has(nameOf(b))) - Number(offered.has(nameOf(a))) ||
-        compareSemver(b.version, a.version) ||
-        compare(a.family, b.family),
-    )
-    .slice(0, MAX_RELEASES);
+  const ordered = [...known.values()].toSorted(
+    (a, b) =>
+      Number(offered.has(nameOf(b))) - Number(offered.has(nameOf(a))) ||
+      compareSemver(b.version, a.version) ||
+      compare(a.family, b.family),
+  );
+  return [...Map.groupBy(ordered, ({ family }) => family).values()]
+    .flatMap((releases) => releases.slice(0, MAX_FAMILY_RELEASES).map((release, rank) => ({ release, rank })))
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, MAX_RELEASES)
+    .map(({ release }) => release);
 }
 
 function stamped(

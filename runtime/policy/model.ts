@@ -56,5 +56,8 @@ export interface PolicyCondition {
 export const POLICY_CONDITIONS = ['Accepted', 'Progressing', 'Halted'] as const;
 export type PolicyConditionType = (typeof POLICY_CONDITIONS)[number];
 
-/** Releases that a status keeps at most. */
-export const MAX_RELEASES = 5;
+/** Releases of one family that a status keeps at most. */
+export const MAX_FAMILY_RELEASES = 5;
+
+/** Releases that a status keeps at most: all of 20 families, one each of 100. At some 220 bytes each these are 22 kB, of the 1.5 MB that etcd takes. */
+export const MAX_RELEASES = 100;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { saysSame, statusOf } from '../../runtime/controller/policy-status.ts';
 import type { PolicyReport, ReleaseReport } from '../../runtime/controller/plan/report.ts';
-import type { PolicyStatus } from '../../runtime/policy/model.ts';
+import { MAX_RELEASES, type PolicyStatus } from '../../runtime/policy/model.ts';
 import { minutes, moment as at } from './plan/fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
@@ -69,12 +69,40 @@ describe('what was once said of a release', () => {
   });
 });
 
-test('of more than five releases those are kept that nodes wait for, and then the newest', () => {
-  const versions = ['1.9.0', '1.10.0', '1.11.0', '1.12.0', '1.13.0', '1.14.0'];
-  const releases = versions.map((version) => release(version, { offered: version === '1.9.0' }));
-  const [first, second] = statuses(report({ releases }), report({ releases: releases.toReversed() }));
-  expect(first?.releases?.map(({ version }) => version)).toEqual(['1.9.0', '1.14.0', '1.13.0', '1.12.0', '1.11.0']);
-  expect(saysSame(first, second!)).toBe(true);
+describe('the releases of a status', () => {
+  const families = (count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `aws-k8s-1.${index + 10}/amd64`);
+  const each = (names: readonly string[], version: string, more: Partial<ReleaseReport> = {}): ReleaseReport[] =>
+    names.map((family) => release(version, { family, ...more }));
+
+  test('are at most five of a family: those that nodes wait for, and then the newest', () => {
+    const versions = ['1.9.0', '1.10.0', '1.11.0', '1.12.0', '1.13.0', '1.14.0'];
+    const releases = versions.map((version) => release(version, { offered: version === '1.9.0' }));
+    const [first, second] = statuses(report({ releases }), report({ releases: releases.toReversed() }));
+    expect(first?.releases?.map(({ version }) => version)).toEqual(['1.9.0', '1.14.0', '1.13.0', '1.12.0', '1.11.0']);
+    expect(saysSame(first, second!)).toBe(true);
+  });
+
+  test('say of each family what it was, however many there are', () => {
+    const many = families(12);
+    const [, , last] = statuses(
+      report({ releases: each(many, '1.1.0', { complete: true }) }),
+      report({ releases: each(many, '1.1.0', { offered: true }) }),
+      report({ releases: each(many, '1.2.0', { offered: true }) }),
+    );
+    const completed = last?.releases?.filter(({ completedAt }) => completedAt === at(0));
+    expect(completed?.map(({ family }) => family).toSorted()).toEqual(many);
+  });
+
+  test('are no more than the schema takes: of more families the first of each, and first those where nodes wait', () => {
+    const many = families(MAX_RELEASES + 20);
+    const waited = many.at(-1)!;
+    const newer = [...each(many, '1.2.0'), ...each(many, '1.1.0')];
+    const [status] = statuses(report({ releases: [...newer, release('1.0.0', { family: waited, offered: true })] }));
+    const said = status?.releases?.map(({ family }) => family) ?? [];
+    expect([said.length, new Set(said).size]).toEqual([MAX_RELEASES, MAX_RELEASES]);
+    expect(said[0]).toBe(waited);
+  });
 });
 
 test('a condition has turned when its status did, not when its words changed, and those of others stay', () => {

@@ -212,6 +212,14 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     rule: 'P8',
+    does: 'keeps no more releases of all families than of one',
+    file: 'runtime/controller/policy-status.ts',
+    find: '.slice(0, MAX_RELEASES)',
+    replace: '.slice(0, MAX_FAMILY_RELEASES)',
+    tests: ['test/controller/policy-status.test.ts'],
+  },
+  {
+    rule: 'P8',
     does: 'writes a status that was made of an older one than it has written',
     file: 'runtime/controller/policy-status-writer.ts',
     find: 'if (written !== undefined && !isAsNewAs(resourceVersion, written)) return undefined;',
