@@ -5,6 +5,7 @@ const GATES = 'runtime/controller/plan/gates.ts';
 const RULINGS = 'runtime/controller/plan/rulings.ts';
 const BUDGETS = 'runtime/controller/plan/budgets.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
+const RELEASES = 'runtime/controller/plan/releases.ts';
 const ORDER = 'runtime/controller/plan/order.ts';
 const TIMES = 'runtime/controller/plan/times.ts';
 
@@ -115,6 +116,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: PROPERTIES,
   },
   {
+    rule: 'P5',
+    does: 'takes for complete what is halted where it has to come first',
+    file: RELEASES,
+    find: 'return this.#isAwaited || isHalted ? NEVER :',
+    replace: 'return this.#isAwaited ? NEVER :',
+    tests: ['test/controller/plan/dependencies.test.ts'],
+  },
+  {
     rule: 'P6',
     does: 'does not put those that failed last',
     file: ORDER,
@@ -145,6 +154,14 @@ export const policyMutants: readonly Mutant[] = [
     find: 'if (release.proof.letsThrough(node.uid)) return undefined;',
     replace: 'if (release.failuresLeft > 0) return undefined;',
     tests: PROPERTIES,
+  },
+  {
+    rule: 'F2',
+    does: 'counts a staged node that runs its version already against itself',
+    file: RELEASES,
+    find: "if (state === 'StagedAndPerformedUpdate') return false;",
+    replace: '',
+    tests: ['test/controller/plan/proof.test.ts'],
   },
   {
     rule: 'F2',

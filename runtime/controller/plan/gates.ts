@@ -139,7 +139,7 @@ function unsound(node: NodeView, release: OsRelease): SecondGateResult | undefin
   const halted = haltedOn(node, release);
   if (halted) return callOff(halted);
   if (release.proof.letsThrough(node.uid)) return undefined;
-  return callOff(release.unproven.finding, release.proof.letsThroughAt);
+  return callOff(release.unprovenBut(node.name), release.proof.letsThroughAt);
 }
 
 /** How long a refusal is waited out: a budget may be used up only for a moment, while pods of other nodes start. */

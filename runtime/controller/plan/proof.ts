@@ -76,9 +76,12 @@ export class Proof {
 
   /** Nodes that may fail on the release. */
   get mayFail(): number {
-    const { maxFailed } = this.#rules;
-    const budget = failureBudget(maxFailed, this.#kin.members);
-    return this.proven ? budget : Math.min(budget, this.#needed + SPARE_FAILURES);
+    return this.proven ? this.mayFailProven : Math.min(this.mayFailProven, this.#needed + SPARE_FAILURES);
+  }
+
+  /** Nodes that may fail on it once it is proven. */
+  get mayFailProven(): number {
+    return failureBudget(this.#rules.maxFailed, this.#kin.members);
   }
 
   /** Whether another node may start on it. */

@@ -4,7 +4,7 @@ import type { AssessedNode } from './health.ts';
 import { lostAt, Proof, type ProvingRules } from './proof.ts';
 import { NEVER } from './requeue.ts';
 import { isActive, isIdle, type ShadowView } from './snapshot.ts';
-import { found, listed, type Refusal } from './verdict.ts';
+import { type Finding, found, listed, type Refusal } from './verdict.ts';
 
 export interface OsReleaseName {
   readonly family: string;
@@ -36,12 +36,14 @@ export interface OsRelease {
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
   /**
-   * When it is proven, and no node waits for it or is on its way to it, if all stays as it is: milliseconds since the Unix epoch. Nodes that
+   * When it is proven and not halted, and no node waits for it or is on its way to it, if all stays as it is: milliseconds since the Unix epoch. Nodes that
    * are held, not Ready, silent, or whose last update failed do not wait, and those that are lost are on their way no more.
    */
   readonly completeAt: number;
   /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
   readonly unproven: Refusal;
+  /** The same for one of those that are on their way to it: the others are to prove it first. @param node its name */
+  unprovenBut(node: string): Finding;
 }
 
 /** What the nodes of a family run and are offered. */
@@ -140,8 +142,15 @@ class Family implements Kin {
 
   /** Once every node has been counted. */
   settle(): void {
-    for (const info of this.inDoubt) for (const tally of this.tallies.values()) tally.begin(info);
+    for (const info of this.inDoubt) {
+      for (const tally of this.tallies.values()) if (!isAtRestOn(info, tally.version)) tally.begin(info);
+    }
   }
+}
+
+/** It has been counted there already, and no start leads to what the node runs. */
+function isAtRestOn({ shadow }: AssessedNode, version: string): boolean {
+  return shadow !== undefined && isIdle(shadow) && shadow.status?.current_version === version;
 }
 
 class Tally implements OsRelease {
@@ -178,7 +187,9 @@ class Tally implements OsRelease {
   }
 
   get completeAt(): number {
-    return this.#isAwaited ? NEVER : Math.max(this.proof.provenAt, this.#underWayUntil);
+    // What only the spare failures of an unproven release halt is halted no more once it is proven.
+    const isHalted = this.failed.size >= this.proof.mayFailProven;
+    return this.#isAwaited || isHalted ? NEVER : Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
   get unproven(): Refusal {
@@ -210,10 +221,18 @@ class Tally implements OsRelease {
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
   }
 
+  unprovenBut(node: string): Finding {
+    return this.#unprovenBy(this.#canaries.filter((name) => name !== node));
+  }
+
   #refuse(): Refusal {
-    const { provenAt, admitsAt } = this.proof;
-    const message = `${this.version} is yet to be proven by ${listed(this.#canaries)}`;
-    return { finding: found('Unproven', message, provenAt === NEVER ? undefined : provenAt), changesAt: admitsAt };
+    return { finding: this.#unprovenBy(this.#canaries), changesAt: this.proof.admitsAt };
+  }
+
+  #unprovenBy(canaries: readonly string[]): Finding {
+    const { provenAt } = this.proof;
+    const message = `${this.version} is yet to be proven by ${listed(canaries)}`;
+    return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);
   }
 }
 
@@ -221,6 +240,8 @@ class Tally implements OsRelease {
 function isDisturbed(shadow: ShadowView | undefined, version: string): boolean {
   const { state } = shadow?.spec ?? {};
   if (state === 'RebootedIntoUpdate' || state === 'MonitoringUpdate') return true;
+  // It may run the version already. Its second gate counts it where it lets it through.
+  if (state === 'StagedAndPerformedUpdate') return false;
   return shadow?.status?.current_version === version;
 }
 

@@ -31,9 +31,11 @@ const worldOf = (tests: Readonly<Record<string, Parts>>, more: Partial<World> = 
       ...more,
     },
   );
+const failed: Parts = { status: { crash_count: 1, failed_versions: ['1.1.0'] } };
 const onP = (world: World): object | undefined =>
   plan(world, POLICY, NOW).verdicts.find((verdict) => verdict.node === 'p');
 const PASSED = { reason: 'Updating', policy: 'production' };
+const halting = ruling('test', { ...selecting('test'), maxFailed: { kind: 'count', count: 1 } });
 const withStatus = (version: string): PolicyView => ({
   ...test_,
   resource: {
@@ -72,10 +74,7 @@ describe('a release goes on to the next policy', () => {
         },
       ),
     ],
-    [
-      'where those that wait have failed on it',
-      worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.1.0'] } } }),
-    ],
+    ['where those that wait have failed on it', worldOf({ t: updated, u: failed })],
     [
       'where the last update of those that wait has failed, on whichever version',
       worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.0.5'] } } }),
@@ -119,6 +118,10 @@ describe('a release waits', () => {
         },
       ),
     ],
+    [
+      'where it is halted, though it is proven',
+      worldOf({ t: updated, u: failed }, { policies: [halting, production] }),
+    ],
     ['though another version was complete', worldOf({ t: {} }, { policies: [withStatus('1.0.5'), production] })],
   ])('%s', (_what, world) => {
     expect(onP(world)).toMatchObject(incomplete);
@@ -154,6 +157,24 @@ describe('a release waits', () => {
     ]);
     expect(plan(world, POLICY, minutes(3)).commands).toMatchObject([{ kind: 'start', node: 'p' }]);
   });
+});
+
+test('a release that only its proof keeps from being halted is complete with that, which wakes the plan', () => {
+  const soaking = ruling('test', {
+    ...selecting('test'),
+    maxFailed: { kind: 'unlimited' },
+    proof: { nodes: { kind: 'count', count: 1 }, soakMs: 300_000 },
+  });
+  const world = worldOf(
+    { t: { ...updated, upToDateSince: minutes(-2) }, u: failed, v: failed, w: failed },
+    { policies: [soaking, production] },
+  );
+  const { halted, policies } = plan(world, POLICY, NOW);
+  expect(halted).toMatchObject([{ policy: 'test', version: '1.1.0' }]);
+  expect(policies[0]).toMatchObject({ name: 'production', nextChangeAt: minutes(3) });
+  expect(plan(world, POLICY, minutes(3)).commands).toContainEqual(
+    expect.objectContaining({ kind: 'start', node: 'p' }),
+  );
 });
 
 test('policies that wait for each other start nothing, and each is named', () => {

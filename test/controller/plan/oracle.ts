@@ -1,5 +1,5 @@
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView, PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
 import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
 import { Facts, hasFailedOn, isResting, type Judged, type Ruler, type Started } from './facts.ts';
@@ -179,6 +179,8 @@ function isAwaitedNowhere(facts: Facts, { node: { family }, ruler, version }: St
     const isComplete = awaited.resource?.status?.releases?.some(
       (one) => one.family === family && one.version === version && one.completedAt != null,
     );
+    if (isComplete) return true;
+    if (isHaltedUnder(facts, awaited, { family, version })) return false;
     const waiting = facts.membersOf(name).filter((node) => {
       const shadow = facts.shadowOf(node);
       if (
@@ -192,6 +194,22 @@ function isAwaitedNowhere(facts: Facts, { node: { family }, ruler, version }: St
       const { current_version: current, target_version: target } = shadow.status;
       return isResting(shadow) && target === version && current !== version && !hasFailedOn(shadow, version);
     });
-    return isComplete === true || waiting.length === 0;
+    return waiting.length === 0;
   });
+}
+
+/** As many have failed on it as may, which is a halt however well it does elsewhere; unless nobody waits for it any more. */
+function isHaltedUnder(
+  facts: Facts,
+  { kind, policy }: PolicyView,
+  release: { family: string; version: string },
+): boolean {
+  if (kind === 'broken') return false;
+  const members = facts.membersOf(policy.name).filter(({ family }) => family === release.family);
+  const shadows = members.flatMap((node) => facts.shadowOf(node) ?? []);
+  const failed = shadows.filter((shadow) => hasFailedOn(shadow, release.version)).length;
+  const isWanted = shadows.some(
+    ({ status }) => status?.target_version === release.version && status.current_version !== release.version,
+  );
+  return isWanted && failed >= failureBudget(policy.maxFailed, members.length);
 }

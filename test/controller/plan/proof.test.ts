@@ -41,6 +41,11 @@ test.each<[string, Rules['proof']['nodes'], number]>([
   expect(started(fleet(six), proving(nodes))).toHaveLength(most);
 });
 
+test('a node at rest whose last start is in doubt counts once for the release that it runs', () => {
+  const world = fleet({ a: updated, b: {}, c: {} }, { slots: [slot('a', 'unknown')] });
+  expect(started(world, proving(count(2)))).toEqual(['b']);
+});
+
 test('a bad release reaches three nodes, one after the other, and is halted by a failure budget that allows more', () => {
   const after = (failures: readonly string[]): readonly string[] =>
     started(fleet({ ...six, ...Object.fromEntries(failures.map((name) => [name, heldBack])) }), many);
@@ -120,6 +125,18 @@ describe('before a node is disturbed, those are counted once more that are distu
   test('who came back once another had taken its place is called off, and says why', () => {
     expect(kinds({ a: staged, b: rebooting })).toEqual({ 'brs-a': 'call-off' });
     expect(reasons(fleet({ a: staged, b: rebooting }), many)).toMatchObject({ a: 'Unproven' });
+  });
+
+  test('one that runs the release already and has staged it again does not count against itself', () => {
+    expect(kinds({ a: { ...staged, status: { ...staged.status, ...updated.status } } })).toEqual({
+      'brs-a': 'set-spec',
+    });
+  });
+
+  test('who is called off is not named among those that are to prove the release', () => {
+    const { commands } = plan(fleet({ a: staged, b: rebooting }), { ...POLICY, ...many }, NOW);
+    const because = expect.objectContaining({ message: '1.1.0 is yet to be proven by b' });
+    expect(commands).toEqual([expect.objectContaining({ kind: 'call-off', node: 'a', because })]);
   });
 
   test('of several the first goes on', () => {
