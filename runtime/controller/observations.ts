@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../lib/clock.ts';
 import { upToDate } from './plan/conditions.ts';
-import { rebootRequest } from './plan/machine.ts';
+import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
@@ -91,6 +91,8 @@ interface SeenShadow {
   readonly node: NodeView | undefined;
   /** What showed that a reboot was requested. */
   readonly request: string | undefined;
+  /** Its update can be called off as if it had never begun, or was. */
+  readonly untouched: boolean;
   readonly view: ObservedShadow;
 }
 
@@ -115,7 +117,13 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     upToDateSince: upToDateSince(facts, looks),
     endedAt: endedAt(facts, looks),
   };
-  return { facts, node, request, view };
+  return { facts, node, request, untouched: isUntouched(facts, node, last), view };
+}
+
+/** An update that was called off before is untouched for as long as its agent returns to rest. A drain would leave marks. */
+function isUntouched(facts: ShadowFacts, node: NodeView | undefined, last: SeenShadow | undefined): boolean {
+  const marks = node?.marks;
+  return isUndisturbed(facts, marks) || (last?.untouched === true && isCalledOff(facts) && !marks);
 }
 
 function inSameStates(a: ShadowFacts, b: ShadowFacts): boolean {
@@ -154,11 +162,17 @@ function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | 
   return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);
 }
 
-/** What was at rest at the first look may have ended its update just before. What came later has had none. */
+/**
+ * What was at rest at the first look may have ended its update just before. What came later has had none. An update that was called off
+ * before its node was disturbed has not ended: a node that is called off again and again would keep all others of its policy waiting.
+ */
 function endedAt(facts: ShadowFacts, { last, isFirstLook, now }: Looks): number | undefined {
-  if (!isIdle(facts)) return undefined;
-  if (!last) return isFirstLook ? now : undefined;
-  return isActive(last.facts) || hasEndedUnseen(last.facts, facts) ? now : last.view.endedAt;
+  if (!last) return isFirstLook && isIdle(facts) ? now : undefined;
+  return isIdle(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
+}
+
+function hasEnded({ facts: before, untouched }: SeenShadow, after: ShadowFacts): boolean {
+  return (isActive(before) && !untouched) || hasEndedUnseen(before, after);
 }
 
 /** An update that began and ended between two looks leaves one of these times. */

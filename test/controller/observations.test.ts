@@ -92,6 +92,32 @@ describe('the end of an update', () => {
     expect(ends(atRest(), atRest({ status: failed }))).toEqual([minutes(0), minutes(1)]);
   });
 
+  describe('is none where it was called off before its node was disturbed', () => {
+    const STAGED = { ...shadow('a').status!, current_state: 'StagedAndPerformedUpdate' } as const;
+    const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 1, blocked_by: ['a budget'] };
+    const REFUSED = { ...STAGED, drain };
+    const wanted = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'Idle', status: ShadowFacts['status']) =>
+      shadowFacts({ spec: { state, version: '1.1.0' }, status });
+    const staged = wanted('StagedAndPerformedUpdate', STAGED);
+    const refused = wanted('RebootedIntoUpdate', REFUSED);
+
+    test.each([
+      ['once it was staged', [staged, wanted('Idle', STAGED)]],
+      ['since its drain was refused', [staged, refused, wanted('Idle', REFUSED)]],
+      ['between two looks', [staged, refused]],
+    ])('%s: what ended before stays', (_when, facts) => {
+      const seen = ends(atRest(), ...facts, atRest({ resourceVersion: '9' }));
+      expect(seen.at(-1)).toBe(minutes(0));
+    });
+
+    test('but is one where its drain had begun, or where it failed', () => {
+      const draining = wanted('RebootedIntoUpdate', STAGED);
+      expect(ends(refused, draining, wanted('Idle', STAGED), atRest()).at(-1)).toBe(minutes(3));
+      const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
+      expect(ends(refused, atRest({ status: failed })).at(-1)).toBe(minutes(1));
+    });
+  });
+
   test('is none of a node that joins later', () => {
     const observations = new Observations();
     observations.shadows([], [], minutes(0));

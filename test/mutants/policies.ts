@@ -251,4 +251,12 @@ export const policyMutants: readonly Mutant[] = [
     replace: 'return isSame ? now : notLater(instantOf(condition.lastTransitionTime), now);',
     tests: ['test/controller/observations.test.ts'],
   },
+  {
+    rule: 'P4',
+    does: 'pauses after an update that was called off before its node was disturbed',
+    file: 'runtime/controller/observations.ts',
+    find: '(isActive(before) && !untouched)',
+    replace: '(isActive(before) && (untouched || !untouched))',
+    tests: ['test/controller/observations.test.ts'],
+  },
 ];

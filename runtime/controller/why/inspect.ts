@@ -120,8 +120,8 @@ async function policiesIn(transport: KubeTransport): Promise<PoliciesRead> {
  * was when it took the Lease at the latest.
  */
 function asStated(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
-  const { endedAt, finishedAt = -Infinity } = shadow;
-  const known = Math.max(finishedAt, ledSince ?? -Infinity);
+  const { endedAt, finishedAt = -Infinity, failedAt = -Infinity } = shadow;
+  const known = Math.max(finishedAt, failedAt, ledSince ?? -Infinity);
   return Object.assign(shadow, { stale: false, endedAt: endedAt === undefined ? undefined : known });
 }
 

@@ -11,7 +11,7 @@ import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
 import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
 import { policyCrd } from '../../policy-crd.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
-import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, GROUP, HOLD_ANNOTATION, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { Stage } from '../stage.ts';
 
@@ -82,6 +82,33 @@ describe('update policies', () => {
     expect(await line()).toMatch(/^a +Pausing .*in (29|30) min/);
     await stage.pass(1_800_000);
     expect(await line()).toMatch(/^a +Updating/);
+  });
+
+  test('pause after an update that failed, and not after one that was called off', async () => {
+    await withPolicy({ pauseBetween: '1h' });
+    await stage.patchNode('b', { metadata: { labels: { pool: 'test' } } });
+    await deploy();
+    const line = async (): Promise<string> => nodeLine(await seen(), 'b') ?? '';
+    const hold = (value: string | null) =>
+      stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
+    await stage.pass(3_600_000);
+    await stage.report('b', { target_version: '1.0.0' });
+    await hold('');
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass();
+    await hold(null);
+    await stage.pass();
+    expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+    await stage.report('b', { target_version: '1.1.0' });
+    const state_transition_failure_timestamp = new Date(stage.clock.now()).toISOString();
+    await stage.report('a', { current_state: 'ErrorReset', crash_count: 1, state_transition_failure_timestamp });
+    await stage.pass();
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass(1_200_000);
+    expect(await stage.spec('b')).toBe('Idle');
+    expect(await line()).toMatch(/^b +Pausing .*in (39|40) min/);
   });
 
   test('that this user may not list are named as not known, and those of a cluster without them are none', async () => {

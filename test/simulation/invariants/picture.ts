@@ -65,6 +65,8 @@ export class Picture {
   readonly restedAt = new Map<string, Instant>();
   /** When its shadow last came to rest, by UID of the node. */
   readonly endedAt = new Map<string, Instant>();
+  /** The same, but for updates that were called off before their nodes were disturbed: no policy pauses after these. */
+  readonly pausedFrom = new Map<string, Instant>();
   /** What administrators have decided, by name of the policy. */
   readonly policies = new Map<string, PolicyFacts>();
   /** When that was last changed. */
@@ -78,6 +80,8 @@ export class Picture {
   version = 0;
   /** The same, and not for a call of a host either: nodes, shadows, slots and processes stand as they stood. */
   standing = 0;
+  /** UIDs of nodes that have been drained or rebooted since they last started. */
+  readonly #disturbed = new Set<string>();
   #last: Entry | undefined;
   #rulings: Rulings;
   #definedAt: Instant = -Infinity;
@@ -180,7 +184,8 @@ export class Picture {
     const { facts } = node;
     if (facts.managed !== wasManaged)
       this.mostAtOnce = Math.max(this.mostAtOnce, this.terms.maxConcurrent(this.managed()));
-    if (!facts.marks) this.#settle(facts.uid);
+    if (facts.marks) this.#disturbed.add(facts.uid);
+    else this.#settle(facts.uid);
   }
 
   #shadow(write: Write): void {
@@ -195,12 +200,21 @@ export class Picture {
   }
 
   #noteEnd(before: ShadowFacts, after: ShadowFacts, at: Instant): void {
-    if (before.active && !after.active) for (const uid of after.owners) this.endedAt.set(uid, at);
+    for (const uid of after.owners) {
+      if (before.status?.record?.requested) this.#disturbed.add(uid);
+      if (!before.active || after.active) continue;
+      this.endedAt.set(uid, at);
+      const isCalledOff = before.status?.state === 'StagedAndPerformedUpdate' && !this.#disturbed.has(uid);
+      if (!isCalledOff) this.pausedFrom.set(uid, at);
+    }
   }
 
   #start({ node, owners }: ShadowFacts, at: Instant): void {
     this.host(node).begin();
-    for (const uid of owners) this.updates.set(uid, { node, uid, at });
+    for (const uid of owners) {
+      this.updates.set(uid, { node, uid, at });
+      this.#disturbed.delete(uid);
+    }
   }
 
   #pod({ before, after, at }: Write): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dependencies, frozen, pauses, places, ruled, unread, zones } from './policies.ts';
+import { dependencies, frozen, places, ruled, unread, zones } from './policies.ts';
 import { halted, proof, reach } from './releases.ts';
 import type { Rule } from './rule.ts';
 import { Story, timeAt } from './story.ts';
@@ -136,21 +136,6 @@ test('zones: no more of them at once than may be, and nodes without the label ar
   ]);
   expect(spread(2).start('a1').start('b1').breaches).toEqual([]);
   expect(spread(1).start('a1').start('x1').breaches).toHaveLength(1);
-});
-
-test('pauses: from the end of an update to the next start, by a process that has seen that end', () => {
-  const ended = (): Story =>
-    fleet(pauses)
-      .process('controller-0', 'starts')
-      .policy('one', { ...of('test'), pauseBetween: '10m' })
-      .after(2)
-      .start('t1')
-      .after(5)
-      .finish('t1');
-  expect(ended().after(5).start('t2').breaches).toEqual(['controller-0 started t2 in the pause of one after t1']);
-  expect(ended().after(11).start('t2').breaches).toEqual([]);
-  expect(ended().after(5).start('p1').breaches).toEqual([]);
-  expect(ended().process('controller-0', 'starts').after(5).start('t2').breaches).toEqual([]);
 });
 
 describe('dependencies', () => {

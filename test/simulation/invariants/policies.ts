@@ -116,7 +116,7 @@ export const zones: Rule = {
 /** A time of a policy is in whole seconds. */
 const ROUNDED_MS = 1000;
 
-/** From the end of an update to the next start. A process that begins anew knows of no end before. */
+/** From the end of an update to the next start; one that is called off undisturbed has none. A process that begins anew knows of no end before. */
 export const pauses: Rule = {
   name: 'pauses',
   begin: (picture) =>
@@ -127,7 +127,7 @@ export const pauses: Rule = {
       const begun = picture.processes.get(by)?.since ?? 0;
       const from = sentAt - group.pauseBetweenMs + picture.sight.clockOf(by) + ROUNDED_MS;
       const ended = picture.membersOf(group).find(({ facts }) => {
-        const at = picture.endedAt.get(facts.uid) ?? -Infinity;
+        const at = picture.pausedFrom.get(facts.uid) ?? -Infinity;
         return at > Math.max(from, begun + SEEN_AFTER) && picture.sight.known(at, sentAt);
       });
       return ended ? `in the pause of ${group.name} after ${ended.facts.name}` : undefined;

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import { pauses } from './policies.ts';
+import { MARKED, Story } from './story.ts';
+
+const POOL = 'example.com/pool';
+const PAUSING = { nodeSelector: { matchLabels: { [POOL]: 'test' } }, pauseBetween: '10m' };
+
+/** Nodes t1 and t2 of the policy, and p1 of none. */
+function fleet(): Story {
+  const controller = { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '10' };
+  const story = new Story(pauses, { controller }).fleet('t1', 't2', 'p1');
+  for (const name of ['t1', 't2']) story.node(name, { labels: { [POOL]: 'test' } });
+  return story;
+}
+
+describe('pauses of policies', () => {
+  test('from the end of an update to the next start, by a process that has seen that end', () => {
+    const ended = (): Story =>
+      fleet().process('controller-0', 'starts').policy('one', PAUSING).after(2).start('t1').after(5).finish('t1');
+    expect(ended().after(5).start('t2').breaches).toEqual(['controller-0 started t2 in the pause of one after t1']);
+    expect(ended().after(11).start('t2').breaches).toEqual([]);
+    expect(ended().after(5).start('p1').breaches).toEqual([]);
+    expect(ended().process('controller-0', 'starts').after(5).start('t2').breaches).toEqual([]);
+  });
+
+  test('not after an update that was called off before its node was disturbed', () => {
+    const calledOff = (marks: object | null): Story =>
+      fleet()
+        .process('controller-0', 'starts')
+        .policy('one', PAUSING)
+        .after(2)
+        .start('t1')
+        .shadow('t1', { status: { current_state: 'StagedAndPerformedUpdate' } })
+        .node('t1', { marks })
+        .shadow('t1', { state: 'Idle' })
+        .node('t1', { marks: null })
+        .shadow('t1', { status: { current_state: 'Idle' } })
+        .after(5)
+        .start('t2');
+    expect(calledOff(null).breaches).toEqual([]);
+    expect(calledOff(MARKED).breaches).toEqual(['controller-0 started t2 in the pause of one after t1']);
+  });
+});
