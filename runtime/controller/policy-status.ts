@@ -8,6 +8,7 @@ import {
   type PolicyRelease,
   type PolicyStatus,
 } from '../policy/model.ts';
+import { withoutNulls } from '../policy/nulls.ts';
 import { compareSemver } from '../shadow/semver.ts';
 import { nameOf } from './events.ts';
 import type { ConditionReport, PolicyReport, ReleaseReport } from './plan/report.ts';
@@ -90,12 +91,4 @@ function conditionsOf(
   };
   const own = [condition('Accepted', accepted), condition('Progressing', progressing), condition('Halted', halted)];
   return [...own, ...before.filter(({ type }) => own.every((one) => one.type !== type))];
-}
-
-/** Null is absence. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
-  return Object.fromEntries(present.map(([key, inner]) => [key, withoutNulls(inner)]));
 }

@@ -1,6 +1,7 @@
 import { shown } from '../shadow/parse.ts';
 import { durationMs } from './duration.ts';
 import type { PolicyObject } from './model.ts';
+import { withoutNulls } from './nulls.ts';
 import type { Freeze, InvalidPolicy, Proof, UpdatePolicy, UpdateWindow, Zones } from './policy.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from './quantity.ts';
 import { policyFields, type PolicySpec, policySpec } from './spec.ts';
@@ -11,7 +12,8 @@ import { policyFields, type PolicySpec, policySpec } from './spec.ts';
  */
 export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePolicy): UpdatePolicy | InvalidPolicy {
   const { name } = metadata;
-  const present = withoutNulls(spec) ?? {};
+  // A label of the selector that has no value is a fault: without it more nodes would be selected.
+  const present = withoutNulls(spec, 'matchLabels') ?? {};
   const result = policySpec.safeParse(present);
   const faults = result.success
     ? selfFaults(name, result.data)
@@ -53,15 +55,6 @@ function pathText(path: readonly PropertyKey[]): string {
 function selfFaults(name: string, { after = [] }: PolicySpec): string[] {
   const index = after.indexOf(name);
   return index < 0 ? [] : [`spec.after[${index}]: expected another policy, got its own name`];
-}
-
-/** Null is absence in every object. What stands in a list stays. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutNulls(inner)]])),
-  );
 }
 
 function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): UpdatePolicy {

@@ -47,7 +47,13 @@ const INT_OR_STRING = { 'x-kubernetes-int-or-string': true };
 
 const duration = text(DURATION_PATTERN, { expected: 'a duration such as 90s, 45m or 1h30m', most: 24 });
 
-const timestamp = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-12-18T00:00:00Z' });
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+/** A later one in UTC, as which status and verdicts say it, is no `date-time` to the API server. */
+const timestamp = z.iso
+  .datetime({ offset: true, error: 'expected a time such as 2026-12-18T00:00:00Z' })
+  // What is no time at all is a fault of its own.
+  .refine((given) => !(Date.parse(given) >= YEAR_10000), 'expected a time before the year 10000 in UTC');
 
 const DNS_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 const NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';

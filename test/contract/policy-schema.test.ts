@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MAX_RELEASES } from '../../runtime/policy/model.ts';
 import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { find, manifests } from '../infra/manifests.ts';
@@ -176,7 +177,9 @@ test('its status is written apart, and kubectl shows at a glance how it goes', a
     'Progressing Updating',
     expect.stringMatching(/^Age \d+/),
   ]);
-  const many = Array.from({ length: 6 }, (_, index) => ({ family: 'f', version: `1.${index}.0` }));
-  const tooMany = cluster.admin.patch(`${POLICIES}/glance/status`, { status: { releases: many } });
+  const releases = Array.from({ length: MAX_RELEASES + 1 }, (_, index) => ({ family: 'f', version: `1.${index}.0` }));
+  const most = { status: { releases: releases.slice(0, MAX_RELEASES) } };
+  expect(await cluster.admin.patch(`${POLICIES}/glance/status`, most)).toMatchObject(most);
+  const tooMany = cluster.admin.patch(`${POLICIES}/glance/status`, { status: { releases } });
   expect(await refusal(tooMany)).toMatchObject({ code: 422 });
 });

@@ -86,6 +86,10 @@ describe('a fault names its field, what was expected and what came', () => {
       { nodeSelector: { matchLabels: { 'a b': 'c' } } },
       'spec.nodeSelector.matchLabels.a b: expected a label key such as example.com/pool, got "a b"',
     ],
+    [
+      { nodeSelector: { matchLabels: { a: null } } },
+      'spec.nodeSelector.matchLabels.a: expected a label value (letters, digits, "-", "_" and ".", at most 63), got null',
+    ],
     [{ nodeSelector: { matchNames: {} } }, 'spec.nodeSelector.matchNames: expected no such field'],
     [
       { maxConcurrent: 601 },
@@ -125,6 +129,10 @@ describe('a fault names its field, what was expected and what came', () => {
     [
       { freezes: [{ from: '2026-12-18', to: '2027-01-04T00:00:00Z' }] },
       'spec.freezes[0].from: expected a time such as 2026-12-18T00:00:00Z, got "2026-12-18"',
+    ],
+    [
+      { freezes: [{ from: '2026-12-18T00:00:00Z', to: '9999-12-31T23:59:59-01:00' }] },
+      'spec.freezes[0].to: expected a time before the year 10000 in UTC, got "9999-12-31T23:59:59-01:00"',
     ],
     [{ after: ['a', 'b', 'a'] }, 'spec.after: expected each policy once, got ["a","b","a"]'],
     [{ after: ['test', 'production'] }, 'spec.after[1]: expected another policy, got its own name'],
