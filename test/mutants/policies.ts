@@ -68,6 +68,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: PROPERTIES,
   },
   {
+    rule: 'P3',
+    does: 'takes a node that several policies claim for one that is busy nowhere',
+    file: 'runtime/controller/plan/groups.ts',
+    find: 'return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byView.get(rival) ?? []);',
+    replace: 'return group ? [group] : [];',
+    tests: ['test/controller/plan/rulings.test.ts'],
+  },
+  {
     rule: 'P4',
     does: 'starts nodes in a freeze',
     file: GATES,
@@ -119,8 +127,16 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P5',
     does: 'takes for complete what is halted where it has to come first',
     file: RELEASES,
-    find: 'return this.#isAwaited || isHalted ? NEVER :',
-    replace: 'return this.#isAwaited ? NEVER :',
+    find: 'this.#isAwaited || isHalted || ',
+    replace: 'this.#isAwaited || ',
+    tests: ['test/controller/plan/dependencies.test.ts'],
+  },
+  {
+    rule: 'P5',
+    does: 'passes over a policy where another claims all of its nodes',
+    file: 'runtime/controller/plan/dependencies.ts',
+    find: '  if (isContested) return false;\n',
+    replace: '',
     tests: ['test/controller/plan/dependencies.test.ts'],
   },
   {

@@ -89,9 +89,10 @@ export class Budgets {
 
   #hold(info: AssessedNode, until: number): void {
     this.#all.hold(info.node.uid, until);
-    const group = this.#groups.of(info);
-    group?.budget.hold(info.node.uid, until);
-    group?.zones.occupy(info.node, until);
+    for (const { budget, zones } of this.#groups.claiming(info)) {
+      budget.hold(info.node.uid, until);
+      zones.occupy(info.node, until);
+    }
   }
 }
 

@@ -52,6 +52,9 @@ export class Dependencies {
       if (!group) return waiting(`there is no policy ${awaited} that could be waited for`);
       if (isPassed(group, name)) continue;
       if (group.view.kind === 'broken') return waiting(`policy ${awaited} cannot be obeyed`);
+      if (group.releases.family(name.family).isContested) {
+        return waiting(`nodes of policy ${awaited} are in conflict with another policy`);
+      }
       const { completeAt } = group.releases.of(name.family, name.version);
       return { ...waiting(`${name.version} is not complete under policy ${awaited}`), changesAt: completeAt };
     }
@@ -66,11 +69,12 @@ const waiting = (message: string): GateResult => ({
 
 /** What was complete once stays so: a node that joins later holds up nobody. */
 function isPassed({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {
-  const { newest, offered, members } = releases.family(family);
-  if (members === 0) return true;
+  const { newest, offered, members, isContested } = releases.family(family);
   const isStated = view.resource?.status?.releases?.some(
     (one) => one.family === family && one.version === version && one.completedAt != null,
   );
-  if (isStated || releases.of(family, version).completeAt <= now) return true;
+  if (isStated) return true;
+  if (isContested) return false;
+  if (members === 0 || releases.of(family, version).completeAt <= now) return true;
   return !offered.has(version) && newest !== undefined && compareSemver(version, newest) < 0;
 }

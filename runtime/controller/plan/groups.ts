@@ -34,9 +34,15 @@ export class Groups {
   readonly #byView: ReadonlyMap<PolicyView, Group>;
 
   constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Settings & { readonly now: number }) {
-    const members = new Map<PolicyView, AssessedNode[]>(rulings.all.map(({ view }) => [view, []]));
-    for (const info of managed) if (info.ruling.view) members.get(info.ruling.view)?.push(info);
-    this.all = rulings.all.map((ruling) => groupOf(ruling, members.get(ruling.view) ?? [], time));
+    const claims = new Map<PolicyView, Claims>(
+      rulings.all.map(({ view }) => [view, { members: [], contested: new Set() }]),
+    );
+    for (const info of managed) {
+      const { view, rivals } = info.ruling;
+      if (view) claims.get(view)?.members.push(info);
+      for (const rival of rivals) claims.get(rival)?.contested.add(info.node.family);
+    }
+    this.all = rulings.all.map((ruling) => groupOf(ruling, claims.get(ruling.view) ?? NOTHING, time));
     this.#byView = new Map(this.all.map((group) => [group.view, group]));
   }
 
@@ -45,14 +51,29 @@ export class Groups {
     return view && this.#byView.get(view);
   }
 
+  /** Where the node takes a part once it is busy: with the policy that rules it, or with each of several that claim it. */
+  claiming(info: Pick<AssessedNode, 'ruling'>): readonly Group[] {
+    const group = this.of(info);
+    return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byView.get(rival) ?? []);
+  }
+
   named(name: string): Group | undefined {
     return this.all.find(({ rules }) => rules.name === name);
   }
 }
 
+/** What one policy claims. */
+interface Claims {
+  readonly members: AssessedNode[];
+  /** Families of the nodes that others claim as well. */
+  readonly contested: Set<string>;
+}
+
+const NOTHING: Claims = { members: [], contested: new Set() };
+
 function groupOf(
   { view, rules, against }: Ruling & { readonly view: PolicyView },
-  members: readonly AssessedNode[],
+  { members, contested }: Claims,
   { returnTimeoutMs, agentTimeoutMs, now }: Settings & { readonly now: number },
 ): Group {
   return {
@@ -60,7 +81,7 @@ function groupOf(
     rules,
     against,
     members,
-    releases: new OsReleases(members, { ...rules, returnTimeoutMs, agentTimeoutMs, now }),
+    releases: new OsReleases(members, { ...rules, returnTimeoutMs, agentTimeoutMs, now }, contested),
     budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
     zones: new Zones(rules.zones, members),
     pausesUntil: rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs,

@@ -36,8 +36,9 @@ export interface OsRelease {
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
   /**
-   * When it is proven and not halted, and no node waits for it or is on its way to it, if all stays as it is: milliseconds since the Unix epoch. Nodes that
-   * are held, not Ready, silent, or whose last update failed do not wait, and those that are lost are on their way no more.
+   * When it is proven and not halted, no other policy claims nodes of the family, and no node waits for it or is on its way to it, if all
+   * stays as it is: milliseconds since the Unix epoch. Nodes that are held, not Ready, silent, or whose last update failed do not wait, and
+   * those that are lost are on their way no more.
    */
   readonly completeAt: number;
   /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
@@ -49,6 +50,8 @@ export interface OsRelease {
 /** What the nodes of a family run and are offered. */
 export interface Kin {
   readonly members: number;
+  /** Other policies claim nodes of the family as well: nobody knows what becomes of these. */
+  readonly isContested: boolean;
   /** The newest version that any of them runs; undefined where none has said so. */
   readonly newest: string | undefined;
   /** Versions that nodes wait for. */
@@ -59,10 +62,15 @@ export interface Kin {
 export class OsReleases {
   readonly #families = new Map<string, Family>();
   readonly #rules: ProvingRules;
+  readonly #contested: ReadonlySet<string>;
 
-  /** @param members managed nodes that the policy rules */
-  constructor(members: readonly AssessedNode[], rules: ProvingRules) {
+  /**
+   * @param members managed nodes that the policy rules
+   * @param contested families of nodes that it would rule, but for other policies of its priority
+   */
+  constructor(members: readonly AssessedNode[], rules: ProvingRules, contested: ReadonlySet<string>) {
     this.#rules = rules;
+    this.#contested = contested;
     for (const info of members) this.#count(info);
     for (const family of this.#families.values()) family.settle();
   }
@@ -105,7 +113,7 @@ export class OsReleases {
   #family(name: string): Family {
     const known = this.#families.get(name);
     if (known) return known;
-    const family = new Family(this.#rules);
+    const family = new Family(this.#rules, this.#contested.has(name));
     this.#families.set(name, family);
     return family;
   }
@@ -117,10 +125,12 @@ class Family implements Kin {
   readonly tallies = new Map<string, Tally>();
   /** On their way to nobody knows which version. */
   readonly inDoubt: AssessedNode[] = [];
+  readonly isContested: boolean;
   readonly #rules: ProvingRules;
 
-  constructor(rules: ProvingRules) {
+  constructor(rules: ProvingRules, isContested: boolean) {
     this.#rules = rules;
+    this.isContested = isContested;
   }
 
   get newest(): string | undefined {
@@ -159,6 +169,7 @@ class Tally implements OsRelease {
   isRun = false;
   wanted = false;
   readonly version: string;
+  readonly #family: Pick<Kin, 'isContested'>;
   readonly #rules: ProvingRules;
   /** Names of the nodes that run it or are on their way to it: who can prove it. */
   readonly #canaries: string[] = [];
@@ -168,8 +179,9 @@ class Tally implements OsRelease {
   #underWayUntil = -Infinity;
   #unproven: Refusal | undefined;
 
-  constructor(version: string, family: Pick<Family, 'members'>, rules: ProvingRules) {
+  constructor(version: string, family: Pick<Kin, 'members' | 'isContested'>, rules: ProvingRules) {
     this.version = version;
+    this.#family = family;
     this.#rules = rules;
     this.proof = new Proof(rules, family, this.failed);
   }
@@ -189,7 +201,8 @@ class Tally implements OsRelease {
   get completeAt(): number {
     // What only the spare failures of an unproven release halt is halted no more once it is proven.
     const isHalted = this.failed.size >= this.proof.mayFailProven;
-    return this.#isAwaited || isHalted ? NEVER : Math.max(this.proof.provenAt, this.#underWayUntil);
+    if (this.#isAwaited || isHalted || this.#family.isContested) return NEVER;
+    return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
   get unproven(): Refusal {

@@ -8,6 +8,8 @@ import { type Finding, found, listed } from './verdict.ts';
 export interface Ruling {
   /** The policy that rules it, or would if it could be obeyed; undefined where several claim it. */
   readonly view: PolicyView | undefined;
+  /** Those that claim it, where these are several. */
+  readonly rivals: readonly PolicyView[];
   /** What its updates are measured by; where nobody can say, that is what the variables say. */
   readonly rules: UpdatePolicy;
   /** Why nothing starts on it. */
@@ -19,6 +21,8 @@ interface Claim {
   readonly priority: number;
   readonly ruling: Ruling & { readonly view: PolicyView };
 }
+
+const NONE: readonly PolicyView[] = [];
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -94,7 +98,12 @@ export class Rulings {
     const known = this.#conflicts.get(names.join());
     if (known) return known;
     const message = `policies of the same priority select it: ${names.join(', ')}`;
-    const ruling = { view: undefined, rules: this.#variables, against: found('PolicyConflict', message) };
+    const ruling = {
+      view: undefined,
+      rivals: rivals.map((rival) => rival.ruling.view),
+      rules: this.#variables,
+      against: found('PolicyConflict', message),
+    };
     this.#conflicts.set(names.join(), ruling);
     return ruling;
   }
@@ -111,12 +120,16 @@ function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefi
     const { name, faults, selector, priority } = view.policy;
     if (!selector || priority === undefined) return undefined;
     const against = found('PolicyInvalid', `policy ${name} cannot be obeyed: ${faults.join('; ')}`);
-    return { selector, priority, ruling: { view, rules: { ...variables, name }, against } };
+    return { selector, priority, ruling: { view, rivals: NONE, rules: { ...variables, name }, against } };
   }
   const { policy } = view;
   const cycle = policy.name === undefined ? undefined : cycles.get(policy.name);
   const against = cycle && found('PolicyInvalid', `policies wait for each other: ${cycle.join(', ')}`);
-  return { selector: policy.selector, priority: policy.priority, ruling: { view, rules: policy, against } };
+  return {
+    selector: policy.selector,
+    priority: policy.priority,
+    ruling: { view, rivals: NONE, rules: policy, against },
+  };
 }
 
 const byPriority = (a: Claim, b: Claim): number =>

@@ -141,6 +141,37 @@ describe('a release waits', () => {
     );
   });
 
+  describe('where policies of the same priority select nodes of the awaited one', () => {
+    const rival = (more: object = {}): PolicyView =>
+      ruling('rival', { selector: { matchLabels: { rival: 'yes' } }, ...more });
+    const nodes = [
+      node('t', labels('test')),
+      node('u', { labels: { pool: 'test', rival: 'yes' } }),
+      node('p', labels('production')),
+    ];
+    const message = 'nodes of policy test are in conflict with another policy';
+
+    test('and so no node of its kind is left to it', () => {
+      const world = worldOf({ u: {} }, { nodes: nodes.slice(1), policies: [test_, rival(), production] });
+      expect(onP(world)).toMatchObject(waiting(message));
+      const other = [node('u', { labels: { pool: 'test', rival: 'yes' }, family: 'other' }), nodes[2]!];
+      expect(onP({ ...world, nodes: other })).toMatchObject(PASSED);
+    });
+
+    test('though all others run it, which does not complete it for later either', () => {
+      const world = worldOf({ t: updated, u: updated }, { nodes, policies: [test_, rival(), production] });
+      expect(onP(world)).toMatchObject(waiting(message));
+      const { policies } = plan(world, POLICY, NOW);
+      expect(policies.find(({ name }) => name === 'test')).toMatchObject({ releases: [{ complete: false }] });
+      expect(onP({ ...world, policies: [withStatus('1.1.0'), rival(), production] })).toMatchObject(PASSED);
+    });
+
+    test('until one of them has the higher priority', () => {
+      const policies = [test_, rival({ priority: 1 }), production];
+      expect(onP(worldOf({ t: updated, u: updated }, { nodes, policies }))).toMatchObject(PASSED);
+    });
+  });
+
   test('until the soak of its proof is over, which wakes the plan', () => {
     const soaking = ruling('test', {
       ...selecting('test'),

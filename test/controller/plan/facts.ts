@@ -10,6 +10,8 @@ import { certainlyBusy } from './worlds.ts';
 export interface Ruler {
   /** Undefined for the variables, and where several claim the node. */
   readonly name: string | undefined;
+  /** Names of those that claim it, where these are several. */
+  readonly rivals: readonly string[];
   /** Undefined where nothing may start. */
   readonly rules: UpdatePolicy | undefined;
   readonly window: WindowState | undefined;
@@ -65,12 +67,15 @@ export class Facts {
     const claims = policies.filter(({ policy: { selector } }) => selector && isSelected(selector, labels));
     const highest = Math.max(...claims.map(({ policy }) => policy.priority ?? 0));
     const [first, ...rivals] = claims.filter(({ policy }) => policy.priority === highest);
-    const nothing = { rules: undefined, window: undefined };
-    if (rivals.length > 0) return { name: undefined, ...nothing };
-    if (!first) return { name: undefined, rules: isLost ? undefined : this.rules, window: this.world.window };
+    const nothing = { rivals: [], rules: undefined, window: undefined };
+    if (first && rivals.length > 0) {
+      return { ...nothing, name: undefined, rivals: [first, ...rivals].map(({ policy }) => policy.name ?? '') };
+    }
+    if (!first)
+      return { ...nothing, name: undefined, rules: isLost ? undefined : this.rules, window: this.world.window };
     const { name } = first.policy;
     if (isLost || first.kind === 'broken' || isInCycle(first.policy, policies)) return { name, ...nothing };
-    return { name, rules: first.policy, window: first.window };
+    return { name, rivals: [], rules: first.policy, window: first.window };
   }
 
   /** Nodes that a policy rules by their labels; undefined = the variables. */

@@ -87,7 +87,11 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
 /** Nodes that certainly take a part of the budget of a policy once the plan is carried out. */
 function takenBy(facts: Facts, ruler: Ruler): readonly NodeView[] {
   const uids = new Set([...facts.busy, ...facts.starts.map(({ node }) => node.uid)]);
-  return facts.world.nodes.filter((node) => uids.has(node.uid) && facts.rulerOf(node).rules === ruler.rules);
+  return facts.world.nodes.filter((node) => {
+    const { rules, rivals } = facts.rulerOf(node);
+    const isClaimed = ruler.name !== undefined && rivals.includes(ruler.name);
+    return uids.has(node.uid) && (rules === ruler.rules || isClaimed);
+  });
 }
 
 const isDisturbing = (command: Command): boolean =>
@@ -171,7 +175,7 @@ function isProvenBeforeDisturbance(facts: Facts): boolean {
   });
 }
 
-/** No policy that has to come first has a node that waits for the release and could start on it. */
+/** No policy that has to come first has a node that waits for the release and could start on it, or that others claim. */
 function isAwaitedNowhere(facts: Facts, { node: { family }, ruler, version }: Started): boolean {
   return ruler.rules!.after.every((name) => {
     const awaited = facts.world.policies.find(({ policy }) => policy.name === name);
@@ -180,6 +184,10 @@ function isAwaitedNowhere(facts: Facts, { node: { family }, ruler, version }: St
       (one) => one.family === family && one.version === version && one.completedAt != null,
     );
     if (isComplete) return true;
+    const isContested = facts.world.nodes.some(
+      (node) => node.managed && node.family === family && facts.rulerOf(node).rivals.includes(name),
+    );
+    if (isContested) return false;
     if (isHaltedUnder(facts, awaited, { family, version })) return false;
     const waiting = facts.membersOf(name).filter((node) => {
       const shadow = facts.shadowOf(node);

@@ -9,6 +9,7 @@ import {
   type Parts,
   plan,
   POLICY,
+  rebooting,
   ruling,
   staging,
   UNPROVEN_TOO,
@@ -129,6 +130,31 @@ test('of several zones, one is worked on at a time, and the others are told whic
     { reason: 'Updating' },
     { reason: 'ZoneBusy', message },
     { reason: 'WaitingForSlot' },
+  ]);
+});
+
+test('a node in mid-update that several policies claim by now is busy for each of them', () => {
+  const nodes = [
+    node('a', { labels: { pool: 'p0', tier: 'x', [ZONE]: 'z1' } }),
+    node('b', inPool('p0', 'z0')),
+    node('c', { labels: { tier: 'x' } }),
+    node('d'),
+  ];
+  const says = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } } as const;
+  const policies = [
+    ruling('zoned', { ...says, selector: pool('p0'), zones: { key: ZONE, atOnce: 1 } }),
+    ruling('counted', {
+      ...says,
+      selector: { matchLabels: { tier: 'x' } },
+      maxConcurrent: { kind: 'count', count: 1 },
+    }),
+  ];
+  const world = fleet({ a: rebooting, b: {}, c: {}, d: {} }, { nodes, policies });
+  expect(plan(world, { ...POLICY, ...says }, NOW).verdicts).toMatchObject([
+    { node: 'a', reason: 'Updating' },
+    { node: 'b', reason: 'ZoneBusy', message: 'nodes of zone z1 are being updated, or are not Ready' },
+    { node: 'c', reason: 'WaitingForSlot', message: 'other nodes of the policy are being updated' },
+    { node: 'd', reason: 'Updating' },
   ]);
 });
 
