@@ -4,6 +4,7 @@ import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
 import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { unusedRights } from '../rights.ts';
@@ -26,6 +27,8 @@ const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
     'patch apiextensions.k8s.io/customresourcedefinitions/status',
     // A node is no longer managed: upheaval.e2e.ts.
     `delete ${GROUP}/${PLURAL}`,
+    // Somebody has made a policy: policies.e2e.ts.
+    `patch ${GROUP}/${POLICY_PLURAL}/status`,
   ],
 };
 

@@ -12,8 +12,8 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.set();
   await stage.installOperator();
-  // The first alone would keep a new release from more than two nodes until one of them has proven it.
-  const settings = ['MAX_CONCURRENT_UPDATE=unlimited', 'MAX_FAILED_UPDATE=unlimited'];
+  // The first alone would keep a new release from all nodes but one until that has proven it.
+  const settings = ['MAX_CONCURRENT_UPDATE=unlimited', 'MAX_FAILED_UPDATE=unlimited', 'PROOF_NODES=100%'];
   await kubectl('set', 'env', '-n', NAMESPACE, `deployment/${CONTROLLER_DEPLOYMENT}`, ...settings);
 }, 90_000);
 
