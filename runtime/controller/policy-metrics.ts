@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { frozen } from './plan/times.ts';
 import type { Preview } from './planner.ts';
 
 /** Where a node stands under its policy, as labels have it and as reports do. */
@@ -41,9 +42,8 @@ export class PolicyMetrics {
     }
     for (const { kind, policy } of snapshot.policies) {
       if (kind === 'broken' || policy.name === undefined) continue;
-      const isFrozen = policy.freezes.some(({ from, to }) => from <= now && now < to);
       this.#paused.set({ policy: policy.name }, Number(policy.paused));
-      this.#frozen.set({ policy: policy.name }, Number(isFrozen));
+      this.#frozen.set({ policy: policy.name }, Number(frozen(policy, now).finding !== undefined));
     }
   }
 }
