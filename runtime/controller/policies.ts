@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { POLICY_VERSION } from '../policy/names.ts';
+import type { ShadowCondition } from '../shadow/model.ts';
 import { GROUP } from '../shadow/names.ts';
 import type { ControllerConfig } from './config.ts';
 import type { Snapshot } from './plan/snapshot.ts';
@@ -76,7 +77,7 @@ export class Policies {
   get #unread(): string | undefined {
     const { isSynced, outage } = this.#informer;
     if (isSynced) return outage && this.#clock.monotonic() - outage.since >= BELIEVED_MS ? unreadBy(outage) : undefined;
-    return outage ? unreadBy(outage) : 'the policies have not been read yet';
+    return outage ? unreadBy(outage) : UNREAD_YET;
   }
 
   #tell(): void {
@@ -85,7 +86,14 @@ export class Policies {
   }
 }
 
-const unreadBy = ({ error }: Outage): string => `the list of policies ${answerOf(error)}`;
+const UNREAD_YET = 'the policies have not been read yet';
+const LIST = 'the list of policies ';
+const unreadBy = ({ error }: Outage): string => `${LIST}${answerOf(error)}`;
+
+/** Whether a verdict says that its controller cannot read the policies. */
+export function isUnread({ reason, message }: Pick<ShadowCondition, 'reason' | 'message'>): boolean {
+  return reason === 'PolicyInvalid' && (message === UNREAD_YET || message.startsWith(LIST));
+}
 
 /** Who manages which field, for one, is of no interest, and would wake people up. */
 function policyOnly({ metadata, spec, status }: UpdatePolicyObject): UpdatePolicyObject {

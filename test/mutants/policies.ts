@@ -223,7 +223,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P7',
     does: 'takes policies that may not be read for none',
     file: 'runtime/controller/policies.ts',
-    find: "return outage ? unreadBy(outage) : 'the policies have not been read yet';",
+    find: 'return outage ? unreadBy(outage) : UNREAD_YET;',
     replace: 'return undefined;',
     tests: ['test/controller/policies.test.ts', 'test/controller/update-policies.test.ts'],
   },

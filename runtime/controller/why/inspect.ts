@@ -21,6 +21,7 @@ import { Observations, type ObservedShadow } from '../observations.ts';
 import { upToDate } from '../plan/conditions.ts';
 import { type Plan, plan } from '../plan/plan.ts';
 import type { ShadowView, Snapshot } from '../plan/snapshot.ts';
+import { isUnread } from '../policies.ts';
 import { PolicyViews } from '../policy-views.ts';
 import { COMMAND_KINDS } from '../write-refusals.ts';
 import { slotsOn } from '../slots/entries.ts';
@@ -87,7 +88,7 @@ export async function inspect(cluster: Cluster, now: number): Promise<Inspection
     silentSince: knownSilence(silence, facts),
     paused: home?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     policies: new PolicyViews(config).at(policies.items, now),
-    policiesUnread: undefined,
+    policiesUnread: knownUnread(facts),
     refusals: knownRefusals(facts),
     // Only the controller knows them. What follows from them is in the conditions.
     drainRefusals: new Map(),
@@ -148,6 +149,11 @@ function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
       return [[name, COMMAND_KINDS.map((kind) => ({ kind, message: said.message, retryAt: Infinity }))] as const];
     }),
   );
+}
+
+/** The controller's role may be older than its policies, which others can read. Where it cannot, the conditions say so, and nothing starts. */
+function knownUnread(facts: readonly ShadowFacts[]): string | undefined {
+  return facts.map(({ status }) => upToDate(status)).find((said) => said && isUnread(said))?.message;
 }
 
 type Reference = { readonly name?: string } | undefined;

@@ -1,45 +1,16 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  fleetLines,
-  leftoverLines,
-  nodeLine,
-  policyLines,
-  unreadLines,
-} from '../../../runtime/controller/why/lines.ts';
-import { type Inspection, inspect, UnknownPolicyError } from '../../../runtime/controller/why/inspect.ts';
-import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
-import { policyCrd } from '../../policy-crd.ts';
+import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runtime/controller/why/lines.ts';
+import { type Inspection, UnknownPolicyError } from '../../../runtime/controller/why/inspect.ts';
 import { cordonPatch } from '../../../runtime/marks/patches.ts';
-import { CONTROLLER_DEPLOYMENT, GROUP, HOLD_ANNOTATION, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { Stage } from '../stage.ts';
+import { deploy, deployContainer, seenOn } from './deployed.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
 
-/** A controller's Deployment that says `env`, and the same controller at work. */
-async function deploy(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  const env = { MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '100%', ...more };
-  await deployContainer({
-    name: 'brupop',
-    image: 'x',
-    env: Object.entries(env).map(([name, value]) => ({ name, value })),
-  });
-  stage.start({ env });
-  await stage.pass();
-}
-
-async function deployContainer(container: object): Promise<void> {
-  const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [container] } };
-  await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, {
-    metadata: { name: CONTROLLER_DEPLOYMENT },
-    spec: { selector: { matchLabels: { app: 'x' } }, template },
-  });
-}
-
-const seen = (): Promise<Inspection> =>
-  inspect({ transport: stage.transport, namespace: NAMESPACE }, stage.clock.now());
+const seen = (): Promise<Inspection> => seenOn(stage);
 
 async function mark(name: string): Promise<void> {
   const attempt = { id: 'drain-1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
@@ -47,94 +18,10 @@ async function mark(name: string): Promise<void> {
   await stage.nodes.patch(name, { metadata, ...rest });
 }
 
-describe('update policies', () => {
-  const POOL = { nodeSelector: { matchLabels: { pool: 'test' } } };
-  /** Node a is of the pool, and b is not. */
-  async function withPolicy(spec: object = {}): Promise<void> {
-    stage = await Stage.with('a', 'b');
-    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-    await stage.patchNode('a', { metadata: { labels: { pool: 'test' } } });
-    await stage.create(POLICIES_PATH, {
-      apiVersion: POLICY_API_VERSION,
-      kind: POLICY_KIND,
-      metadata: { name: 'test' },
-      spec: { ...POOL, ...spec },
-    });
-  }
-
-  test('have a line of their own, and the node that one rules names it', async () => {
-    await withPolicy({ freezes: [{ from: '2025-12-01T00:00:00Z', to: '2026-01-02T00:00:00Z', reason: 'holidays' }] });
-    await deploy();
-    const state = 'policy test: 1 nodes, 0 up to date, 0 updating, 1 waiting, 0 failed; ';
-    const lines = fleetLines(await seen());
-    expect(lines[0]).toContain(state);
-    expect(lines[0]).toContain('(next change in 23 h 59 min)');
-    expect(lines.find((line) => line.startsWith('a '))).toMatch(/^a +Frozen .*\(policy test, in 23 h 59 min\)$/);
-    expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(StagedAndPerformedUpdate\)$/);
-    expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
-  });
-
-  test('pause as they do for the controller: from when it began, and from the last update', async () => {
-    await withPolicy({ pauseBetween: '1h' });
-    await deploy({ MAX_CONCURRENT_UPDATE: '2' });
-    await stage.pass(1_800_000);
-    const line = async (): Promise<string> => nodeLine(await seen(), 'a') ?? '';
-    expect(await line()).toMatch(/^a +Pausing .*in (29|30) min/);
-    await stage.pass(1_800_000);
-    expect(await line()).toMatch(/^a +Updating/);
-  });
-
-  test('pause after an update that failed, and not after one that was called off', async () => {
-    await withPolicy({ pauseBetween: '1h' });
-    await stage.patchNode('b', { metadata: { labels: { pool: 'test' } } });
-    await deploy();
-    const line = async (): Promise<string> => nodeLine(await seen(), 'b') ?? '';
-    const hold = (value: string | null) =>
-      stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
-    await stage.pass(3_600_000);
-    await stage.report('b', { target_version: '1.0.0' });
-    await hold('');
-    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
-    await stage.pass();
-    await stage.report('a', { current_state: 'Idle' });
-    await stage.pass();
-    await hold(null);
-    await stage.pass();
-    expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
-    await stage.report('b', { target_version: '1.1.0' });
-    const state_transition_failure_timestamp = new Date(stage.clock.now()).toISOString();
-    await stage.report('a', { current_state: 'ErrorReset', crash_count: 1, state_transition_failure_timestamp });
-    await stage.pass();
-    await stage.report('a', { current_state: 'Idle' });
-    await stage.pass(1_200_000);
-    expect(await stage.spec('b')).toBe('Idle');
-    expect(await line()).toMatch(/^b +Pausing .*in (39|40) min/);
-  });
-
-  test('that this user may not list are named as not known, and those of a cluster without them are none', async () => {
-    await withPolicy();
-    await deploy();
-    const end = stage.cluster.disturb(
-      { verbs: ['list'], resource: POLICY_PLURAL },
-      { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'User "ann" cannot list them' },
-    );
-    expect(unreadLines(await seen())).toEqual([
-      'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
-    ]);
-    end();
-    await stage.transport.request({
-      method: 'DELETE',
-      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
-    });
-    expect(unreadLines(await seen())).toEqual([]);
-    expect(nodeLine(await seen(), 'a')).not.toContain('policy');
-  });
-});
-
 describe('a line for each node', () => {
   test('with the position in the queue, and the step of what runs', async () => {
     stage = await Stage.with('a', 'b', 'node-c');
-    await deploy();
+    await deploy(stage);
     expect(fleetLines(await seen())).toEqual([
       'places: 1 of 1 taken, by a (StagedAndPerformedUpdate)',
       'a       Updating        the node is being updated to 1.1.0 (StagedAndPerformedUpdate)',
@@ -145,7 +32,7 @@ describe('a line for each node', () => {
 
   test('with a countdown', async () => {
     stage = await Stage.with('a', 'b');
-    await deploy({ SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' });
+    await deploy(stage, { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' });
     expect(nodeLine(await seen(), 'a')).toBe(
       'a  OutsideWindow  updates start again at 2026-01-01T02:00:00Z (in 1 h 59 min)',
     );
@@ -153,7 +40,7 @@ describe('a line for each node', () => {
 
   test('by the settings of the Deployment, the same as the controller gives', async () => {
     stage = await Stage.with('a', 'b', 'c');
-    await deploy({ MAX_CONCURRENT_UPDATE: '2' });
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
     const lines = fleetLines(await seen()).slice(1);
     expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['Updating', 'Updating', 'WaitingForSlot']);
   });
@@ -163,7 +50,7 @@ describe('a line for each node', () => {
     await stage.report('b', { target_version: '1.0.0' });
     const specs = { resource: 'bottlerocketshadows', where: (body: unknown) => 'spec' in (body as object) };
     stage.cluster.disturb(specs, { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'not on Fridays' });
-    await deploy();
+    await deploy(stage);
     await stage.pass(100_000);
     expect(nodeLine(await seen(), 'a')).toBe(
       'a  WriteRefused  the start of its update is refused: 403 Forbidden: not on Fridays',
@@ -173,7 +60,7 @@ describe('a line for each node', () => {
   test('under what concerns all of them', async () => {
     stage = await Stage.with('a');
     await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [`${GROUP}/paused`]: '' } } });
-    await deploy();
+    await deploy(stage);
     expect((await fleetLinesNow()).slice(0, 2)).toEqual([
       'paused: the namespace bears the paused annotation',
       'warning: the only schedulable node of the cluster will be drained: nothing runs until it is back',
@@ -182,7 +69,7 @@ describe('a line for each node', () => {
 
   test('an agent that is gone for too long is known from what the controller wrote', async () => {
     stage = await Stage.with('a', 'b');
-    await deploy({ AGENT_TIMEOUT_IN_SEC: '60' });
+    await deploy(stage, { AGENT_TIMEOUT_IN_SEC: '60' });
     await stage.loseAgent('b');
     await stage.pass(120_000);
     expect(nodeLine(await seen(), 'b')).toMatch(/^b {2}AgentSilent/);
@@ -196,7 +83,7 @@ describe('who takes the places that others wait for', () => {
     stage = await Stage.with('a', 'b', 'c');
     for (const name of ['a', 'c']) await stage.report(name, { current_version: '1.1.0' });
     await stage.setReady('a', false);
-    await deploy();
+    await deploy(stage);
     await stage.pass(20 * 60_000);
     const now = await seen();
     expect(fleetLines(now).slice(0, -1)).toEqual([
@@ -212,7 +99,7 @@ describe('who takes the places that others wait for', () => {
   test('is a few by name, and how many more', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     stage = await Stage.with(...names);
-    await deploy({ MAX_CONCURRENT_UPDATE: '6' });
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '6' });
     await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
     await stage.pass();
     const drain = { started_at: '2026-01-01T00:00:01Z', pods_left: 1, blocked_by: ['a budget'] };
@@ -237,6 +124,7 @@ describe('settings that are not written in the Deployment', () => {
     const named = { name: 'settings', key: 'concurrency' };
     const field = { name: 'MY_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
     await deployContainer(
+      stage,
       envOf(
         [
           field,
@@ -258,7 +146,7 @@ describe('settings that are not written in the Deployment', () => {
 
   test('are none where all of them are', async () => {
     stage = await Stage.with('a');
-    await deploy({ MAX_CONCURRENT_UPDATE: '2' });
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
     expect(unreadLines(await seen())).toEqual([]);
   });
 });
@@ -266,7 +154,7 @@ describe('settings that are not written in the Deployment', () => {
 test('a node that is not managed, and one that is not there', async () => {
   stage = await Stage.with('a');
   await stage.create('/api/v1/nodes', { metadata: { name: 'other' } });
-  await deploy();
+  await deploy(stage);
   expect(nodeLine(await seen(), 'other')).toMatch(/^other {2}is not managed/);
   expect(nodeLine(await seen(), 'nobody')).toBeUndefined();
 });
@@ -278,7 +166,7 @@ test('without the Deployment nobody can say what the policy is', async () => {
 
 test('leftovers are marks and cordons where no update runs', async () => {
   stage = await Stage.with('a', 'b', 'c');
-  await deploy();
+  await deploy(stage);
   // a is being updated; b's agent never came back, so nobody releases its marks yet; c was cordoned by somebody.
   await mark('a');
   await stage.report('b', { current_version: '1.1.0' });

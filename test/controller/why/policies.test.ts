@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Inspection } from '../../../runtime/controller/why/inspect.ts';
+import { fleetLines, nodeLine, policyLines, unreadLines } from '../../../runtime/controller/why/lines.ts';
+import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
+import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
+import { HOLD_ANNOTATION } from '../../../runtime/shadow/names.ts';
+import { policyCrd } from '../../policy-crd.ts';
+import { Stage } from '../stage.ts';
+import { deploy, seenOn } from './deployed.ts';
+
+let stage: Stage;
+afterEach(() => stage.end());
+const seen = (): Promise<Inspection> => seenOn(stage);
+
+describe('update policies', () => {
+  const POOL = { nodeSelector: { matchLabels: { pool: 'test' } } };
+  /** Node a is of the pool, and b is not. */
+  async function withPolicy(spec: object = {}): Promise<void> {
+    stage = await Stage.with('a', 'b');
+    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
+    await stage.patchNode('a', { metadata: { labels: { pool: 'test' } } });
+    await stage.create(POLICIES_PATH, {
+      apiVersion: POLICY_API_VERSION,
+      kind: POLICY_KIND,
+      metadata: { name: 'test' },
+      spec: { ...POOL, ...spec },
+    });
+  }
+
+  test('have a line of their own, and the node that one rules names it', async () => {
+    await withPolicy({ freezes: [{ from: '2025-12-01T00:00:00Z', to: '2026-01-02T00:00:00Z', reason: 'holidays' }] });
+    await deploy(stage);
+    const state = 'policy test: 1 nodes, 0 up to date, 0 updating, 1 waiting, 0 failed; ';
+    const lines = fleetLines(await seen());
+    expect(lines[0]).toContain(state);
+    expect(lines[0]).toContain('(next change in 23 h 59 min)');
+    expect(lines.find((line) => line.startsWith('a '))).toMatch(/^a +Frozen .*\(policy test, in 23 h 59 min\)$/);
+    expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(StagedAndPerformedUpdate\)$/);
+    expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
+  });
+
+  test('pause as they do for the controller: from when it began, and from the last update', async () => {
+    await withPolicy({ pauseBetween: '1h' });
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
+    await stage.pass(1_800_000);
+    const line = async (): Promise<string> => nodeLine(await seen(), 'a') ?? '';
+    expect(await line()).toMatch(/^a +Pausing .*in (29|30) min/);
+    await stage.pass(1_800_000);
+    expect(await line()).toMatch(/^a +Updating/);
+  });
+
+  test('pause after an update that failed, and not after one that was called off', async () => {
+    await withPolicy({ pauseBetween: '1h' });
+    await stage.patchNode('b', { metadata: { labels: { pool: 'test' } } });
+    await deploy(stage);
+    const line = async (): Promise<string> => nodeLine(await seen(), 'b') ?? '';
+    const hold = (value: string | null) =>
+      stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
+    await stage.pass(3_600_000);
+    await stage.report('b', { target_version: '1.0.0' });
+    await hold('');
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass();
+    await hold(null);
+    await stage.pass();
+    expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+    await stage.report('b', { target_version: '1.1.0' });
+    const state_transition_failure_timestamp = new Date(stage.clock.now()).toISOString();
+    await stage.report('a', { current_state: 'ErrorReset', crash_count: 1, state_transition_failure_timestamp });
+    await stage.pass();
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass(1_200_000);
+    expect(await stage.spec('b')).toBe('Idle');
+    expect(await line()).toMatch(/^b +Pausing .*in (39|40) min/);
+  });
+
+  test('that only the controller may not list hold every start, as conditions say', async () => {
+    await withPolicy();
+    const end = stage.cluster.disturb(
+      { verbs: ['list'], resource: POLICY_PLURAL },
+      { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'not in this role' },
+    );
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
+    await stage.pass();
+    end();
+    const message = 'the list of policies is refused: 403 Forbidden: not in this role';
+    const lines = fleetLines(await seen());
+    expect(lines).toContain(`a  PolicyInvalid  ${message} (policy test)`);
+    expect(lines).toContain(`b  PolicyInvalid  ${message}`);
+  });
+
+  test('that this user may not list are named as not known, and those of a cluster without them are none', async () => {
+    await withPolicy();
+    await deploy(stage);
+    const end = stage.cluster.disturb(
+      { verbs: ['list'], resource: POLICY_PLURAL },
+      { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'User "ann" cannot list them' },
+    );
+    expect(unreadLines(await seen())).toEqual([
+      'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
+    ]);
+    end();
+    await stage.transport.request({
+      method: 'DELETE',
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
+    });
+    expect(unreadLines(await seen())).toEqual([]);
+    expect(nodeLine(await seen(), 'a')).not.toContain('policy');
+  });
+});
