@@ -90,7 +90,11 @@ const requirement = z
 
 const nodeSelector = z.strictObject(
   {
-    matchLabels: z.record(labelKey, labelValue, 'expected labels').meta({ maxProperties: 64 }).optional(),
+    // The API server would drop a null that it knows no use for, and with it the label: more nodes would be selected. So it keeps it, as a fault.
+    matchLabels: z
+      .record(labelKey, labelValue.meta({ nullable: true }), 'expected labels')
+      .meta({ maxProperties: 64 })
+      .optional(),
     matchExpressions: list(requirement, 64).optional(),
   },
   'expected a label selector ({} selects every node)',

@@ -87,6 +87,12 @@ describe('the schema of a policy takes', () => {
   });
 });
 
+test('a label without a value is kept, so that who reads it finds the fault: without it more nodes would be selected', async () => {
+  const spec = { nodeSelector: { matchLabels: { a: null } } };
+  const made = await cluster.admin.create(POLICIES, policy(spec), dryRun);
+  expect(faultsOf(made['spec'])).toEqual([expect.stringContaining('spec.nodeSelector.matchLabels.a')]);
+});
+
 describe('the schema of a policy refuses', () => {
   const requirement = (one: object): object => ({ nodeSelector: { matchExpressions: [one] } });
   test.each<[object, string]>([
