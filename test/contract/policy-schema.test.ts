@@ -81,6 +81,17 @@ describe('the schema of a policy takes', () => {
     expect(faultsOf(made['spec'])).toEqual([]);
   });
 
+  test('a null for a field that is not there, also where the schema has no null', async () => {
+    const matchExpressions = [{ key: 'a', operator: 'Exists', values: null }];
+    const { spec } = await cluster.admin.create(
+      POLICIES,
+      policy({ nodeSelector: { matchExpressions }, windowFit: null }),
+      dryRun,
+    );
+    const selector = { matchExpressions: [{ key: 'a', operator: 'Exists' }] };
+    expect(spec).toEqual({ nodeSelector: selector, priority: 0, paused: false });
+  });
+
   test('priority and pause for granted, so that kubectl shows them', async () => {
     const { spec } = await cluster.admin.create(POLICIES, policy({ nodeSelector: {} }), dryRun);
     expect(spec).toEqual({ nodeSelector: {}, priority: 0, paused: false });
