@@ -114,6 +114,12 @@ describe('places', () => {
     expect(all.start('p1').breaches).toHaveLength(1);
   });
 
+  test('a node in its update that two policies claim by now takes a place of each', () => {
+    const both = one().start('t1').policy('two', of('test'));
+    both.policy('one', { nodeSelector: {}, maxConcurrent: 1 });
+    expect(both.after(2).start('p1').breaches).toHaveLength(1);
+  });
+
   test('a node that has come under the policy in the middle of its update takes a place, once that is known', () => {
     const moved = one()
       .start('p1')
@@ -160,6 +166,23 @@ describe('dependencies', () => {
     expect(after({ failed_versions: ['1.1.0'], crash_count: 1 })).toEqual([]);
     expect(after({ failed_versions: ['1.0.5'], crash_count: 1 })).toEqual([]);
     expect(after({ crash_count: 0 })).toHaveLength(1);
+  });
+
+  test('a release that is halted there is not complete there, and its failure is no completion for later', () => {
+    const failed = { status: { failed_versions: ['1.1.0'], crash_count: 1 } };
+    const failing = (maxFailed: number): readonly string[] => {
+      const story = chain().policy('test', { ...of('test'), maxFailed });
+      return story.after(2).start('t1').finish('t1').shadow('t2', failed, APISERVER).start('p1').breaches;
+    };
+    expect(failing(1)).toEqual(['controller-0 started p1 on 1.1.0, which test has not completed']);
+    expect(failing(2)).toEqual([]);
+  });
+
+  test('a policy is waited for whose nodes another claims as well, unless it was through before', () => {
+    const rival = (story: Story): Story => story.policy('rival', of('test'));
+    expect([rival(chain()).after(2), rival(chain())].map((one) => one.start('p1').breaches.length)).toEqual([1, 0]);
+    const through = chain().start('t1').finish('t1').start('t2').finish('t2');
+    expect(rival(through).after(2).start('p1').breaches).toEqual([]);
   });
 
   test('a policy that is not there is waited for, and one without nodes is not', () => {

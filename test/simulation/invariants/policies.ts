@@ -2,7 +2,7 @@ import type { Entry, Instant } from '../types.ts';
 import { busy, Recent } from './concurrency.ts';
 import { compareVersions, type NodeFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { well } from './proofs.ts';
+import { mayFail, tally, well } from './proofs.ts';
 import { changesLabels, NOTHING, type Rule, type Write } from './rule.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
@@ -48,7 +48,7 @@ function takers(picture: Picture, group: Group, { write, node }: Step): readonly
       (one) =>
         one.facts.uid === node.facts.uid ||
         (one.facts.managed &&
-          picture.rulings.groupOf(one.facts)?.name === group.name &&
+          picture.rulings.isClaimed(one.facts, group.name) &&
           picture.sight.known(picture.ruledAt(one), write.sentAt)),
     );
 }
@@ -171,16 +171,23 @@ function passes(
   { completed, step, ...release }: Release & { readonly completed: ReadonlySet<string>; readonly step: Step },
 ): boolean {
   if (completed.has(keyOf(name, release))) return true;
-  const kin = kinOf(picture, name, release.family);
   if (!picture.rulings.has(name)) return false;
-  const isSure = kin.every((node) => picture.sight.known(picture.ruledAt(node), step.write.sentAt));
-  return !isSure || kin.length === 0 || isPast(picture, kin, release.version) || isComplete(picture, kin, release);
+  const isKnown = (node: SeenNode): boolean => picture.sight.known(picture.ruledAt(node), step.write.sentAt);
+  if (contestedIn(picture, name, release.family).some(isKnown)) return false;
+  const group = picture.rulings.groups.find((one) => one.name === name);
+  const kin = group ? kinOf(picture, group, release.family) : [];
+  if (!group || kin.length === 0 || !kin.every(isKnown)) return true;
+  return isPast(picture, kin, release.version) || isComplete(picture, group, release);
 }
 
-function kinOf(picture: Picture, name: string, family: string): readonly SeenNode[] {
-  const group = picture.rulings.groups.find((one) => one.name === name);
-  return group ? picture.membersOf(group).filter(({ facts }) => facts.family === family) : [];
-}
+const kinOf = (picture: Picture, group: Group, family: string): readonly SeenNode[] =>
+  picture.membersOf(group).filter(({ facts }) => facts.family === family);
+
+/** Nodes that others claim as well: nobody knows what becomes of these. */
+const contestedIn = (picture: Picture, name: string, family: string): readonly SeenNode[] =>
+  [...picture.nodes.values()].filter(
+    ({ facts }) => facts.managed && facts.family === family && picture.rulings.isContested(facts, name),
+  );
 
 /** It is offered to none of them any more, and newer ones run there. */
 function isPast(picture: Picture, kin: readonly SeenNode[], version: string): boolean {
@@ -191,11 +198,13 @@ function isPast(picture: Picture, kin: readonly SeenNode[], version: string): bo
   );
 }
 
-/** One of them runs it and is well, and none that could go on waits for it, or is on its way. */
-function isComplete(picture: Picture, kin: readonly SeenNode[], { version }: Release): boolean {
-  return (
-    kin.some((node) => well(picture, node) === version) && kin.every((node) => !isOwing(picture, node.facts, version))
-  );
+/** One of them runs it and is well, none that could go on waits for it, or is on its way, and fewer have failed on it than may. */
+function isComplete(picture: Picture, group: Group, { family, version }: Release): boolean {
+  const kin = kinOf(picture, group, family);
+  if (!kin.some((node) => well(picture, node) === version)) return false;
+  if (kin.some((node) => isOwing(picture, node.facts, version))) return false;
+  const { failed, members } = tally(picture, { group, family, version });
+  return failed.length < mayFail(group, members, true) && contestedIn(picture, group.name, family).length === 0;
 }
 
 function isOwing(picture: Picture, facts: NodeFacts, version: string): boolean {
@@ -214,18 +223,32 @@ function isOnItsWay({ active, version: wanted, status }: ShadowFacts, version: s
 const hasFailedOn = ({ status }: ShadowFacts, version: string): boolean => status?.failed.includes(version) ?? false;
 
 /** Whoever looks a moment later may find that it was complete. */
-function noteCompleted(picture: Picture, completed: Set<string>, { resource, name }: Write): void {
-  if (resource !== 'bottlerocketshadows' && resource !== 'nodes') return;
+function noteCompleted(picture: Picture, completed: Set<string>, write: Write): void {
   const owed = new Set(picture.rulings.groups.flatMap(({ after }) => after));
   if (owed.size === 0) return;
+  for (const { facts } of concernedBy(picture, write)) {
+    const group = picture.rulings.groupOf(facts);
+    if (group && owed.has(group.name)) noteCompletedBy(picture, completed, { group, family: facts.family });
+  }
+}
+
+/** What people decide can complete a release anywhere. */
+function concernedBy(picture: Picture, { resource, subresource, name }: Write): Iterable<SeenNode> {
+  if (resource === 'bottlerocketupdatepolicies') return subresource === 'status' ? [] : picture.nodes.values();
+  if (resource !== 'bottlerocketshadows' && resource !== 'nodes') return [];
   const node = picture.nodes.get(name.replace(/^brs-/, ''));
-  const group = node && picture.rulings.groupOf(node.facts);
-  if (!node || !group || !owed.has(group.name)) return;
-  const kin = kinOf(picture, group.name, node.facts.family);
-  const versions = new Set(kin.flatMap((one) => well(picture, one) ?? []));
+  return node ? [node] : [];
+}
+
+function noteCompletedBy(
+  picture: Picture,
+  completed: Set<string>,
+  { group, family }: { readonly group: Group; readonly family: string },
+): void {
+  const versions = new Set(kinOf(picture, group, family).flatMap((one) => well(picture, one) ?? []));
   for (const version of versions) {
-    const release = { family: node.facts.family, version };
-    if (isComplete(picture, kin, release)) completed.add(keyOf(group.name, release));
+    const release = { family, version };
+    if (isComplete(picture, group, release)) completed.add(keyOf(group.name, release));
   }
 }
 

@@ -63,7 +63,7 @@ function inGroup(
 const isOf =
   ({ sorted: { picture } }: Asked, { name }: Group) =>
   ({ facts }: SeenNode): boolean =>
-    facts.managed && picture.rulings.groupOf(facts)?.name === name;
+    facts.managed && picture.rulings.isClaimed(facts, name);
 
 /** Whether updates may start now, or a window that fits has never to come. */
 const isClosed = ({ fits, window }: Group, now: Instant): boolean => fits || !window(now) || !window(now - 2 * MINUTE);

@@ -55,6 +55,17 @@ export class Rulings {
     return ruling.kind === 'ruled' ? ruling.by : undefined;
   }
 
+  /** The policy rules it, or is one of several that claim it. */
+  isClaimed(node: NodeFacts, name: string): boolean {
+    return this.groupOf(node)?.name === name || this.isContested(node, name);
+  }
+
+  /** The policy is one of several that claim it. */
+  isContested(node: NodeFacts, name: string): boolean {
+    const ruling = this.of(node);
+    return ruling.kind === 'conflict' && ruling.names.includes(name);
+  }
+
   has(name: string): boolean {
     return this.#policies.has(name);
   }
