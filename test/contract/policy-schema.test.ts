@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_RELEASES } from '../../runtime/policy/model.ts';
-import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL, POLICY_VERSION } from '../../runtime/policy/names.ts';
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { find, manifests } from '../infra/manifests.ts';
 import { faultsOf } from '../policy/policies.ts';
@@ -9,10 +9,14 @@ import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { CRDS } from './gadget.ts';
 
-const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
+/** Of this file alone: others define the kind on the same API server, under its own group. */
+const OWN_GROUP = 'schema.example.com';
+const API_VERSION = `${OWN_GROUP}/${POLICY_VERSION}`;
+const DEFINITION = `${POLICY_PLURAL}.${OWN_GROUP}`;
+const POLICIES = `/apis/${API_VERSION}/${POLICY_PLURAL}`;
 
 const policy = (spec: unknown, name = 'p'): object => ({
-  apiVersion: POLICY_API_VERSION,
+  apiVersion: API_VERSION,
   kind: POLICY_KIND,
   metadata: { name },
   spec,
@@ -21,11 +25,13 @@ const policy = (spec: unknown, name = 'p'): object => ({
 let cluster: Contract;
 beforeAll(async () => {
   cluster = await contract();
-  await cluster.admin.create(CRDS, find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME));
+  const { spec, ...rest } = find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME);
+  const own = { ...rest, metadata: { name: DEFINITION }, spec: { ...(spec as object), group: OWN_GROUP } };
+  await cluster.admin.create(CRDS, own);
   await eventually(() => cluster.admin.create(POLICIES, policy({ nodeSelector: {} }), { dryRun: 'All' }));
 });
 afterAll(async () => {
-  await cluster.admin.delete(`${CRDS}/${POLICY_CRD_NAME}`);
+  await cluster.admin.delete(`${CRDS}/${DEFINITION}`);
   await cluster.stop();
 });
 
