@@ -1,23 +1,14 @@
 import { z } from 'zod';
+import { type OpenApiSchema, structural } from '../shadow/openapi.ts';
 import type { PolicyCondition, PolicyNodes, PolicyRelease, PolicyStatus } from './model.ts';
 import { MAX_RELEASES } from './model.ts';
 import { policySpec } from './spec.ts';
-
-/** The part of OpenAPI v3 that a CRD's structural schema may use here. */
-interface OpenApiSchema {
-  readonly [field: string]: unknown;
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly required?: readonly string[];
-  readonly items?: OpenApiSchema;
-  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
-  readonly additionalProperties?: OpenApiSchema | false;
-}
 
 /** The structural schema of a BottlerocketUpdatePolicy. */
 export function policyCrdSchema(): OpenApiSchema {
   const spec = structural(
     z.toJSONSchema(policySpec, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as OpenApiSchema,
+    orNull,
   );
   const { priority, paused, ...others } = spec.properties ?? {};
   return {
@@ -40,38 +31,15 @@ export function policyCrdSchema(): OpenApiSchema {
   };
 }
 
-/** Only what structural schemas know. Null is absence, so every field that may be missing may be null, if it can. */
-function structural(schema: OpenApiSchema): OpenApiSchema {
-  const { items, properties, additionalProperties, required = [] } = schema;
-  // zod adds a pattern of its own beside `format: date-time`.
-  const rest = without(schema, [...FOREIGN, ...(schema['format'] === 'date-time' ? ['pattern'] : [])]);
-  const inner = Object.entries(properties ?? {}).map(
-    ([name, field]) => [name, required.includes(name) ? structural(field) : orNull(structural(field))] as const,
-  );
-  return {
-    ...rest,
-    ...(required.length > 0 && { required }),
-    ...(items && { items: structural(items) }),
-    ...(properties && { properties: Object.fromEntries(inner) }),
-    ...(additionalProperties && { additionalProperties: structural(additionalProperties) }),
-  };
-}
-
-/** What is not known there, or is treated apart. */
-const FOREIGN = ['readOnly', 'propertyNames', 'additionalProperties', 'items', 'properties', 'required'];
-
-function without(schema: OpenApiSchema, keys: readonly string[]): OpenApiSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
-}
-
-/** The API server finds a null in no enum, whatever it lists. */
-function orNull(schema: OpenApiSchema): OpenApiSchema {
-  return schema.enum ? schema : { nullable: true, ...schema };
+/** Null is absence, so every field that may be missing may be null, if it can. The API server finds a null in no enum, whatever it lists. */
+function orNull(schema: OpenApiSchema, isRequired: boolean): OpenApiSchema {
+  return isRequired || schema.enum ? schema : { nullable: true, ...schema };
 }
 
 /** A null is replaced by the default where nulls are not allowed. */
 function withDefault(schema: OpenApiSchema = {}, fallback: unknown): OpenApiSchema {
-  return { ...without(schema, ['nullable']), default: fallback };
+  const { nullable: _, ...rest } = schema;
+  return { ...rest, default: fallback };
 }
 
 const time = { type: 'string', format: 'date-time', nullable: true };
