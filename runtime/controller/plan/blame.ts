@@ -6,6 +6,14 @@ import type { ShadowView } from './snapshot.ts';
 
 const NONE: readonly string[] = [];
 
+/** Its last update failed, whoever is to blame, or it failed on the release that it is offered: it pauses before it tries again. */
+export function hasFailed(
+  { node, shadow }: AssessedNode,
+  { failed }: { readonly failed: ReadonlySet<string> },
+): boolean {
+  return failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
+}
+
 /** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
 export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
   const current = shadow.status?.current_version;

@@ -1,4 +1,4 @@
-import { failedOn } from './blame.ts';
+import { failedOn, hasFailed } from './blame.ts';
 import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
 import { lostAt, Proof, type ProvingRules } from './proof.ts';
@@ -217,10 +217,10 @@ class Tally implements OsRelease {
   }
 
   /** Whoever comes after other nodes does not wait for one that is out, or pauses after a failure: that can be a day. */
-  want({ node, shadow, health }: AssessedNode): void {
+  want(info: AssessedNode): void {
+    const { node, health } = info;
     this.wanted = true;
-    const hasFailed = this.failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
-    if (node.ready && !node.held && !health.agentSilent && !hasFailed) this.#isAwaited = true;
+    if (node.ready && !node.held && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
   }
 
   begin(info: AssessedNode): void {

@@ -1,5 +1,6 @@
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { InvalidPolicy } from '../../policy/policy.ts';
+import { hasFailed } from './blame.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './releases.ts';
@@ -115,14 +116,14 @@ function countOf(group: Group): PolicyNodes {
 }
 
 /** Undefined where its agent has not reported yet. */
-function standingOf({ node, shadow, health }: AssessedNode, { releases }: Group): Standing | undefined {
+function standingOf(info: AssessedNode, { releases }: Group): Standing | undefined {
+  const { node, shadow, health } = info;
   const { status } = shadow ?? {};
   if (!shadow || !status) return undefined;
   if (health.notReturned || health.soak === 'failed') return 'failed';
   if (isActive(shadow)) return 'updating';
   if (status.current_version === status.target_version) return 'upToDate';
-  const hasFailed = status.crash_count > 0 || releases.of(node.family, status.target_version).failed.has(node.uid);
-  return hasFailed ? 'failed' : 'waiting';
+  return hasFailed(info, releases.of(node.family, status.target_version)) ? 'failed' : 'waiting';
 }
 
 type Standing = Exclude<keyof PolicyNodes, 'selected'>;

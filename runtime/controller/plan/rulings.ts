@@ -1,7 +1,7 @@
 import { type LabelSelector, selects } from '../../lib/selector.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { cyclesOf } from './dependencies.ts';
-import { type BrokenPolicy, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
+import { type BrokenPolicy, compare, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 /** Who decides for a node. */
@@ -133,9 +133,7 @@ function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefi
 }
 
 const byPriority = (a: Claim, b: Claim): number =>
-  b.priority === a.priority
-    ? Number((a.ruling.rules.name ?? '') > (b.ruling.rules.name ?? '')) * 2 - 1
-    : b.priority - a.priority;
+  compare(b.priority, a.priority) || compare(a.ruling.rules.name ?? '', b.ruling.rules.name ?? '');
 
 function unreadable(lost: readonly PolicyView[]): Finding | undefined {
   if (lost.length === 0) return undefined;

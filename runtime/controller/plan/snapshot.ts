@@ -196,8 +196,8 @@ export function nodeInfos({ nodes, shadows, slots, silentSince }: Snapshot): Nod
     .toSorted((a, b) => compare(a.node.name, b.node.name));
 }
 
-/** Order of code units: the same everywhere, and fast. */
-export function compare(a: string, b: string): number {
+/** Order of numbers, and of texts by their code units: the same everywhere, and fast. */
+export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
 

@@ -27,8 +27,11 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
     if (holds && (!current || freeze.from < current.from)) current = freeze;
   }
   if (current) return stopped(found('Frozen', `${current.reason}, until ${atTime(current.to)}`, current.to));
-  const begins = freezes.filter(({ from, to }) => from < to).map(({ from }) => from);
-  return { finding: undefined, changesAt: nextAfter(now, begins) };
+  const changesAt = nextAfter(
+    now,
+    freezes.map(({ from }) => from),
+  );
+  return { finding: undefined, changesAt };
 }
 
 /** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */

@@ -1,7 +1,7 @@
 import type { Zones as ZoneRules } from '../../policy/policy.ts';
 import type { AssessedNode } from './health.ts';
 import { NEVER } from './requeue.ts';
-import type { NodeView } from './snapshot.ts';
+import { compare, type NodeView } from './snapshot.ts';
 import { found, type GateResult, PASS, type Refusal } from './verdict.ts';
 
 /** Nodes of one policy with the same value of its label for zones. */
@@ -76,7 +76,5 @@ export class Zones {
   }
 }
 
-function longestBusy(a: Zone, b: Zone): number {
-  if (a.busyUntil !== b.busyUntil) return a.busyUntil > b.busyUntil ? -1 : 1;
-  return (a.name ?? '') < (b.name ?? '') ? -1 : 1;
-}
+const longestBusy = (a: Zone, b: Zone): number =>
+  compare(b.busyUntil, a.busyUntil) || compare(a.name ?? '', b.name ?? '');

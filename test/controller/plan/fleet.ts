@@ -13,6 +13,7 @@ import { rebootRequest } from '../../../runtime/controller/plan/machine.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';
+import { VARIABLES } from '../../policy/policies.ts';
 
 /** Builders of what a plan is made on. All times are minutes before or after this moment. */
 export const NOW = Date.parse('2026-01-10T12:00:00Z');
@@ -39,26 +40,13 @@ export const plan = (world: World, rules: Rules, now: number): Plan => planOf(un
 
 /** As the variables are by default. */
 export const POLICY: Rules = {
-  name: undefined,
-  selector: {},
-  priority: -Infinity,
-  paused: false,
-  maxConcurrent: { kind: 'count', count: 1 },
-  maxFailed: { kind: 'percent', percent: 10 },
-  pauseBetweenMs: 0,
-  zones: { key: 'topology.kubernetes.io/zone', atOnce: Infinity },
-  windows: undefined,
-  freezes: [],
-  proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
-  after: [],
+  ...VARIABLES,
   ownNode: 'none',
-  soakMs: 0,
   soakTimeoutMs: 900_000,
   agentTimeoutMs: 900_000,
   returnTimeoutMs: 900_000,
   drainTimeoutMs: 1_800_000,
   notReadyHoldMs: 3_600_000,
-  mustFit: false,
   labelNodes: false,
   excludesFromLb: false,
   conditionWrites: 0,

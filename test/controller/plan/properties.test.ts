@@ -4,6 +4,7 @@ import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts'
 import type { Command, Start } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import { hasFailedOn } from './facts.ts';
 import {
   fleet,
   minutes,
@@ -249,7 +250,7 @@ function isHaltedFor(shadow: ShadowView, { nodes, shadows }: World, { maxFailed 
   const kin = nodes.filter((one) => one.managed && one.family === family);
   const own = shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));
   const version = shadow.spec.version!;
-  return !hasFailed(shadow, version) && standing(own, version, []).failed >= failureBudget(maxFailed, kin.length);
+  return !hasFailedOn(shadow, version) && standing(own, version, []).failed >= failureBudget(maxFailed, kin.length);
 }
 
 /** How a version does on the nodes of these shadows, as the statuses record it. A node is fresh that is not known to have failed on it. */
@@ -258,7 +259,7 @@ function standing(
   version: string,
   starts: readonly Start[],
 ): { failed: number; fresh: { starting: number; underWay: number }; finished: readonly ShadowView[] } {
-  const fresh = own.filter((one) => !hasFailed(one, version));
+  const fresh = own.filter((one) => !hasFailedOn(one, version));
   const startsNow = ({ name }: ShadowView): boolean =>
     starts.some(({ shadow, spec }) => shadow === name && spec.version === version);
   const isMoving = ({ spec, status }: ShadowView): boolean => spec.state !== 'Idle' || status!.current_state !== 'Idle';
@@ -268,13 +269,6 @@ function standing(
     fresh: { starting: fresh.filter(startsNow).length, underWay: fresh.filter(isUnderWay).length },
     finished: own.filter((one) => !isMoving(one) && one.status!.current_version === version),
   };
-}
-
-function hasFailed({ spec, status }: ShadowView, version: string): boolean {
-  if (status!.current_version === version) return false;
-  const { last_failure: recorded, failed_versions: versions, crash_count: crashes } = status!;
-  if (versions || recorded) return versions?.includes(version) === true;
-  return crashes > 0 && spec.version === version;
 }
 
 /** A host on which the new release never boots. */
