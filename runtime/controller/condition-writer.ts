@@ -8,7 +8,7 @@ import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/conditions.ts';
 import type { WriteRefusals } from './write-refusals.ts';
-import { Wakeup } from '../lib/wakeup.ts';
+import { WorkQueue } from '../lib/work-queue.ts';
 
 /** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
 const PACE_MS = 100;
@@ -30,13 +30,20 @@ interface ConditionWriterOptions {
 /** Writes conditions in the background, at its own pace. Each plan replaces what is still to be written. */
 export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
-  readonly #wakeup = new Wakeup();
-  #pending: readonly SetCondition[] = [];
+  /** Before a write to a shadow is answered, nobody knows what to write next. */
+  readonly #queue: WorkQueue<SetCondition>;
   /** When a write last came back without its condition, monotonic. */
   #droppedAt: number | undefined;
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
+    this.#queue = new WorkQueue({
+      clock: options.clock,
+      keyOf: ({ shadow }) => shadow,
+      work: (command, signal) => this.#write(command, signal),
+      atOnce: AT_ONCE,
+      paceMs: PACE_MS,
+    });
   }
 
   /** How many writes a plan may ask for: those that can be made before the next plan, and none where the served CRD drops conditions silently. */
@@ -47,37 +54,13 @@ export class ConditionWriter {
   }
 
   replace(pending: readonly SetCondition[]): void {
-    this.#pending = pending;
-    if (pending.length > 0) this.#wakeup.ring();
+    this.#queue.replace(pending);
   }
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     this.#droppedAt = undefined;
-    const underWay = new Map<string, Promise<void>>();
-    while (!signal.aborted) {
-      const next = this.#take(underWay);
-      if (!next) {
-        await this.#wakeup.wait(clock, Infinity, signal);
-        continue;
-      }
-      const written = this.#write(next, signal).finally(() => {
-        underWay.delete(next.shadow);
-        this.#wakeup.ring();
-      });
-      underWay.set(next.shadow, written);
-      await clock.sleep(PACE_MS, signal).catch(() => undefined);
-    }
-    await Promise.all(underWay.values());
-  }
-
-  /** The next whose shadow has no write under way: before that is answered, nobody knows what to write. */
-  #take(underWay: ReadonlyMap<string, unknown>): SetCondition | undefined {
-    if (underWay.size >= AT_ONCE) return undefined;
-    const next = this.#pending.find(({ shadow }) => !underWay.has(shadow));
-    this.#pending = this.#pending.filter((one) => one !== next);
-    return next;
+    await this.#queue.run(signal);
   }
 
   async #write(command: SetCondition, signal: AbortSignal): Promise<void> {
@@ -93,7 +76,7 @@ export class ConditionWriter {
         return;
       }
       this.#droppedAt = clock.monotonic();
-      this.#pending = [];
+      this.#queue.replace([]);
       logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
     } catch (error) {
       // Somebody was faster; the next plan says what the condition is now.

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
-import { Wakeup } from '../lib/wakeup.ts';
+import { WorkQueue } from '../lib/work-queue.ts';
 import type { PolicyStatus } from '../policy/model.ts';
 import type { PolicyReport } from './plan/report.ts';
 import type { PolicyResource, Snapshot } from './plan/snapshot.ts';
@@ -46,13 +46,19 @@ interface Last {
 /** Brings what plans say of policies into their status, in the background and at its own pace. Each plan replaces what is still to be written. */
 export class PolicyStatusWriter {
   readonly #options: PolicyStatusWriterOptions;
-  readonly #wakeup = new Wakeup();
-  #due: readonly Due[] = [];
+  readonly #queue: WorkQueue<Due>;
   /** By UID. */
   #last = new Map<string, Last>();
 
   constructor(options: PolicyStatusWriterOptions) {
     this.#options = options;
+    this.#queue = new WorkQueue({
+      clock: options.clock,
+      keyOf: ({ uid }) => uid,
+      work: (due, signal) => this.#write(due, signal),
+      atOnce: AT_ONCE,
+      restMs: ({ uid }) => this.#restMsOf(uid),
+    });
   }
 
   /** @param reports of the policies of the snapshot; `now` in milliseconds since the Unix epoch */
@@ -60,9 +66,8 @@ export class PolicyStatusWriter {
     const resources = new Map(
       policies.flatMap(({ resource }) => (resource ? [[resource.uid, resource] as const] : [])),
     );
-    this.#due = reports.flatMap((report) => this.#dueOf(report, resources.get(report.uid), now) ?? []);
     for (const uid of this.#last.keys()) if (!resources.has(uid)) this.#last.delete(uid);
-    if (this.#due.length > 0) this.#wakeup.ring();
+    this.#queue.replace(reports.flatMap((report) => this.#dueOf(report, resources.get(report.uid), now) ?? []));
   }
 
   #dueOf(report: PolicyReport, resource: PolicyResource | undefined, now: number): Due | undefined {
@@ -77,35 +82,9 @@ export class PolicyStatusWriter {
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    this.#due = [];
+    this.#queue.replace([]);
     this.#last.clear();
-    const underWay = new Map<string, Promise<void>>();
-    while (!signal.aborted) {
-      const next = this.#take(underWay);
-      if (!next) {
-        await this.#wakeup.wait(clock, clock.now() + this.#restMs, signal);
-        continue;
-      }
-      const written = this.#write(next, signal).finally(() => {
-        underWay.delete(next.uid);
-        this.#wakeup.ring();
-      });
-      underWay.set(next.uid, written);
-    }
-    await Promise.all(underWay.values());
-  }
-
-  #take(underWay: ReadonlyMap<string, unknown>): Due | undefined {
-    if (underWay.size >= AT_ONCE) return undefined;
-    const next = this.#due.find(({ uid }) => !underWay.has(uid) && this.#restMsOf(uid) <= 0);
-    this.#due = this.#due.filter((one) => one !== next);
-    return next;
-  }
-
-  /** Milliseconds until another of those that are due may be written. */
-  get #restMs(): number {
-    return Math.min(...this.#due.map(({ uid }) => this.#restMsOf(uid)).filter((rest) => rest > 0));
+    await this.#queue.run(signal);
   }
 
   #restMsOf(uid: string): number {

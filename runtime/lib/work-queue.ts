@@ -1,0 +1,70 @@
+import type { Clock } from './clock.ts';
+import { Wakeup } from './wakeup.ts';
+
+interface WorkQueueOptions<T> {
+  readonly clock: Clock;
+  /** Of two items with one key, the second waits until the first is done. */
+  readonly keyOf: (item: T) => string;
+  /** Does it, and never rejects. */
+  readonly work: (item: T, signal: AbortSignal) => Promise<void>;
+  /** Items that may be under way. */
+  readonly atOnce: number;
+  /** From one beginning to the next, milliseconds. @default 0 */
+  readonly paceMs?: number;
+  /** Milliseconds until an item may begin; 0 or less = now. @default now */
+  readonly restMs?: (item: T) => number;
+}
+
+/** Works in the background on what is wanted last: each `replace` takes the place of all that has not begun. */
+export class WorkQueue<T> {
+  readonly #options: WorkQueueOptions<T>;
+  readonly #wakeup = new Wakeup();
+  #pending: readonly T[] = [];
+
+  constructor(options: WorkQueueOptions<T>) {
+    this.#options = options;
+  }
+
+  replace(pending: readonly T[]): void {
+    this.#pending = pending;
+    if (pending.length > 0) this.#wakeup.ring();
+  }
+
+  /** Until the signal aborts, and what is under way is done. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, keyOf, work, paceMs = 0 } = this.#options;
+    const underWay = new Map<string, Promise<void>>();
+    while (!signal.aborted) {
+      const next = this.#take(underWay);
+      if (next === undefined) {
+        await this.#wakeup.wait(clock, clock.now() + this.#shortestRestMs, signal);
+        continue;
+      }
+      const key = keyOf(next);
+      const done = work(next, signal).finally(() => {
+        underWay.delete(key);
+        this.#wakeup.ring();
+      });
+      underWay.set(key, done);
+      if (paceMs > 0) await clock.sleep(paceMs, signal).catch(() => undefined);
+    }
+    await Promise.all(underWay.values());
+  }
+
+  #take(underWay: ReadonlyMap<string, unknown>): T | undefined {
+    const { keyOf, atOnce } = this.#options;
+    if (underWay.size >= atOnce) return undefined;
+    const next = this.#pending.find((item) => !underWay.has(keyOf(item)) && this.#restMs(item) <= 0);
+    this.#pending = this.#pending.filter((one) => one !== next);
+    return next;
+  }
+
+  #restMs(item: T): number {
+    return this.#options.restMs?.(item) ?? 0;
+  }
+
+  /** Until another of those that rest may begin. */
+  get #shortestRestMs(): number {
+    return Math.min(...this.#pending.map((item) => this.#restMs(item)).filter((rest) => rest > 0));
+  }
+}
