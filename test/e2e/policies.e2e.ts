@@ -7,7 +7,7 @@ import type { PolicyObject } from '../../runtime/policy/model.ts';
 import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND } from '../../runtime/policy/names.ts';
 import { certificatesIssued } from './cert-manager.ts';
 import { comesTrue } from './come-true.ts';
-import { invariants } from './invariants.ts';
+import { breaches, invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { atRest, shadowOf, verdict } from './looks.ts';
 import { type Scene, Stage } from './scene.ts';
@@ -55,6 +55,16 @@ const condition = (name: string, type: string, status: string): Promise<void> =>
     const { conditions } = (await stored(name)).status ?? {};
     return conditions?.some((one) => one.type === type && one.status === status) ?? false;
   });
+
+/** What the watches saw of two nodes that bore marks at once. */
+function together(...names: readonly string[]): readonly string[] {
+  const { sightings } = scene.history;
+  return breaches(
+    sightings.filter(({ object }) => names.includes(object.metadata.name)),
+    [],
+    { concurrency: 1 },
+  );
+}
 
 const productionNodes = (): readonly string[] => Object.values(PRODUCTION).flat();
 const hosts = () => [...scene.fleet.nodes.values()].map(({ host }) => host);
@@ -129,6 +139,7 @@ test('the release that replaces it goes through the test pool first, then throug
     ['a', 'a', 'b', 'b'],
     ['b', 'b', 'a', 'a'],
   ]).toContainEqual(zones);
+  expect(PRODUCTION.a.flatMap((one) => PRODUCTION.b.flatMap((other) => together(one, other)))).toEqual([]);
   await condition('test', 'Halted', 'False');
   for (const name of ['test', 'production']) {
     // Told a moment later: statuses are written at a pace of their own.
