@@ -40,8 +40,8 @@ function parseAddress(value: string): Address | null | undefined {
   return host === undefined || Number(digits) > 65535 ? undefined : { host, port: Number(digits) };
 }
 
-/** Every environment variable of the agent. */
-export const agentEnv = {
+/** What every agent reads from its environment, whatever host it drives. */
+const sharedEnv = {
   ...inCluster,
   ...logEnv,
   MY_NODE_NAME: text({ help: 'name of the node that this pod runs on' }),
@@ -63,7 +63,6 @@ export const agentEnv = {
     default: '',
     parse: parseAddress,
   } satisfies EnvVar<Address | null>,
-  BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
   BOOT_ID_PATH: text({ help: "file with the host's boot id", default: '/proc/sys/kernel/random/boot_id' }),
   TLS_DIR: text({
     help: "folder with the ca.crt that signed the apiserver's certificate, and with a certificate of the agent's own",
@@ -80,10 +79,18 @@ export const agentEnv = {
   HTTP_PORT: port({ help: 'plain HTTP port of /healthz and /readyz', default: '8080' }),
 } as const;
 
-export type AgentConfig = EnvValues<typeof agentEnv>;
+export type AgentConfig = EnvValues<typeof sharedEnv>;
+
+/** Every environment variable of the agent of a host with Bottlerocket's API. */
+export const agentEnv = {
+  ...sharedEnv,
+  BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
+} as const;
+
+export type BottlerocketAgentConfig = EnvValues<typeof agentEnv>;
 
 /** @throws EnvError naming every fault */
-export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): AgentConfig {
+export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): BottlerocketAgentConfig {
   return readEnv(agentEnv, source);
 }
 

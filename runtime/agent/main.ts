@@ -1,6 +1,6 @@
 import { runProcess } from '../lib/process.ts';
+import { runBottlerocketAgent } from './bottlerocket.ts';
 import { agentEnv, readAgentConfig } from './config.ts';
-import { runAgent } from './run.ts';
 
 await runProcess({
   name: 'brupop-agent',
@@ -8,5 +8,5 @@ await runProcess({
     'Updates the Bottlerocket host it runs on when the controller wants it, and reports what the host runs and offers.',
   env: agentEnv,
   read: readAgentConfig,
-  run: runAgent,
+  run: runBottlerocketAgent,
 });

@@ -7,26 +7,24 @@ import type { ProcessContext } from '../lib/process.ts';
 import { createAgent } from './agent.ts';
 import { clusterView } from './cluster.ts';
 import { type AgentConfig, operatorAddress, operatorFiles } from './config.ts';
-import { Bottlerocket } from './host/bottlerocket.ts';
 import { BootIdError } from './host/errors.ts';
-import { UnixSocketTransport } from './host/unix-socket.ts';
+import type { HostUpdater } from './host/port.ts';
 
-/** Runs the agent of this process by its settings. Resolves with the reason when the agent ends by itself. */
+/**
+ * Runs the agent of this process by its settings. Resolves with the reason when the agent ends by itself. Each driver has a program of its
+ * own that calls this, so that no other driver is loaded.
+ */
 export async function runAgent(
   config: AgentConfig,
   { signal, logger: log, clock, random }: ProcessContext,
+  host: HostUpdater,
 ): Promise<string> {
   const nodeName = config.MY_NODE_NAME;
   const logger = log.with({ node: nodeName });
   const { transport, namespace } = await connectInCluster(config, userAgent('agent'));
   const agent = createAgent({
     ...clusterView({ transport, namespace, nodeName, clock, random, logger }),
-    host: new Bottlerocket({
-      transport: new UnixSocketTransport(config.BOTTLEROCKET_API_SOCKET, clock),
-      readBootId: () => readBootId(config.BOOT_ID_PATH),
-      clock,
-      random,
-    }),
+    host,
     api: agentApiClient({
       ...operatorAddress(config, namespace),
       ...operatorFiles(config),

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
+import { runBottlerocketAgent } from '../../runtime/agent/bottlerocket.ts';
 import { readAgentConfig } from '../../runtime/agent/config.ts';
-import { runAgent } from '../../runtime/agent/run.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import type { Random } from '../../runtime/lib/random.ts';
@@ -20,7 +20,7 @@ export function agentInProcess({ clock, random }: { readonly clock: Clock; reado
     });
     const stop = new AbortController();
     const end = (): void => stop.abort(new Error('the container was stopped'));
-    const ended = runAgent(config, { signal: stop.signal, logger, clock, random })
+    const ended = runBottlerocketAgent(config, { signal: stop.signal, logger, clock, random })
       .catch((error: unknown) => logger.error('failed', { error }))
       .then(() => undefined)
       .finally(() => log.end());

@@ -2,6 +2,7 @@ import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
 import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import type { HostTransport } from '../../runtime/agent/host/calls.ts';
+import type { HostUpdater } from '../../runtime/agent/host/port.ts';
 import type { AgentApi } from '../../runtime/agentapi/client.ts';
 import { unlessAborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
@@ -22,6 +23,8 @@ export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly hostTimes?: HostOptions['times'];
   /** The agent's socket is a file mount: dead once the host's API server has restarted. */
   readonly pinned?: boolean;
+  /** Puts another driver over that of Bottlerocket. */
+  readonly driven?: (driver: HostUpdater) => HostUpdater;
   /** Of everything random. @default 7 */
   readonly seed?: number;
   /** For worlds side by side. @default a clock of its own */
@@ -206,7 +209,7 @@ export class World {
     for await (const shadow of this.operator.watch(signal)) yield await this.#asking(life, signal, async () => shadow);
   }
 
-  #driver(life: Life, agentClock: Clock): Bottlerocket {
+  #driver(life: Life, agentClock: Clock): HostUpdater {
     const { clock, host, operator } = this;
     const real = new InProcessHostTransport({ host, clock, pinned: this.#options.pinned ?? false });
     const transport: HostTransport = {
@@ -222,7 +225,8 @@ export class World {
       return host.boot.id;
     };
     const readBootId = (): Promise<string> => this.#asking(life, undefined, bootId);
-    return new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
+    const driver = new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
+    return this.#options.driven?.(driver) ?? driver;
   }
 
   #log(): LogOptions {

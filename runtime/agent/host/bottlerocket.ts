@@ -11,7 +11,7 @@ import {
   OtherImageError,
   UpdateGoneError,
 } from './errors.ts';
-import type { HostAction, HostStatus, HostUpdater, OsInfo } from './port.ts';
+import type { HostAction, HostStatus, HostTraits, HostUpdater, OsInfo } from './port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from './result.ts';
 
 interface BottlerocketOptions {
@@ -31,6 +31,12 @@ const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
   other: 60_000,
 };
 
+const TRAITS: HostTraits = {
+  versions: 'offered',
+  // An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself.
+  limits: { prepareMs: DEADLINES.prepare, activateMs: DEADLINES.activate, goingDownMs: 360_000 },
+};
+
 /** How long the host may be in trouble before the call fails, milliseconds. */
 const TROUBLE_MS = 60_000;
 
@@ -43,6 +49,7 @@ interface Limits {
 
 /** A host whose updates are driven over Bottlerocket's own API. */
 export class Bottlerocket implements HostUpdater {
+  readonly traits = TRAITS;
   readonly #options: BottlerocketOptions;
   readonly #calls: HostCalls;
   readonly #refreshes = new UsualDuration();

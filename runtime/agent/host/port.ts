@@ -6,8 +6,15 @@
  * - ask a host in trouble again. That is a host that does not answer, cannot begin, or answers what its API does not know. They reject with
  *   `HostUnreachableError`, `HostActionFailedError` or `HostProtocolError` when the trouble has lasted for 60 seconds without a break,
  *   beyond the deadline if need be.
+ *
+ * Bottlerocket's API is the model. A driver for a host that works in another way keeps to the same order: what it prepares does not boot
+ * before it is activated, because activation comes after the drain. Where a host's tool cannot keep the two apart, `prepare` only looks whether
+ * the version can be had, and `activate` does the work.
  */
 export interface HostUpdater {
+  /** What is true of every host of this driver. */
+  readonly traits: HostTraits;
+
   /** What the host runs. It changes only with a reboot. */
   os(signal?: AbortSignal): Promise<OsInfo>;
 
@@ -19,14 +26,14 @@ export interface HostUpdater {
 
   /**
    * Makes the host look for updates, and waits for the end (60 seconds at most). In the states Staged and Ready, `chosen` may differ from
-   * what is staged afterwards.
+   * what is staged afterwards. A host that is told its versions chooses none: it only says what is staged.
    * @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError
    */
   refresh(signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Downloads `version` into the inactive partition, and waits for the end (20 minutes at most). Nothing is asked of a host that does not offer
-   * this version. A version that is staged is downloaded again: look at `status` first.
+   * Downloads `version` into the inactive partition, and waits for the end (`limits.prepareMs` at most). Nothing is asked of a host that offers
+   * versions and does not offer this one. A version that is staged is downloaded again: look at `status` first.
    * @throws OfferChangedError when the host offers another version or none
    * @throws OtherImageError when the host downloaded another version or none, because it chooses again when it downloads
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
@@ -34,8 +41,8 @@ export interface HostUpdater {
   prepare(version: string, signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Makes the staged `version` the one to boot next, and waits for the end (60 seconds at most). Nothing is done where it is activated
-   * already.
+   * Makes the staged `version` the one to boot next, and waits for the end (`limits.activateMs` at most). Nothing is done where it is
+   * activated already.
    * @throws UpdateGoneError when another version or none is staged, before or after the activation, which may have activated that one
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdatesUnsupportedError
    */
@@ -50,10 +57,29 @@ export interface HostUpdater {
 
   /**
    * Asks for a reboot, and asks again where no answer comes. Resolves when the host has accepted it, or when it may have accepted it and
-   * has not answered for a minute. The host goes down some time later (after up to 300 seconds where an inhibitor delays it), or never.
+   * has not answered for a minute. The host goes down some time later (within `limits.goingDownMs`), or never.
    * @throws HostActionFailedError when the host answers that it cannot
    */
   reboot(signal?: AbortSignal): Promise<void>;
+}
+
+/** What a driver can do. Steps go by this alone, and never by the kind of host. */
+export interface HostTraits {
+  /**
+   * Who says which version comes next. `offered`: the host chooses an update, and takes no other. `told`: the order does, and the host takes
+   * what it is told.
+   */
+  readonly versions: 'offered' | 'told';
+  readonly limits: HostLimits;
+}
+
+/** How long a host may take, and may fail and be asked again, until the attempt has failed. Milliseconds. */
+export interface HostLimits {
+  readonly prepareMs: number;
+  /** The node is drained meanwhile. */
+  readonly activateMs: number;
+  /** From the request to reboot until the host is down. */
+  readonly goingDownMs: number;
 }
 
 export interface OsInfo {

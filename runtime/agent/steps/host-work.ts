@@ -30,9 +30,6 @@ interface WorkLimits {
 /** Pauses between retries are long: a failed download costs the update repository as much as a good one. */
 const PAUSES = { firstMs: 5000, maxMs: 60_000 };
 
-/** An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself. */
-export const GOING_DOWN_MS = 360_000;
-
 /** No work of a host takes as long. Without this limit a host that hangs would keep its place in the rollout for ever. */
 const HUNG_MS = 2 * 3600_000;
 
@@ -72,7 +69,7 @@ export class HostWork {
    */
   async reboot(signal: AbortSignal): Promise<void> {
     const { host, clock } = this.#options;
-    const downBy = clock.monotonic() + GOING_DOWN_MS;
+    const downBy = clock.monotonic() + host.traits.limits.goingDownMs;
     try {
       await host.reboot(signal);
     } catch (error) {

@@ -5,11 +5,8 @@ import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
 import { recording } from '../status.ts';
 import type { StepContext } from './context.ts';
-import { GOING_DOWN_MS } from './host-work.ts';
 import { hasStaged, type Staging } from './stage.ts';
 
-/** How long a host may fail to activate before the attempt fails. The node is drained meanwhile. */
-const ACTIVATION_MS = 60_000;
 /** How long a host may fail to say what is staged. The node is in service meanwhile. */
 const LOOKING_MS = 20 * 60_000;
 
@@ -23,7 +20,7 @@ interface RebootContext extends StepContext {
  * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
-  const { apiserver, hostWork, logger } = context;
+  const { apiserver, host, hostWork, logger } = context;
   await forgetOlderBoot(context, signal);
   await ensureStaged(context, version, signal);
   await leaveLoadBalancers(context, signal);
@@ -38,7 +35,7 @@ export async function rebootInto(context: RebootContext, version: string, signal
   await hostWork.untilDown(signal);
   throw new StepFailedError(
     'RebootFailed',
-    `the host accepted the reboot but did not go down for ${GOING_DOWN_MS / 1000} seconds`,
+    `the host accepted the reboot but did not go down for ${host.traits.limits.goingDownMs / 1000} seconds`,
   );
 }
 
@@ -81,7 +78,7 @@ async function writeProbe(context: RebootContext, version: string, signal: Abort
 async function activate(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { host, hostWork } = context;
   const once = (): Promise<unknown> =>
-    hostWork.retrying({ giveUpAfterMs: ACTIVATION_MS, signal }, () => host.activate(version, signal));
+    hostWork.retrying({ giveUpAfterMs: host.traits.limits.activateMs, signal }, () => host.activate(version, signal));
   try {
     await once();
   } catch (error) {

@@ -6,8 +6,6 @@ import type { StepContext } from './context.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
-/** How long a host may fail at its part of the step before the attempt fails. */
-const STAGING_MS = 20 * 60_000;
 
 /** Whether `version` is in the inactive partition, activated or not, as the host says. */
 export function hasStaged(status: HostStatus | undefined, version: string): boolean {
@@ -44,9 +42,9 @@ export class Staging {
    * @throws StepFailedError
    */
   stage(version: string, signal: AbortSignal): Promise<void> {
-    const { hostWork } = this.#context;
+    const { host, hostWork } = this.#context;
     return blaming('PrepareFailed', () =>
-      hostWork.retrying({ giveUpAfterMs: STAGING_MS, signal }, () => this.#once(version, signal)),
+      hostWork.retrying({ giveUpAfterMs: host.traits.limits.prepareMs, signal }, () => this.#once(version, signal)),
     );
   }
 
@@ -78,9 +76,13 @@ export class Staging {
     }
   }
 
-  /** Looks whether the host offers `version`. Where it does not, reports the offer, and gives the controller a while to follow it. */
+  /**
+   * Looks whether the host offers `version`. Where it does not, reports the offer, and gives the controller a while to follow it. A host that
+   * is told its versions has no offer to wait for.
+   */
   async #awaitOffer(version: string, signal: AbortSignal): Promise<void> {
     const { apiserver, host, clock, logger } = this.#context;
+    if (host.traits.versions === 'told') return;
     const offered = (await host.refresh(signal)).chosen?.version;
     if (offered === version) return;
     logger.warn('the host does not offer the wanted version', { wanted: version, offered });
