@@ -58,9 +58,11 @@ async function writeCertificates(from: string, into: string): Promise<void> {
 
 /** The bundles of `build/` with what names the lines of their sources, and files of our own. */
 export async function stagePrograms(build: string, own: OwnFiles, into: string): Promise<void> {
-  for (const program of ['brupop', 'controller', 'agent', 'apiserver', 'why', 'client-node'])
-    for (const name of [`${program}.mjs`, `${program}.mjs.map`])
-      await place(join(build, name), join(into, 'opt/brupop', name));
+  const files = ['brupop', 'controller', 'agent', 'apiserver', 'client-node'].flatMap((program) => [
+    `${program}.mjs`,
+    `${program}.mjs.map`,
+  ]);
+  for (const name of [...files, 'kubectl-brupop.mjs']) await place(join(build, name), join(into, 'opt/brupop', name));
   for (const [path, text] of Object.entries(own)) await write(into, path, text);
 }
 

@@ -1,20 +1,22 @@
-// Bundles every program into build/: the three processes that the manifests deploy and `why` beside them, the image's entry, and what
+// Bundles every program into build/: the three processes that the manifests deploy, `kubectl brupop`, the image's entry, and what
 // `npm start`, `npm run synth` and `npm run bench` run.
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named, after the compiler (`npm run build:lib`).
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { kubeconfigsOnly } from './client-node.mjs';
 
 const PROCESSES = {
   controller: 'runtime/controller/main.ts',
   agent: 'runtime/agent/main.ts',
   apiserver: 'runtime/apiserver/main.ts',
-  why: 'runtime/controller/why/main.ts',
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',
 };
+/** What people run on machines of their own. */
+const CLI = { 'kubectl-brupop': 'runtime/cli/main.ts' };
 const TOOLS = {
   synth: 'infra/main.ts',
   helm: 'infra/helm/main.ts',
@@ -51,6 +53,7 @@ const entries = (programs) =>
     .filter(([name]) => chosen(name))
     .map(([out, file]) => ({ in: file, out }));
 const processes = entries(PROCESSES);
+const cli = entries(CLI);
 const tools = entries(TOOLS);
 
 // CommonJS packages inside an ES module bundle still call require for Node's own modules.
@@ -87,7 +90,7 @@ async function copyDeclarations(file, copied = new Set()) {
     await copyDeclarations(join(dirname(file), `${path}.d.ts`), copied);
 }
 
-/** Beside them stands what went into them, for the bill of materials of the image. */
+/** @returns what went into them */
 async function buildProcesses() {
   const { metafile } = await build({
     ...common,
@@ -97,14 +100,42 @@ async function buildProcesses() {
     // For the lines of a stack alone; the text would be most of the file.
     sourcesContent: false,
     banner: { js: REQUIRE },
-    plugins: [clientNodeApart],
+    plugins: [clientNodeApart, kubeconfigsOnly],
     metafile: true,
   });
-  await writeFile('build/processes.json', JSON.stringify(metafile));
+  return metafile;
+}
+
+/** One small file that starts quickly, for the Node that people have. */
+async function buildCli() {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: cli,
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    legalComments: 'eof',
+    sourcemap: false,
+    banner: { js: REQUIRE },
+    plugins: [kubeconfigsOnly],
+    metafile: true,
+  });
+  await chmod('build/kubectl-brupop.mjs', 0o755);
+  return metafile;
+}
+
+/** Beside what the image holds stands what went into it, for its bill of materials. */
+async function buildImagePrograms() {
+  const [first, second] = await Promise.all([buildProcesses(), buildCli()]);
+  const inputs = { ...first.inputs, ...second.inputs };
+  const outputs = { ...first.outputs, ...second.outputs };
+  await writeFile('build/processes.json', JSON.stringify({ inputs, outputs }));
 }
 
 await Promise.all([
   wanted.includes('lib') && buildLib(),
-  processes.length > 0 && buildProcesses(),
+  wanted.length === 0 && buildImagePrograms(),
+  wanted.length > 0 && processes.length > 0 && buildProcesses(),
+  wanted.length > 0 && cli.length > 0 && buildCli(),
   tools.length > 0 && build({ ...common, entryPoints: tools, packages: 'external' }),
 ]);

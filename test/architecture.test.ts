@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/shadow': ['zod'],
   'runtime/marks': ['runtime/shadow', 'zod'],
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
-  'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node'],
+  'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',
@@ -25,6 +25,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'prom-client',
     'croner',
     'zod',
+  ],
+  'runtime/cli': [
+    'runtime/lib',
+    'runtime/shadow',
+    'runtime/marks',
+    'runtime/policy',
+    'runtime/kube',
+    'runtime/controller',
+    'runtime/controller/plan',
+    'node',
+    'log-update',
+    'yaml',
   ],
   'runtime/agentapi': ['runtime/lib', 'runtime/shadow', 'node'],
   'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'node'],
@@ -132,6 +144,11 @@ describe('docs/architecture.md names what each folder may import', () => {
 
 test('every file belongs to a layer, or to the simulation', () => {
   expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('sim/'))).toEqual([]);
+});
+
+test('what people run on their machines is in no process', () => {
+  const users = files.filter((file) => !within(file, 'runtime/cli') && !file.startsWith('sim/'));
+  expect(users.filter((file) => importsOf(file).some((imported) => within(imported, 'runtime/cli')))).toEqual([]);
 });
 
 test('only runtime/kube/client-node.ts knows client-node', () => {

@@ -15,7 +15,7 @@ Keeps the Bottlerocket nodes of a Kubernetes cluster on the newest version that 
 Usage: IMAGE PROGRAM [ARGUMENT]...
 
 ${Object.entries(IMAGE_PROGRAMS)
-  .map(([name, { summary }]) => `  ${name.padEnd(10)}  ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)}  ${summary}`)
   .join('\n')}
 
 IMAGE PROGRAM --help lists its settings. Options: --help, --version

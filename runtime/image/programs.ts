@@ -29,8 +29,8 @@ export const IMAGE_PROGRAMS = {
     nodeFlags: APISERVER_NODE_FLAGS,
     env: APISERVER_ALLOCATOR,
   },
-  why: {
-    summary: 'says why each node is, or is not, being updated',
+  'kubectl-brupop': {
+    summary: 'shows the updates: status, why, leftovers',
     nodeFlags: [],
     env: {},
   },

@@ -1,11 +1,11 @@
-import type { RequestOptions } from 'node:https';
+import type { Agent, AgentOptions, RequestOptions } from 'node:https';
 
 /** How to reach one API server, and as whom. */
 export interface ClusterAccess {
   /** e.g. `https://10.0.0.1:443`, or `https://rancher.example/k8s/clusters/c-1` where others share the address. */
   readonly server: string;
-  /** URL of an HTTP proxy in between. @default none */
-  readonly proxy?: string | undefined;
+  /** Makes what keeps the connections, where they do not go straight to the server. */
+  readonly through?: ((kept: AgentOptions) => Agent) | undefined;
   /**
    * What the next request is sent with.
    * @param fresh the last ones were refused, so they are read again

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Agent, request as httpsRequest } from 'node:https';
+import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
@@ -71,14 +71,14 @@ class HttpsTransport implements KubeTransport {
   readonly #watches: Agent;
 
   constructor(access: ClusterAccess, options: HttpsOptions) {
-    const { proxy } = access;
+    const { through = directly } = access;
     this.#access = access;
     this.#basePath = new URL(access.server).pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-    this.#requests = keeping(proxy, options.maxRequestSockets ?? MAX_REQUESTS);
-    this.#slow = keeping(proxy, options.maxSlowSockets ?? MAX_SLOW_REQUESTS);
-    this.#watches = keeping(proxy);
+    this.#requests = through(keeping(options.maxRequestSockets ?? MAX_REQUESTS));
+    this.#slow = through(keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS));
+    this.#watches = through(keeping());
   }
 
   async request(request: KubeRequest): Promise<unknown> {
@@ -165,10 +165,11 @@ class HttpsTransport implements KubeTransport {
   }
 }
 
+const directly = (kept: AgentOptions): Agent => new Agent(kept);
+
 /** Keeps up to `maxSockets` connections. */
-function keeping(proxy: string | undefined, maxSockets = Infinity): Agent {
-  const kept = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
-  return new Agent({ ...kept, ...(proxy !== undefined && { proxyEnv: { HTTPS_PROXY: proxy } }) });
+function keeping(maxSockets = Infinity): AgentOptions {
+  return { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
 }
 
 /** States the length, which Node leaves out for DELETE: the server would take the body for the next request. */

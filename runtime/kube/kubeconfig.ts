@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
+import type { AgentOptions, RequestOptions } from 'node:https';
 import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -45,10 +45,10 @@ export async function kubeconfigAccess(
   { context, clock = systemClock }: KubeconfigOptions = {},
 ): Promise<{ access: ClusterAccess; namespace: string }> {
   // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
-  const { KubeConfig: Config } = await import('./client-node.ts');
+  const { KubeConfig: Config, HttpsProxyAgent } = await import('./client-node.ts');
   const load = (files: readonly KubeconfigFile[]) => {
     const config = merged(files, () => new Config());
-    if (context !== undefined) config.setCurrentContext(context);
+    if (context !== undefined) choose(config, context);
     return { files, config };
   };
   let current = load(readFiles(paths));
@@ -64,7 +64,19 @@ export async function kubeconfigAccess(
   );
   await credentials();
   const namespace = current.config.getContextObject(current.config.getCurrentContext())?.namespace ?? NAMESPACE;
-  return { access: { server, proxy, credentials }, namespace };
+  // Node's own way through proxies came with Node 24, and people have older ones.
+  const through = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
+  return { access: { server, through, credentials }, namespace };
+}
+
+function choose(config: KubeConfig, context: string): void {
+  const names = config.contexts.map(({ name }) => name);
+  if (!names.includes(context)) {
+    throw new AccessError(
+      `there is no context ${JSON.stringify(context)}, only ${names.join(', ') || 'an empty kubeconfig'}`,
+    );
+  }
+  config.setCurrentContext(context);
 }
 
 interface KubeconfigFile {
@@ -108,7 +120,7 @@ function firstOfEach<T extends { readonly name: string }>(entries: readonly T[])
   return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()];
 }
 
-function clusterOf(config: KubeConfig, paths: string): Pick<ClusterAccess, 'server' | 'proxy'> {
+function clusterOf(config: KubeConfig, paths: string): { readonly server: string; readonly proxy?: string } {
   const { server, proxyUrl } = config.getCurrentCluster() ?? {};
   if (server === undefined)
     throw new AccessError(`${paths}: context ${JSON.stringify(config.getCurrentContext())} names no cluster`);

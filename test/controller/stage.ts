@@ -1,6 +1,7 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
+import type { Collection } from '../../runtime/kube/collection.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
@@ -25,13 +26,13 @@ import { shadowCrd } from '../shadow-crd.ts';
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
 export class Stage {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly #random = seeded(7);
-  readonly cluster = new EmbeddedCluster({ clock: this.clock, random: this.#random });
-  readonly transport = this.cluster.transport(ADMIN);
-  readonly nodes = nodesOf(this.transport);
-  readonly shadows = shadowsOf(this.transport, NAMESPACE);
-  readonly leases = leasesOf(this.transport, NAMESPACE);
+  readonly cluster: EmbeddedCluster;
+  readonly transport: KubeTransport;
+  readonly nodes: ReturnType<typeof nodesOf>;
+  readonly shadows: Collection<ShadowObject>;
+  readonly leases: ReturnType<typeof leasesOf>;
   readonly #common = { namespace: NAMESPACE, random: this.#random, logger: silentLogger };
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
@@ -39,9 +40,23 @@ export class Stage {
   /** The DaemonSet of the agents, whose pods no drain evicts. */
   #agents: KubeObject | undefined;
 
+  private constructor(clock: VirtualClock) {
+    this.clock = clock;
+    this.cluster = new EmbeddedCluster({ clock, random: this.#random });
+    this.transport = this.cluster.transport(ADMIN);
+    this.nodes = nodesOf(this.transport);
+    this.shadows = shadowsOf(this.transport, NAMESPACE);
+    this.leases = leasesOf(this.transport, NAMESPACE);
+  }
+
   /** With nodes of these names at rest, 1.1.0 on offer to each. */
   static with(...names: readonly string[]): Promise<Stage> {
     return Stage.#build(names, shadowCrd());
+  }
+
+  /** The same at another moment, for programs that have a clock of their own. */
+  static at(now: number, ...names: readonly string[]): Promise<Stage> {
+    return Stage.#build(names, shadowCrd(), new VirtualClock(now));
   }
 
   /** With the CRD that an upstream installation has left, which drops all the newer fields. */
@@ -62,8 +77,8 @@ export class Stage {
     return Stage.#build(names, shadowCrd(schema));
   }
 
-  static async #build(names: readonly string[], definition: object): Promise<Stage> {
-    const stage = new Stage();
+  static async #build(names: readonly string[], definition: object, clock = new VirtualClock()): Promise<Stage> {
+    const stage = new Stage(clock);
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
     await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
     stage.#agents = (await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {

@@ -52,7 +52,7 @@ test('answers of other kinds, and to others, are none', () => {
       [],
     ),
   ).toEqual([]);
-  for (const other of ['kubectl/v1.34.1', userAgent('why')])
+  for (const other of ['kubectl/v1.34.1', userAgent('kubectl')])
     expect(
       refusals(
         [event(403, { user: { username: 'admin' }, userAgent: other }), event(401, { user: {}, userAgent: other })],

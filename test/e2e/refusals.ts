@@ -1,7 +1,7 @@
 import { type AuditEvent, authorOf, isOperator } from './audit.ts';
 import type { Outage } from './controlplane/outages.ts';
 
-/** As `userAgent` of `runtime/kube/https.ts` begins for the operator's processes; whoever runs `why` is somebody else. */
+/** As `userAgent` of `runtime/kube/https.ts` begins for the operator's processes; whoever runs `kubectl brupop` is somebody else. */
 const OPERATOR_AGENT = /^brupop-(agent|apiserver|controller)\//;
 
 /**

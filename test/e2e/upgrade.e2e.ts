@@ -17,7 +17,7 @@ import { createShadow } from './older-shadow.ts';
 import { operatorRuns } from './operator.ts';
 import { DIST, type Scene, Stage } from './scene.ts';
 
-const WHY = fileURLToPath(new URL('../../build/why.mjs', import.meta.url));
+const BRUPOP = fileURLToPath(new URL('../../build/kubectl-brupop.mjs', import.meta.url));
 const IDLE = { current_version: '1.38.0', target_version: '1.38.0', current_state: 'Idle', crash_count: 0 };
 const STAGED = { ...IDLE, target_version: '1.39.0', current_state: 'StagedAndPerformedUpdate' };
 const REBOOT = { state: 'RebootedIntoUpdate', version: '1.39.0', state_transition_timestamp: '2026-01-01T00:00:00Z' };
@@ -74,7 +74,7 @@ test('the manifests go over it as they are, and the rollout goes on to its end',
 test('a cordon of the older apiserver that ours found in its own drain stays, and can be found', async () => {
   // It cannot be told from an administrator's.
   expect(isCordoned(scene.history, 'node-2')).toBe(true);
-  const { stdout } = await promisify(execFile)(process.execPath, [WHY, '--leftovers']);
+  const { stdout } = await promisify(execFile)(process.execPath, [BRUPOP, 'leftovers']);
   expect(stdout).toMatch(/^node-2 +unknown +cordoned without marks/);
 });
 

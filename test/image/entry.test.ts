@@ -28,7 +28,7 @@ test('IMAGE apiserver has the settings of the allocator that its manifest states
 });
 
 test('IMAGE alone, or with the name of no program, says which there are and fails', () => {
-  const programs = /controller[^]*agent[^]*apiserver[^]*why/;
+  const programs = /controller[^]*agent[^]*apiserver[^]*kubectl-brupop/;
   expect(entry([], {}, OPT)).toMatchObject({ kind: 'err', exitCode: 2, text: expect.stringMatching(programs) });
   expect(entry(['toString'], {}, OPT)).toMatchObject({
     kind: 'err',

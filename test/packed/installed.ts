@@ -11,6 +11,7 @@ export interface Packed {
 
 export interface PackageJson {
   readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }

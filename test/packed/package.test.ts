@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -31,9 +31,9 @@ describe('the package', () => {
       'build/apiserver.mjs',
       'build/client-node.mjs',
       'build/controller.mjs',
+      'build/kubectl-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
-      'build/why.mjs',
       'dist/brupop.k8s.yaml',
       'package.json',
     ]);
@@ -49,6 +49,20 @@ describe('the package', () => {
     });
     expect(stdout + stderr).toContain('LOGGING_FORMATTER: expected');
     expect(status).not.toBe(0);
+  });
+
+  test('brings `kubectl brupop`, which is small and needs nothing beside it', () => {
+    const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PackageJson;
+    const program = join(installed, bin['kubectl-brupop'] ?? '');
+    expect(execFileSync('node', [program, '--version'], { encoding: 'utf8' })).toMatch(/^kubectl-brupop \d/);
+    expect(statSync(program).size).toBeLessThan(2_000_000);
+    const alone = mkdtempSync(join(shared, 'alone-'));
+    cpSync(program, join(alone, 'program.mjs'));
+    const { stderr } = spawnSync('node', ['program.mjs', 'status', '--kubeconfig', 'none'], {
+      cwd: alone,
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('none is not a readable kubeconfig');
   });
 
   test('has one class of each name for both kinds of modules', () => {

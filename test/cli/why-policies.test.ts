@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Inspection } from '../../../runtime/controller/why/inspect.ts';
-import { fleetLines, nodeLine, policyLines, unreadLines } from '../../../runtime/controller/why/lines.ts';
-import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/policy/names.ts';
-import { HOLD_ANNOTATION } from '../../../runtime/shadow/names.ts';
-import { policyCrd } from '../../policy-crd.ts';
-import { Stage } from '../stage.ts';
+import type { Inspection } from '../../runtime/cli/inspect.ts';
+import { fleetLines, nodeLine, policyLines, unknownLines } from '../../runtime/cli/why-lines.ts';
+import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
+import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { policyCrd } from '../policy-crd.ts';
+import { Stage } from '../controller/stage.ts';
 import { deploy, seenOn } from './deployed.ts';
 
 let stage: Stage;
@@ -98,7 +98,7 @@ describe('update policies', () => {
       { verbs: ['list'], resource: POLICY_PLURAL },
       { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'User "ann" cannot list them' },
     );
-    expect(unreadLines(await seen())).toEqual([
+    expect(unknownLines(await seen())).toEqual([
       'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
     ]);
     end();
@@ -106,7 +106,7 @@ describe('update policies', () => {
       method: 'DELETE',
       path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
     });
-    expect(unreadLines(await seen())).toEqual([]);
+    expect(unknownLines(await seen())).toEqual([]);
     expect(nodeLine(await seen(), 'a')).not.toContain('policy');
   });
 });

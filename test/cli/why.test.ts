@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fleetLines, leftoverLines, nodeLine, unreadLines } from '../../../runtime/controller/why/lines.ts';
-import { type Inspection, UnknownPolicyError } from '../../../runtime/controller/why/inspect.ts';
-import { cordonPatch } from '../../../runtime/marks/patches.ts';
-import { GROUP, NAMESPACE } from '../../../runtime/shadow/names.ts';
-import { UNRELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
-import { Stage } from '../stage.ts';
+import { leftoverLines, leftoversIn } from '../../runtime/cli/leftovers.ts';
+import { fleetLines, nodeLine, unknownLines } from '../../runtime/cli/why-lines.ts';
+import { UnknownPolicyError } from '../../runtime/cli/deployed-settings.ts';
+import type { Inspection } from '../../runtime/cli/inspect.ts';
+import { cordonPatch } from '../../runtime/marks/patches.ts';
+import { GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
+import { Stage } from '../controller/stage.ts';
 import { deploy, deployContainer, seenOn } from './deployed.ts';
 
 let stage: Stage;
@@ -140,14 +142,14 @@ describe('settings that are not written in the Deployment', () => {
       'not known: what ConfigMap more sets besides: defaults are assumed',
       'not known: what Secret most sets besides: defaults are assumed',
     ];
-    expect(unreadLines(await seen())).toEqual(unread);
+    expect(unknownLines(await seen())).toEqual(unread);
     expect(fleetLines(await seen()).slice(0, 4)).toEqual(unread);
   });
 
   test('are none where all of them are', async () => {
     stage = await Stage.with('a');
     await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
-    expect(unreadLines(await seen())).toEqual([]);
+    expect(unknownLines(await seen())).toEqual([]);
   });
 });
 
@@ -180,7 +182,7 @@ test('leftovers are marks and cordons where no update runs', async () => {
       ? { ...node, marks: { id: 'x', since: '2026-01-01T00:00:00Z', boot: null, owns: ['cordon', 'lb'] as const } }
       : node,
   );
-  expect(leftoverLines({ ...(await seen()), snapshot: { ...idle, nodes } })).toEqual([
+  expect(leftoverLines(leftoversIn({ ...idle, nodes }))).toEqual([
     'b  ours     cordon, lb, since 2026-01-01T00:00:00Z',
     'c  ours     shutdown-taint: a newer version knows how to undo it',
     "c  unknown  cordoned without marks: an administrator's, or an older apiserver's",

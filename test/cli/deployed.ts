@@ -1,6 +1,6 @@
-import { type Inspection, inspect } from '../../../runtime/controller/why/inspect.ts';
-import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../../runtime/shadow/names.ts';
-import type { Stage } from '../stage.ts';
+import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
+import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
+import type { Stage } from '../controller/stage.ts';
 
 /** A controller's Deployment that says `env`, and the same controller at work. */
 export async function deploy(stage: Stage, more: Readonly<Record<string, string>> = {}): Promise<void> {

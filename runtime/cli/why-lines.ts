@@ -1,12 +1,14 @@
-import { durationText } from '../../lib/clock.ts';
-import type { Marks } from '../../marks/marks.ts';
-import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../shadow/names.ts';
-import { isActive, type NodeView, type ShadowView } from '../plan/snapshot.ts';
-import type { Holder } from '../plan/budgets.ts';
-import type { Halted } from '../plan/releases.ts';
-import type { PolicyReport } from '../plan/report.ts';
-import type { Verdict } from '../plan/verdict.ts';
+import type { Holder } from '../controller/plan/budgets.ts';
+import type { Halted } from '../controller/plan/releases.ts';
+import type { PolicyReport } from '../controller/plan/report.ts';
+import type { Verdict } from '../controller/plan/verdict.ts';
+import { durationText } from '../lib/clock.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
 import type { Inspection } from './inspect.ts';
+import { table } from './look.ts';
+
+/** Sentences are not cut: the terminal breaks them. */
+const WIDE = { columns: Infinity };
 
 /** What concerns the whole fleet, and then a line for each managed node. */
 export function fleetLines(inspection: Inspection): readonly string[] {
@@ -14,13 +16,16 @@ export function fleetLines(inspection: Inspection): readonly string[] {
   const { paused } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
-    ...unreadLines(inspection),
+    ...unknownLines(inspection),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
     ...policyLines(inspection),
     ...plan.halted.map(haltedText),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
     ...(isWaiting ? [placesText(inspection)] : []),
-    ...table(plan.verdicts.map((verdict) => cells(verdict, now))),
+    ...table(
+      plan.verdicts.map((verdict) => cells(verdict, now)),
+      WIDE,
+    ),
   ];
 }
 
@@ -49,21 +54,15 @@ function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }
 export function nodeLine(inspection: Inspection, name: string): string | undefined {
   const { snapshot, plan, now } = inspection;
   const verdict = plan.verdicts.find(({ node }) => node === name);
-  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))])[0];
-  if (verdict) return table([cells(verdict, now)])[0];
+  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))], WIDE)[0];
+  if (verdict) return table([cells(verdict, now)], WIDE)[0];
   const isThere = snapshot.nodes.some((node) => node.name === name);
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
-/** Settings that could not be read, because they do not stand in the Deployment itself, and policies that this user may not read. */
-export function unreadLines({ unread, policiesRefused }: Inspection): readonly string[] {
-  const settings = unread.map(({ source, variable }) =>
-    variable === undefined
-      ? `not known: what ${source} sets besides: defaults are assumed`
-      : `not known: ${variable}, which ${source} sets: its default is assumed`,
-  );
-  if (policiesRefused === undefined) return settings;
-  return [...settings, `not known: update policies, which you may not list (${policiesRefused}): none are assumed`];
+/** What is assumed instead of known. */
+export function unknownLines({ unknown }: Pick<Inspection, 'unknown'>): readonly string[] {
+  return unknown.map((sentence) => `not known: ${sentence}`);
 }
 
 /** How many of those who take places are named. */
@@ -111,37 +110,4 @@ function cells(
     more,
   ].filter((detail) => detail !== undefined);
   return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];
-}
-
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-}
-
-/** What is left on nodes where no update runs: ours, by the marks, or a cordon of which nobody can tell whose it is. */
-export function leftoverLines({ snapshot }: Inspection): readonly string[] {
-  const shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
-  const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
-  const atRest = snapshot.nodes.filter(
-    (node) => !slotted.has(node.uid) && !isUpdating(node, shadows.get(node.shadowName)),
-  );
-  return table(atRest.flatMap(leftoverOn));
-}
-
-function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
-  return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
-}
-
-function leftoverOn(node: NodeView): readonly (readonly string[])[] {
-  const { name, marks, unreleased, managed, unschedulable } = node;
-  const newer = unreleased === undefined ? [] : [[name, 'ours', `${unreleased}: a newer version knows how to undo it`]];
-  if (marks) return [[name, 'ours', contentOf(marks)], ...newer];
-  return managed && unschedulable
-    ? [...newer, [name, 'unknown', "cordoned without marks: an administrator's, or an older apiserver's"]]
-    : newer;
-}
-
-function contentOf({ owns, unknown = [], since }: Marks): string {
-  const entries = [...owns, ...unknown];
-  return `${entries.length > 0 ? entries.join(', ') : 'nothing but the marks'}${since === null ? '' : `, since ${since}`}`;
 }

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+import { NAMESPACE } from '../shadow/names.ts';
+import { type Command, type Options, UsageError } from './command.ts';
+import { FORMATS, type Format } from './output.ts';
+
+/** What every command takes. */
+export const COMMON: Options = {
+  output: { type: 'string', short: 'o', value: 'FORMAT', help: `${FORMATS.join(', ')}; by default table` },
+  namespace: { type: 'string', short: 'n', value: 'NAME', help: `the operator's namespace; by default ${NAMESPACE}` },
+  kubeconfig: {
+    type: 'string',
+    value: 'FILE',
+    help: "by default $KUBECONFIG, else ~/.kube/config, else the pod's service account",
+  },
+  context: { type: 'string', value: 'NAME', help: 'of the kubeconfig; by default its current one' },
+  help: { type: 'boolean', short: 'h', help: 'say what the command does and takes' },
+};
+
+/** What somebody asks for. */
+export interface Asked {
+  readonly command: Command;
+  readonly names: readonly string[];
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly format: Format;
+}
+
+type Parsed =
+  { readonly kind: 'help' | 'version'; readonly command: Command | undefined } | ({ readonly kind: 'run' } & Asked);
+
+/** @throws UsageError */
+export function parsed(args: readonly string[], commands: readonly Command[]): Parsed {
+  const name = commandIn(args, commands);
+  if (name === undefined) return withoutCommand(args);
+  const command = commands.find((one) => one.name === args[name]);
+  if (!command) throw new UsageError(`there is no command ${args[name]}`);
+  const rest = args.filter((_, index) => index !== name);
+  const { values, positionals: names } = strictly(rest, { ...COMMON, ...command.options });
+  if (values['help']) return { kind: 'help', command };
+  checkNames(command, names);
+  const format = FORMATS.find((one) => one === (values['output'] ?? 'table'));
+  if (!format) throw new UsageError(`-o: expected one of ${FORMATS.join(', ')}, got ${String(values['output'])}`);
+  return { kind: 'run', command, names, values, format };
+}
+
+function withoutCommand(args: readonly string[]): Parsed {
+  const version = { type: 'boolean', help: '' } as const;
+  const { values } = strictly(args, { ...COMMON, version });
+  return { kind: values['version'] ? 'version' : 'help', command: undefined };
+}
+
+/** Options may stand before the command. @returns its place */
+function commandIn(args: readonly string[], commands: readonly Command[]): number | undefined {
+  const options = Object.assign({}, ...commands.map((command) => command.options), COMMON) as Options;
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  return tokens.find(({ kind }) => kind === 'positional')?.index;
+}
+
+function strictly(args: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'the arguments make no sense', { cause: error });
+  }
+}
+
+function checkNames({ name, takes, least = 0, most }: Command, names: readonly string[]): void {
+  if (names.length >= least && names.length <= most) return;
+  const got = names.length === 0 ? 'nothing' : names.join(' ');
+  throw new UsageError(takes === '' ? `${name} takes no names, got ${got}` : `${name}: expected ${takes}, got ${got}`);
+}

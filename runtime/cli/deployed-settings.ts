@@ -1,0 +1,95 @@
+import { type ControllerConfig, readControllerConfig } from '../controller/config.ts';
+import { Collection } from '../kube/collection.ts';
+import type { KubeObject } from '../kube/objects.ts';
+import { collectionPath } from '../kube/paths.ts';
+import { podsOf } from '../kube/resources.ts';
+import { COMPONENTS, CONTROLLER_DEPLOYMENT } from '../shadow/names.ts';
+import type { Cluster } from './command.ts';
+import { ifAllowed, selecting } from './reading.ts';
+
+/** Nobody can say what the controller would do, because its settings cannot be found or read. */
+export class UnknownPolicyError extends Error {
+  override readonly name = 'UnknownPolicyError';
+}
+
+type Reference = { readonly name?: string } | null | undefined;
+
+interface Container {
+  readonly name?: string;
+  readonly image?: string;
+  readonly env?:
+    | readonly {
+        readonly name: string;
+        readonly value?: string;
+        readonly valueFrom?: { readonly configMapKeyRef?: Reference; readonly secretKeyRef?: Reference } | null;
+      }[]
+    | null;
+  readonly envFrom?: readonly { readonly configMapRef?: Reference; readonly secretRef?: Reference }[] | null;
+}
+
+/** The fields of a Deployment or DaemonSet that are read. */
+export interface Workload extends KubeObject {
+  readonly spec?: {
+    readonly replicas?: number | null;
+    readonly template?: { readonly spec?: { readonly containers?: readonly Container[] | null } | null } | null;
+  };
+  readonly status?: {
+    readonly readyReplicas?: number | null;
+    readonly desiredNumberScheduled?: number | null;
+    readonly numberReady?: number | null;
+  } | null;
+}
+
+export function workloadsOf({ transport, namespace }: Cluster, plural: string): Collection<Workload> {
+  return new Collection(transport, collectionPath({ group: 'apps', version: 'v1', plural, namespace }));
+}
+
+interface DeployedSettings {
+  readonly config: ControllerConfig;
+  /** What is assumed instead of known, a sentence each. */
+  readonly unknown: readonly string[];
+}
+
+/** The settings in the controller's Deployment. @throws UnknownPolicyError, EnvError, and as `KubeTransport.request` */
+export async function deployedSettings(cluster: Cluster): Promise<DeployedSettings> {
+  const [deployment, pods] = await Promise.all([
+    ifAllowed(workloadsOf(cluster, 'deployments').get(CONTROLLER_DEPLOYMENT), {}),
+    ifAllowed(podsOf(cluster.transport, cluster.namespace).list(selecting(COMPONENTS.controller)), []),
+  ]);
+  if (deployment.refused !== undefined) {
+    const sentence = `the controller's settings, since you may not read its Deployment (${deployment.refused}): defaults are assumed`;
+    return { config: readControllerConfig({ MY_NODE_NAME: 'none' }), unknown: [sentence] };
+  }
+  if (!deployment.value)
+    throw new UnknownPolicyError(
+      `namespace ${cluster.namespace} has no Deployment ${CONTROLLER_DEPLOYMENT}: -n names the operator's namespace`,
+    );
+  const [container = {}] = containersOf(deployment.value as Workload);
+  const ownNode = pods.value[0]?.spec?.nodeName ?? 'none';
+  return {
+    config: readControllerConfig({ ...literalsOf(container), MY_NODE_NAME: ownNode }),
+    unknown: unreadOf(container),
+  };
+}
+
+export const containersOf = ({ spec }: Workload): readonly Container[] => spec?.template?.spec?.containers ?? [];
+
+/** Only values that stand in the Deployment. */
+function literalsOf({ env }: Container): Record<string, string | undefined> {
+  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+}
+
+/** Settings that are not read, because people who may see a Deployment may not always see what it refers to. */
+function unreadOf({ env, envFrom }: Container): readonly string[] {
+  const named = (env ?? []).flatMap(({ name, valueFrom }) => {
+    const source = sourceOf(valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef);
+    return source === undefined ? [] : [`${name}, which ${source} sets: its default is assumed`];
+  });
+  const whole = (envFrom ?? []).flatMap(({ configMapRef, secretRef }) => sourceOf(configMapRef, secretRef) ?? []);
+  return [...named, ...whole.map((source) => `what ${source} sets besides: defaults are assumed`)];
+}
+
+function sourceOf(configMap: Reference, secret: Reference): string | undefined {
+  if (configMap) return `ConfigMap ${configMap.name}`;
+  return secret ? `Secret ${secret.name}` : undefined;
+}

@@ -1,0 +1,60 @@
+import { describeEnv, processEnv } from '../lib/env.ts';
+import { VERSION } from '../lib/version.ts';
+import { COMMON } from './arguments.ts';
+import { type Command, EXIT, type Options } from './command.ts';
+
+export const NAME = 'kubectl brupop';
+
+export const versionText = `kubectl-brupop ${VERSION}\n`;
+
+/** The variables that say where the cluster is. */
+const { TERMINATION_LOG: _, ...access } = processEnv;
+
+export function helpText(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name, takes }) => name.length + takes.length + 1));
+  const lines = commands.map(({ name, takes, summary }) => `  ${`${name} ${takes}`.padEnd(width)}  ${summary}`);
+  return `Shows and steers the updates of Bottlerocket nodes, with your own kubeconfig and rights.
+
+Usage: ${NAME} COMMAND [OPTION]...
+
+${lines.join('\n')}
+
+Options of every command:
+${optionLines(COMMON)}
+
+${NAME} COMMAND --help says what it takes besides, ${NAME} --version what this is.
+
+Exit codes: ${EXIT.ok} done, ${EXIT.failed} no answer or refused, ${EXIT.usage} arguments that make no sense${findings(commands)}.
+
+Environment:
+${describeEnv(access)}
+  NO_COLOR
+      if set, no colours; there are none where the output is no terminal
+`;
+}
+
+function findings(commands: readonly Command[]): string {
+  return commands.some(({ name }) => name === 'doctor') ? `, ${EXIT.found} doctor found something to do` : '';
+}
+
+export function commandHelp({ name, takes, summary, details, options }: Command): string {
+  const own = Object.keys(options).length > 0 ? `${optionLines(options)}\n` : '';
+  return `${NAME} ${name}: ${summary}
+
+Usage: ${[NAME, name, takes, '[OPTION]...'].filter(Boolean).join(' ')}
+
+${details}
+
+Options:
+${own}${optionLines(COMMON)}
+`;
+}
+
+function optionLines(options: Options): string {
+  const rows = Object.entries(options).map(([name, { short, value, help }]) => {
+    const said = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+    return [said, help] as const;
+  });
+  const width = Math.max(...rows.map(([said]) => said.length));
+  return rows.map(([said, help]) => `  ${said.padEnd(width)}  ${help}`).join('\n');
+}

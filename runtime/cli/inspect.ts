@@ -1,0 +1,160 @@
+import { type ControllerConfig, settingsOf } from '../controller/config.ts';
+import { Observations, type ObservedShadow } from '../controller/observations.ts';
+import { upToDate } from '../controller/plan/conditions.ts';
+import { type Plan, plan } from '../controller/plan/plan.ts';
+import type { ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
+import { isUnread } from '../controller/policies.ts';
+import { PolicyViews } from '../controller/policy-views.ts';
+import { slotsOn } from '../controller/slots/entries.ts';
+import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
+import { COMMAND_KINDS } from '../controller/write-refusals.ts';
+import { isServed } from '../kube/discovery.ts';
+import { ApiStatusError } from '../kube/errors.ts';
+import type { Lease, Node, Pod, ShadowObject, UpdatePolicyObject } from '../kube/objects.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { instantOf } from '../lib/clock.ts';
+import { POLICY_VERSION } from '../policy/names.ts';
+import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
+import type { Cluster } from './command.ts';
+import { deployedSettings } from './deployed-settings.ts';
+import { ifAllowed, type Read, selecting } from './reading.ts';
+
+/** The cluster at one moment, and what the controller makes of it. */
+export interface Inspection {
+  readonly snapshot: Snapshot;
+  readonly plan: Plan;
+  readonly config: ControllerConfig;
+  /** What is assumed instead of known, a sentence each: settings that stand elsewhere, and what the reader may not read. */
+  readonly unknown: readonly string[];
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/**
+ * Plans as the controller does, on the cluster as it is now and by the settings of the controller's Deployment. Nothing is written, and no
+ * controller need run. Nodes and shadows have to be readable.
+ * @throws UnknownPolicyError, and as `KubeTransport.request`
+ */
+export async function inspect(cluster: Cluster, now: number): Promise<Inspection> {
+  const [{ config, unknown }, world] = await Promise.all([deployedSettings(cluster), readWorld(cluster)]);
+  const snapshot = snapshotOf(world, config, now);
+  const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
+  return { snapshot, config, plan: planned, unknown: [...unknown, ...refusedIn(world)], now };
+}
+
+/** The objects that a plan is made of. */
+interface World {
+  readonly nodes: readonly Node[];
+  readonly shadows: readonly ShadowObject[];
+  readonly policies: Read<readonly UpdatePolicyObject[]>;
+  readonly agents: Read<readonly Pod[]>;
+  readonly lease: Read<Lease | undefined>;
+  readonly paused: Read<boolean>;
+}
+
+async function readWorld({ transport, namespace }: Cluster): Promise<World> {
+  const [policies, nodes, shadows, agents, lease, home] = await Promise.all([
+    ifAllowed(policiesIn(transport), []),
+    nodesOf(transport).list(),
+    shadowsOf(transport, namespace).list(),
+    ifAllowed(podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
+    ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
+    ifAllowed(namespacesOf(transport).get(namespace), undefined),
+  ]);
+  const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
+  return { policies, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
+}
+
+/** A cluster may not have the kind yet. */
+async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
+  try {
+    return await policiesOf(transport).list();
+  } catch (error) {
+    const isMissed = error instanceof ApiStatusError && error.status.code === 404;
+    if (isMissed && !(await isServed(transport, POLICY_KINDS))) return [];
+    throw error;
+  }
+}
+
+const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION };
+
+function refusedIn({ policies, agents, lease, paused }: World): readonly string[] {
+  const said = [
+    [policies, 'update policies, which you may not list', 'none are assumed'],
+    [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
+    [lease, 'who has a slot, since you may not read the Lease', 'what the shadows show is assumed'],
+    [paused, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
+  ] as const;
+  return said.flatMap(([{ refused }, what, instead]) =>
+    refused === undefined ? [] : [`${what} (${refused}): ${instead}`],
+  );
+}
+
+/** @param now milliseconds since the Unix epoch */
+function snapshotOf({ nodes, shadows, policies, agents, lease, paused }: World, config: ControllerConfig, now: number) {
+  const observations = new Observations();
+  const facts = shadows.map(viewOfShadow);
+  const nodeFacts = nodes.map((node) => viewOfNode(node));
+  // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.
+  const nodeViews = observations
+    .nodes(nodeFacts, now)
+    .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
+  const silence = observations.silence(nodeFacts, agents.value.map(viewOfAgent), now);
+  const ledSince = instantOf(lease.value?.spec?.acquireTime);
+  const snapshot: Snapshot = {
+    nodes: nodeViews,
+    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => asStated(shadow, ledSince)),
+    slots: slotsOn(lease.value),
+    silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
+    paused: paused.value,
+    policies: new PolicyViews(config).at(policies.value, now),
+    policiesUnread: knownUnread(facts),
+    refusals: knownRefusals(facts),
+    // Only the controller knows them. What follows from them is in the conditions.
+    drainRefusals: new Map(),
+  };
+  return snapshot;
+}
+
+/**
+ * This process has seen no update end, so it goes by what the cluster says of that. A controller counts a pause from its own beginning, which
+ * was when it took the Lease at the latest.
+ */
+function asStated(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
+  const { endedAt, finishedAt = -Infinity, failedAt = -Infinity } = shadow;
+  const known = Math.max(finishedAt, failedAt, ledSince ?? -Infinity);
+  return Object.assign(shadow, { stale: false, endedAt: endedAt === undefined ? undefined : known });
+}
+
+/**
+ * Since when an agent is gone is not written anywhere. Where it is too long, the condition says so.
+ * @param since undefined where nobody knows which agents run: then the conditions alone tell
+ */
+function knownSilence(
+  since: ReadonlyMap<string, number> | undefined,
+  facts: readonly ShadowFacts[],
+): ReadonlyMap<string, number> {
+  const silent = facts
+    .filter(({ status }) => upToDate(status)?.reason === 'AgentSilent')
+    .map(({ name }) => nodeNameOf(name) ?? name);
+  const known = new Map(since);
+  for (const name of silent) if (!since || since.has(name)) known.set(name, 0);
+  return known;
+}
+
+/** What the API server has refused the controller is not written anywhere either. The condition says for which nodes, and with which answer. */
+function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
+  return new Map(
+    facts.flatMap(({ name, status }) => {
+      const said = upToDate(status);
+      if (said?.reason !== 'WriteRefused') return [];
+      return [[name, COMMAND_KINDS.map((kind) => ({ kind, message: said.message, retryAt: Infinity }))] as const];
+    }),
+  );
+}
+
+/** The controller's role may be older than its policies, which others can read. Where it cannot, the conditions say so, and nothing starts. */
+function knownUnread(facts: readonly ShadowFacts[]): string | undefined {
+  return facts.map(({ status }) => upToDate(status)).find((said) => said && isUnread(said))?.message;
+}

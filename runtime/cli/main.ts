@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+import './node20.ts';
+import { homedir } from 'node:os';
+import { createLogUpdate } from 'log-update';
+import { systemClock } from '../lib/clock.ts';
+import { lookOf } from './look.ts';
+import { runProgram } from './program.ts';
+
+const { stdout, stderr, env } = process;
+const ending = new AbortController();
+const live = createLogUpdate(stdout);
+// The first one ends a watch; what it has shown stays.
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => {
+    ending.abort(new Error(name));
+    live.done();
+    process.exit(name === 'SIGINT' ? 130 : 143);
+  });
+}
+// Whoever reads has seen enough: `kubectl brupop why | head`.
+stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await runProgram({
+  args: process.argv.slice(2),
+  env,
+  home: homedir(),
+  clock: systemClock,
+  signal: ending.signal,
+  look: () => lookOf(stdout, env),
+  out: (text) => stdout.write(text),
+  err: (text) => stderr.write(text),
+  redraw: (text) => (stdout.isTTY ? live(text.trimEnd()) : stdout.write(text)),
+});

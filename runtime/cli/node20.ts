@@ -1,0 +1,14 @@
+/** Node 20 lacks what the plan uses of newer ones. People have it on their machines; everything else runs on the image's. */
+function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T, index: number) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  let index = 0;
+  for (const item of items) {
+    const key = keyOf(item, index++);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+if (!('groupBy' in Map)) Object.assign(Map, { groupBy });

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { userAgent } from '../kube/https.ts';
+import { connect } from '../kube/kubeconfig.ts';
+import type { Clock } from '../lib/clock.ts';
+import { processEnv, readEnv } from '../lib/env.ts';
+import { NAMESPACE } from '../shadow/names.ts';
+import { type Asked, parsed } from './arguments.ts';
+import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
+import { explained } from './errors.ts';
+import { commandHelp, helpText, NAME, versionText } from './help.ts';
+import { leftovers } from './leftovers.ts';
+import type { Look } from './look.ts';
+import { textOf } from './output.ts';
+import { status } from './status/command.ts';
+import { watching } from './watch.ts';
+import { why } from './why.ts';
+
+/** In the order of `--help`. */
+export const COMMANDS: readonly Command[] = [status, why, leftovers];
+
+/** What the program may use of its surroundings. */
+export interface Surroundings {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the user. */
+  readonly home: string;
+  readonly clock: Clock;
+  /** Aborts when it is to end. */
+  readonly signal: AbortSignal;
+  /** Asked anew each time: a terminal changes its size. */
+  look(): Look;
+  out(text: string): void;
+  err(text: string): void;
+  /** Takes the place of what was shown before, on a terminal; elsewhere it comes after it. */
+  redraw(text: string): void;
+}
+
+/** From arguments to exit code. */
+export async function runProgram(world: Surroundings): Promise<ExitCode> {
+  try {
+    const asked = parsed(world.args, COMMANDS);
+    if (asked.kind === 'run') return await carriedOut(asked, world);
+    world.out(asked.kind === 'version' ? versionText : asked.command ? commandHelp(asked.command) : helpText(COMMANDS));
+    return EXIT.ok;
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    world.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : ''}`);
+    return isUsage ? EXIT.usage : EXIT.failed;
+  }
+}
+
+async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> {
+  const { command, names, values, format } = asked;
+  let cluster: Promise<Cluster> | undefined;
+  const request: Request = {
+    names,
+    values,
+    clock: world.clock,
+    connect: () => (cluster ??= clusterFor(asked, world)),
+  };
+  if (values['watch']) return watching({ asked, request, world });
+  const answer = await command.run(request);
+  world.out(textOf(answer, format, world.look()));
+  return answer.exitCode ?? EXIT.ok;
+}
+
+async function clusterFor({ values }: Asked, { env, home }: Surroundings): Promise<Cluster> {
+  const { kubeconfig, context, namespace } = values as Readonly<Record<string, string | undefined>>;
+  const read = readEnv(processEnv, env);
+  const usual = join(home, '.kube', 'config');
+  const paths = kubeconfig || read.KUBECONFIG || (existsSync(usual) ? usual : '');
+  const { transport } = await connect({ ...read, KUBECONFIG: paths, context }, userAgent('kubectl'));
+  return { transport, namespace: namespace ?? NAMESPACE };
+}

@@ -1,0 +1,39 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import type { Command } from '../command.ts';
+import { inspect } from '../inspect.ts';
+import { timeValue } from '../values.ts';
+import { statusLines } from './lines.ts';
+import { type FleetStatus, type Reasoned, statusOf } from './status.ts';
+
+export const status: Command = {
+  name: 'status',
+  takes: '',
+  summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
+  details: `Each line has a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
+When it may be over is counted from what the nodes' last updates took and from how many may be updated at once.`,
+  options: { watch: { type: 'boolean', short: 'w', help: 'show it again and again, until Ctrl-C' } },
+  most: 0,
+  async run({ clock, connect }) {
+    const seen = statusOf(await inspect(await connect(), clock.now()));
+    return { value: statusValue(seen), lines: (look) => statusLines(seen, look) };
+  },
+};
+
+function statusValue({ now, pace, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
+  const { typicalMs, endsAt, ...counts } = pace;
+  return {
+    at: rfc3339(now),
+    ...rest,
+    policies: policies.map(({ name, ...policy }) => ({ name: name ?? null, ...policy })),
+    needsYou: needsYou.map(reasonedValue),
+    updating: updating.map((one) => ({ ...one, since: timeValue(one.since) })),
+    waiting: waiting.map(reasonedValue),
+    pace: {
+      ...counts,
+      typicalSeconds: typicalMs === undefined ? undefined : Math.round(typicalMs / 1000),
+      endsAt: timeValue(endsAt),
+    },
+  };
+}
+
+const reasonedValue = (one: Reasoned): object => ({ ...one, since: timeValue(one.since), until: timeValue(one.until) });

@@ -1,0 +1,76 @@
+import {
+  isActive,
+  type NodeInfo,
+  nodeInfos,
+  type NodeView,
+  type ShadowView,
+  type Snapshot,
+} from '../../controller/plan/snapshot.ts';
+import type { Verdict } from '../../controller/plan/verdict.ts';
+import type { Status } from '../../shadow/model.ts';
+
+/** How a node stands. `unreported`: no agent has said anything of it yet. */
+export const STANDINGS = ['upToDate', 'updating', 'waiting', 'failed', 'unreported'] as const;
+export type Standing = (typeof STANDINGS)[number];
+
+/** What a node that is being updated is at. */
+export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'returning'] as const;
+export type Step = (typeof STEPS)[number];
+
+/** A managed node with what the plan says of it. */
+export interface Member {
+  readonly info: NodeInfo;
+  readonly verdict: Verdict;
+  readonly standing: Standing;
+  /** Undefined for a node that is not being updated. */
+  readonly step: Step | undefined;
+}
+
+/** The managed nodes, by name. */
+export function membersOf(snapshot: Snapshot, verdicts: readonly Verdict[]): readonly Member[] {
+  const infos = new Map(nodeInfos(snapshot).map((info) => [info.node.name, info]));
+  return verdicts.flatMap((verdict) => {
+    const info = infos.get(verdict.node);
+    if (!info) return [];
+    const standing = standingOf(info, verdict);
+    const { shadow } = info;
+    return { info, verdict, standing, step: standing === 'updating' && shadow ? stepOf(info.node, shadow) : undefined };
+  });
+}
+
+function standingOf({ shadow }: NodeInfo, { reason }: Verdict): Standing {
+  const { status } = shadow ?? {};
+  if (!shadow || !status) return 'unreported';
+  if (reason === 'NotReturned' || reason === 'SoakFailed') return 'failed';
+  if (isActive(shadow)) return 'updating';
+  if (status.current_version === status.target_version) return 'upToDate';
+  return hasFailed(status) ? 'failed' : 'waiting';
+}
+
+/** Its last update, or one to the version that it is offered. */
+const hasFailed = ({ crash_count: crashes, failed_versions: versions, target_version: target }: Status): boolean =>
+  crashes > 0 || versions?.includes(target) === true;
+
+function stepOf(node: NodeView, { spec, status }: ShadowView): Step {
+  const reached = status?.current_state;
+  if (spec.state === 'Idle' || reached === 'ErrorReset') return 'returning';
+  if (spec.state === 'StagedAndPerformedUpdate') return reached === spec.state ? 'staged' : 'staging';
+  if (spec.state === 'MonitoringUpdate' || reached === 'RebootedIntoUpdate') return 'soaking';
+  return isGoingDown(node, status) ? 'rebooting' : 'draining';
+}
+
+/** Its pods are gone, or the host was asked to reboot. */
+const isGoingDown = ({ marks }: NodeView, status: Status | undefined): boolean =>
+  marks?.drained !== undefined || status?.reboot?.requested_at != null;
+
+/** Members that are alike in something, in their order. */
+export function partition<K>(members: readonly Member[], by: (member: Member) => K): Map<K, Member[]> {
+  const parts = new Map<K, Member[]>();
+  for (const member of members) {
+    const key = by(member);
+    const part = parts.get(key);
+    if (part) part.push(member);
+    else parts.set(key, [member]);
+  }
+  return parts;
+}

@@ -1,0 +1,77 @@
+import type { Reason } from '../../controller/plan/verdict.ts';
+import { concurrency } from '../../policy/quantity.ts';
+import type { Inspection } from '../inspect.ts';
+import { type Member, partition } from './fleet.ts';
+
+/** How fast the rollout goes, and when it would be over at that pace. */
+export interface Pace {
+  /** Updates that were finished within the last hour. */
+  readonly finishedLastHour: number;
+  /** What an update takes, milliseconds: the median of the nodes' last ones; undefined where none is known. */
+  readonly typicalMs: number | undefined;
+  /** Nodes that are being updated, or will be without anybody's doing. */
+  readonly left: number;
+  /** Nodes with an update on offer that do not start before somebody does something. */
+  readonly stuck: number;
+  /** Milliseconds since the Unix epoch; undefined where nobody can tell. */
+  readonly endsAt: number | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+
+export function paceOf(members: readonly Member[], { snapshot, plan, now }: Inspection): Pace {
+  const finished = members.filter(({ info }) => (info.shadow?.finishedAt ?? -Infinity) > now - HOUR_MS);
+  const ahead = members.filter(isAhead);
+  const left = ahead.filter(goesByItself);
+  const typicalMs = medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? []));
+  const endsAt = typicalMs === undefined ? undefined : endOf(left, { typicalMs, members, snapshot, plan, now });
+  return { finishedLastHour: finished.length, typicalMs, left: left.length, stuck: ahead.length - left.length, endsAt };
+}
+
+const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
+
+/** Reasons that time, or other nodes, end. */
+const BY_ITSELF: ReadonlySet<Reason> = new Set<Reason>([
+  'Updating',
+  'WaitingForSlot',
+  'ZoneBusy',
+  'Unproven',
+  'WaitingForPolicy',
+  'OutsideWindow',
+  'Pausing',
+  'Frozen',
+  'BackingOff',
+]);
+
+const goesByItself = ({ verdict }: Member): boolean => BY_ITSELF.has(verdict.reason);
+
+function medianOf(durations: readonly number[]): number | undefined {
+  return durations.toSorted((a, b) => a - b)[durations.length >> 1];
+}
+
+interface Known extends Pick<Inspection, 'snapshot' | 'plan' | 'now'> {
+  readonly typicalMs: number;
+  readonly members: readonly Member[];
+}
+
+/**
+ * Under each policy its nodes go as many at a time as its budget, and that over all, allows. Windows, zones and proof that take turns make it
+ * later.
+ */
+function endOf(left: readonly Member[], { typicalMs, members, snapshot, plan, now }: Known): number | undefined {
+  if (left.length === 0) return undefined;
+  const over = Math.max(1, plan.budget.capacity);
+  const ruled = partition(members, ({ verdict }) => verdict.policy);
+  const ends = [...partition(left, ({ verdict }) => verdict.policy)].map(([name, those]) => {
+    const quantity = snapshot.policies.find(({ policy }) => policy.name === name);
+    const own = quantity?.kind === 'valid' ? quantity.policy.maxConcurrent : undefined;
+    const atOnce = own ? Math.min(over, concurrency(own, ruled.get(name)?.length ?? 0)) : 1;
+    return beginOf(those, now) + Math.ceil(those.length / Math.max(1, atOnce)) * typicalMs;
+  });
+  return Math.max(...ends, now + Math.ceil(left.length / over) * typicalMs);
+}
+
+/** Where all of them wait for a time, nothing begins before the first of these. */
+function beginOf(members: readonly Member[], now: number): number {
+  return Math.max(now, Math.min(...members.map(({ verdict }) => verdict.until ?? now)));
+}

@@ -1,0 +1,178 @@
+import type { Halted } from '../../controller/plan/releases.ts';
+import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
+import type { Inspection } from '../inspect.ts';
+import { type Member, membersOf, partition, type Standing, STANDINGS, type Step } from './fleet.ts';
+import { type Pace, paceOf } from './pace.ts';
+
+/** The whole fleet at one moment. */
+export interface FleetStatus {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly paused: boolean;
+  readonly notKnown: readonly string[];
+  readonly counts: Counts;
+  /** Each with its zones, where its nodes are in several. The last is that of the controller's variables. */
+  readonly policies: readonly PolicyStatus[];
+  readonly families: readonly FamilyStatus[];
+  readonly halted: readonly Halted[];
+  /** What only a person ends. */
+  readonly needsYou: readonly Reasoned[];
+  readonly updating: readonly Updating[];
+  readonly waiting: readonly Reasoned[];
+  readonly pace: Pace;
+}
+
+export type Counts = Readonly<Record<Standing, number>> & { readonly nodes: number };
+
+export interface PolicyStatus {
+  /** Undefined for the controller's variables. */
+  readonly name: string | undefined;
+  readonly counts: Counts;
+  /** What it is at, and whether a release is halted under it; undefined for the variables. */
+  readonly progressing: string | undefined;
+  readonly halted: string | undefined;
+  readonly zones: readonly { readonly name: string; readonly counts: Counts }[];
+}
+
+/** Nodes of one variant and architecture. */
+export interface FamilyStatus {
+  readonly name: string;
+  readonly counts: Counts;
+  /** What its nodes run, and what they are offered. */
+  readonly runs: readonly string[];
+  readonly offered: readonly string[];
+}
+
+/** Nodes of which there is the same to say. */
+export interface Reasoned {
+  readonly reason: Reason;
+  readonly policy: string | undefined;
+  /** Of the first of them. */
+  readonly message: string;
+  readonly nodes: readonly string[];
+  /** The earliest, milliseconds since the Unix epoch. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+export interface Updating {
+  readonly node: string;
+  readonly step: Step;
+  readonly version: string | undefined;
+  /** When its update began, where the Lease says. */
+  readonly since: number | undefined;
+  readonly podsLeft: number | undefined;
+  readonly blockedBy: readonly string[];
+}
+
+export function statusOf(seen: Inspection): FleetStatus {
+  const { snapshot, plan, unknown, now } = seen;
+  const members = membersOf(snapshot, plan.verdicts);
+  const troubled = members.filter(({ verdict }) => NEEDS_YOU.has(verdict.reason));
+  const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !NEEDS_YOU.has(verdict.reason));
+  return {
+    now,
+    paused: snapshot.paused,
+    notKnown: unknown,
+    counts: countOf(members),
+    policies: policiesOf(members, seen),
+    families: familiesOf(members),
+    halted: plan.halted,
+    needsYou: grouped(troubled),
+    updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step) : [])),
+    waiting: grouped(idle),
+    pace: paceOf(members, seen),
+  };
+}
+
+/** Verdicts that end only by what somebody does, the most urgent first. */
+const URGENCY: readonly Reason[] = [
+  'NotReturned',
+  'SoakFailed',
+  'ProgressDeadlineExceeded',
+  'RolloutHalted',
+  'DrainBlocked',
+  'PolicyInvalid',
+  'PolicyConflict',
+  'WriteRefused',
+  'AgentSilent',
+  'AgentMissing',
+  'ShadowNotOwned',
+];
+const NEEDS_YOU: ReadonlySet<Reason> = new Set(URGENCY);
+const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
+
+function countOf(members: readonly Member[]): Counts {
+  const counts = Object.fromEntries(STANDINGS.map((standing) => [standing, 0])) as Record<Standing, number>;
+  for (const { standing } of members) counts[standing] += 1;
+  return { nodes: members.length, ...counts };
+}
+
+function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection): readonly PolicyStatus[] {
+  const ruled = partition(members, ({ verdict }) => verdict.policy);
+  return snapshot.policies.flatMap(({ kind, policy }) => {
+    const own = ruled.get(policy.name) ?? [];
+    if (policy.name === undefined && own.length === 0) return [];
+    const report = plan.policies.find(({ name }) => name === policy.name);
+    return {
+      name: policy.name,
+      counts: countOf(own),
+      progressing: report && (report.accepted.status === 'True' ? report.progressing : report.accepted).message,
+      halted: report?.halted.status === 'True' ? report.halted.message : undefined,
+      zones: zonesOf(own, kind === 'valid' ? policy.zones.key : undefined),
+    };
+  });
+}
+
+function zonesOf(members: readonly Member[], key = 'topology.kubernetes.io/zone'): PolicyStatus['zones'] {
+  const zones = partition(members, ({ info }) => info.node.labels[key]);
+  if (zones.size < 2) return [];
+  const named = [...zones].map(([name = 'without a zone', those]) => ({ name, counts: countOf(those) }));
+  return named.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
+  const families = partition(members, ({ info }) => info.node.family);
+  const stated = [...families].map(([name, those]) => {
+    const statuses = those.flatMap(({ info }) => info.shadow?.status ?? []);
+    const versions = (of: (status: (typeof statuses)[number]) => string) => [...new Set(statuses.map(of))].toSorted();
+    const [runs, offered] = [versions((one) => one.current_version), versions((one) => one.target_version)];
+    return { name, counts: countOf(those), runs, offered };
+  });
+  return stated.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Those of the same verdict under the same policy, together. */
+function grouped(members: readonly Member[]): readonly Reasoned[] {
+  const groups = partition(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
+  const said = [...groups.values()].map((those) => reasoned(those.map(({ verdict }) => verdict)));
+  return said.flat().toSorted((a, b) => URGENCY.indexOf(a.reason) - URGENCY.indexOf(b.reason));
+}
+
+function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
+  const [first] = verdicts;
+  if (!first) return [];
+  const { reason, policy, message } = first;
+  const since = earliest(verdicts.map((verdict) => verdict.since));
+  const until = earliest(verdicts.map((verdict) => verdict.until));
+  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), since, until }];
+}
+
+/** Of the times that somebody knows. */
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  let first = Infinity;
+  for (const time of times) if (time !== undefined && time > 0 && time < first) first = time;
+  return first === Infinity ? undefined : first;
+}
+
+function updatingOf({ info: { node, shadow, slot } }: Member, step: Step): Updating {
+  const drain = step === 'draining' ? shadow?.status?.drain : undefined;
+  return {
+    node: node.name,
+    step,
+    version: shadow?.spec.version ?? undefined,
+    since: slot?.since,
+    podsLeft: drain?.pods_left,
+    blockedBy: drain?.blocked_by ?? [],
+  };
+}

@@ -1,0 +1,43 @@
+import type { Asked } from './arguments.ts';
+import { EXIT, type ExitCode, type Request } from './command.ts';
+import { explained } from './errors.ts';
+import { paint } from './look.ts';
+import { textOf } from './output.ts';
+import type { Surroundings } from './program.ts';
+
+/** The shortest time between two looks, milliseconds. */
+const PAUSE_MS = 2000;
+/** A large fleet is looked at less often: no more than this share of the time is spent reading it. */
+const SHARE = 0.1;
+
+interface Watched {
+  readonly asked: Asked;
+  readonly request: Request;
+  readonly world: Surroundings;
+}
+
+/** Asks again and again, until the signal aborts. What was seen last stays on view while the cluster does not answer. */
+export async function watching({ asked: { command, format }, request, world }: Watched): Promise<ExitCode> {
+  const { clock, signal } = world;
+  let shown = '';
+  let begun = clock.monotonic();
+  // The first answer tells whether what was asked for can be at all.
+  let answer = await command.run(request);
+  let failure: unknown;
+  for (;;) {
+    const took = clock.monotonic() - begun;
+    const look = world.look();
+    const trouble = failure === undefined ? '' : `${paint(look, 'bad', explained(failure))}\n`;
+    const text = textOf(answer, format, look) + trouble;
+    if (text !== shown) world.redraw(text);
+    shown = text;
+    await clock.sleep(Math.max(PAUSE_MS, took / SHARE), signal).catch(() => undefined);
+    if (signal.aborted) return EXIT.ok;
+    begun = clock.monotonic();
+    failure = undefined;
+    answer = await command.run(request).catch((error: unknown) => {
+      failure = error;
+      return answer;
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ADMIN } from '../../sim/cluster/cluster.ts';
+import { type Servable, type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
+import { folder } from '../folder.ts';
+import { inTime, until } from '../in-time.ts';
+
+export const PROGRAM = fileURLToPath(new URL('../../build/kubectl-brupop.mjs', import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The Node that runs it. */
+  readonly node?: string;
+}
+
+/** `kubectl brupop` as a user starts it: a process of its own, to its exit code. */
+export async function brupop(args: readonly string[], { env = {}, node = process.execPath }: RunOptions = {}) {
+  const child = spawn(node, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...env } });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()));
+  const [code] = (await inTime(`the end of ${args.join(' ')}`, once(child, 'close'))) as [number | null];
+  return { code, ...said } satisfies Outcome;
+}
+
+/** A cluster that is reached over HTTPS with a kubeconfig. */
+export class Reached {
+  readonly #served: ServedCluster;
+
+  private constructor(served: ServedCluster) {
+    this.#served = served;
+  }
+
+  static async of(cluster: Servable): Promise<Reached> {
+    return new Reached(await serveCluster(cluster));
+  }
+
+  async kubeconfig(identity: Parameters<ServedCluster['kubeconfig']>[0] = ADMIN, name = 'config'): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, this.#served.kubeconfig(identity));
+    return path;
+  }
+
+  async run(...args: readonly string[]): Promise<Outcome> {
+    return brupop(args, { env: { KUBECONFIG: await this.kubeconfig() } });
+  }
+
+  /** One that does not end by itself. */
+  async start(...args: readonly string[]) {
+    return new Running(args, await this.kubeconfig());
+  }
+
+  /** What `-o json` gives. */
+  async json<T>(...args: readonly string[]): Promise<T> {
+    const { code, out, err } = await this.run(...args, '-o', 'json');
+    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`);
+    return JSON.parse(out) as T;
+  }
+
+  close(): Promise<void> {
+    return this.#served.close();
+  }
+}
+
+class Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown[]>;
+  out = '';
+
+  constructor(args: readonly string[], kubeconfig: string) {
+    const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: kubeconfig };
+    this.child = spawn(process.execPath, [PROGRAM, ...args], { env });
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.out += chunk.toString()));
+    this.ended = once(this.child, 'exit');
+  }
+
+  said(text: string): Promise<void> {
+    return until(`"${text}" on its output`, () => this.out.includes(text));
+  }
+}
