@@ -36,7 +36,8 @@ export function commandCarriedOut(
   const regarding = referenceTo(shadow, namespace);
   if (command.kind === 'set-spec') return updateEnded(shadow, regarding, tookMs(command, now));
   if (command.kind === 'start') {
-    const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started`;
+    const asked = command.askedBy === undefined ? '' : `, asked for by ${command.askedBy}`;
+    const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started${asked}`;
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
   }
   if (command.kind === 'call-off') {

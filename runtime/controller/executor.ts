@@ -2,6 +2,7 @@ import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { adopt } from './actions/adoption.ts';
+import { forget } from './actions/requests.ts';
 import type { ActionPorts, Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { disown, releaseNode, rescue } from './actions/release.ts';
@@ -157,6 +158,7 @@ export class Executor {
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
     if (command.kind === 'disown') return disown(ports, command.node, signal);
     if (command.kind === 'adopt') return adopt(ports, command.node, signal);
+    if (command.kind === 'forget') return forget(ports, command.node, signal);
     const { shadow, uid, resourceVersion } = command;
     await ports.shadows.delete(shadow, { uid, resourceVersion }, signal);
     return 'done';

@@ -1,5 +1,6 @@
 import type { Node, Pod, ShadowObject } from '../kube/objects.ts';
 import { instantOf } from '../lib/clock.ts';
+import { shortened } from '../lib/parts.ts';
 import { readMarks } from '../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../marks/names.ts';
 import {
@@ -9,7 +10,9 @@ import {
   LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
   MANAGED_LABEL_VALUE,
+  RETRY_ANNOTATION,
   shadowName,
+  UPDATE_NOW_ANNOTATION,
 } from '../shadow/names.ts';
 import { ownersOf } from '../shadow/owner.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
@@ -74,14 +77,23 @@ export function viewOfNode(node: Node, texts = new SharedTexts()): NodeFacts {
 }
 
 /** What labels and annotations say of it. */
-function decidedOn(node: Node): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'unreleased'> {
+function decidedOn(node: Node): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased'> {
   const { labels, annotations } = node.metadata;
   return {
     managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
     joinable: annotations?.[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
     held: annotations?.[HOLD_ANNOTATION] !== undefined,
+    askedBy: askerOf(annotations?.[UPDATE_NOW_ANNOTATION]),
+    retryOf: annotations?.[RETRY_ANNOTATION],
     unreleased: annotations?.[UNRELEASED_ANNOTATION],
   };
+}
+
+/** Bytes of a name that goes into Events: anybody may write an annotation of any length. */
+const LONGEST_ASKER = 128;
+
+function askerOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : shortened(text.trim() || 'somebody', LONGEST_ASKER);
 }
 
 function isBottlerocket({ status }: Node): boolean {

@@ -88,6 +88,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   rescue: 'the end of its update',
   disown: 'the change of its marks',
   adopt: 'its label',
+  forget: 'the removal of what was asked for on it',
   'delete-shadow': 'the deletion of its shadow',
   'set-condition': 'its condition',
 };

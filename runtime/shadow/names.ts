@@ -36,6 +36,10 @@ export const TOKEN_AUDIENCE = 'brupop-apiserver';
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;
 /** On a node: no update starts, and the cordon stays when a running one ends. */
 export const HOLD_ANNOTATION = `${GROUP}/hold`;
+/** On a node: its update comes next under its policy, also outside of the windows (rule P9). The value says who asks, in his own words. */
+export const UPDATE_NOW_ANNOTATION = `${GROUP}/update-now`;
+/** On a node: the pause after this failure is over (rule P9). The value is the `state_transition_failure_timestamp` of the failure. */
+export const RETRY_ANNOTATION = `${GROUP}/retry`;
 
 /** On a node: it was decided whether the node is managed, so it is not labelled again. */
 export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;

@@ -143,7 +143,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'does not put those that failed last',
     file: ORDER,
-    find: 'a.crashes - b.crashes || a.createdAt - b.createdAt',
+    find: 'rankOf(a) - rankOf(b) || a.createdAt - b.createdAt',
     replace: 'a.createdAt - b.createdAt',
     tests: PROPERTIES,
   },

@@ -3,6 +3,7 @@ import { failureMutants } from './failures.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
+import { requestMutants } from './requests.ts';
 import { slotMutants } from './slots.ts';
 
 /** The order of writes, and what each must have looked at: what no test of one process alone holds. */
@@ -12,4 +13,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...bootMutants,
   ...failureMutants,
   ...policyMutants,
+  ...requestMutants,
 ];

@@ -18,6 +18,8 @@ export type Command =
   | { readonly kind: 'disown'; readonly node: string }
   /** Labels the node for updates, where nobody has decided about it yet, and remembers that. */
   | { readonly kind: 'adopt'; readonly node: string }
+  /** Removes from the node what somebody has asked for: it has begun, or there is nothing to begin (rule P9). */
+  | { readonly kind: 'forget'; readonly node: string }
   /** The node is no longer managed. */
   | {
       readonly kind: 'delete-shadow';
@@ -49,6 +51,8 @@ export interface Start {
   readonly nodeUid: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
+  /** Who asked for it to come next, in his own words. */
+  readonly askedBy?: string;
 }
 
 /** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */

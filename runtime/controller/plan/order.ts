@@ -8,21 +8,25 @@ export interface Candidate {
   readonly shadow: ShadowView;
   readonly version: string;
   readonly crashes: number;
+  /** Somebody has asked for it to come next. */
+  readonly isAsked: boolean;
   /** When its node was created: of thousands that are sorted, it is looked up once each. */
   readonly createdAt: number;
 }
 
 /**
- * Offers a place to the candidates of one policy in their turn: the fewest failures (`crash_count`) first, then those of the zone that is
- * being worked on, or where zones are not limited of the one with the fewest updates under way, then the oldest node, then by name. What
- * starts meanwhile counts, and so does who waits for a place only.
+ * Offers a place to the candidates of one policy in their turn: those that somebody has asked for first, then the fewest failures
+ * (`crash_count`), then those of the zone that is being worked on, or where zones are not limited of the one with the fewest updates under
+ * way, then the oldest node, then by name. What starts meanwhile counts, and so does who waits for a place only.
  * @param candidates by name
  * @param offer returns whether the candidate waits for a place
  */
 export function inTurn(candidates: readonly Candidate[], zones: Zones, offer: Offer): void {
-  const sorted = candidates.toSorted((a, b) => a.crashes - b.crashes || a.createdAt - b.createdAt);
-  for (const alike of Map.groupBy(sorted, ({ crashes }) => crashes).values()) zoneByZone(alike, zones, offer);
+  const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || a.createdAt - b.createdAt);
+  for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, zones, offer);
 }
+
+const rankOf = ({ isAsked, crashes }: Candidate): number => (isAsked ? -1 : crashes);
 
 type Offer = (candidate: Candidate) => boolean;
 

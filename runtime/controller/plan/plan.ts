@@ -7,7 +7,7 @@ import { Families } from './families.ts';
 import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
 import { type Group, Groups } from './groups.ts';
 import { assess, type AssessedNode } from './health.ts';
-import { calledOff, progress } from './machine.ts';
+import { calledOff, progress, startable } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { Halted, PolicyRelease } from './releases.ts';
 import { type PolicyReport, reportOn, reportOnLost } from './report.ts';
@@ -137,7 +137,7 @@ function withoutConditions(
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const steps = upkeep(fleet, stops, rfc3339(now));
   const writes = [...withheld.due(steps), ...starts.commands];
-  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, settings)];
+  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, settings), ...answered(fleet)];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
@@ -195,6 +195,16 @@ function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Co
   if (!labelNodes) return [];
   const joining = fleet.filter(({ node }) => node.joinable).slice(0, ADOPTIONS);
   return joining.map(({ node }) => ({ kind: 'adopt', node: node.name }));
+}
+
+/** What was asked for on a node and has begun, or has nothing to begin (rule P9). Where there are marks, other writes to the node come first. */
+function answered(fleet: readonly AssessedNode[]): Command[] {
+  const over = fleet.filter(({ node, shadow }) => {
+    const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
+    if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
+    return shadow.spec.state !== 'Idle' || startable(shadow) === undefined;
+  });
+  return over.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }
 
 /** A release writes to the node alone, so that a bump of the shadow need not wait for it. */

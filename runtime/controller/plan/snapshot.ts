@@ -89,6 +89,10 @@ export interface NodeView {
   readonly joinable: boolean;
   /** Bears the annotation `hold`. */
   readonly held: boolean;
+  /** Who asks for its update next and at once, in his own words; undefined where nobody does. */
+  readonly askedBy?: string | undefined;
+  /** `state_transition_failure_timestamp` of the failure after which it need not pause any longer. */
+  readonly retryOf?: string | undefined;
   readonly unschedulable: boolean;
   readonly ready: boolean;
   /**

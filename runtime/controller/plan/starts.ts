@@ -68,7 +68,7 @@ class Round {
     const kept = isCleanedUp(info, candidate.shadow) ? finding : (finding ?? CLEANING_UP);
     if (kept) this.#findings.set(info.node.uid, kept);
     else if (!group) return;
-    else if (info.node.name === this.#keeper.settings.ownNode) this.#own = { candidate, group };
+    else if (info.node.name === this.#keeper.settings.ownNode && !candidate.isAsked) this.#own = { candidate, group };
     else this.#enqueue({ candidate, group });
   }
 
@@ -143,7 +143,8 @@ function candidateOf(info: AssessedNode): Candidate | undefined {
   const { node, shadow, health } = info;
   const version = shadow && startable(shadow);
   if (!shadow || version === undefined || health.agentSilent || health.notReturned) return undefined;
-  return { info, shadow, version, crashes: shadow.status?.crash_count ?? 0, createdAt: node.createdAt };
+  const crashes = shadow.status?.crash_count ?? 0;
+  return { info, shadow, version, crashes, isAsked: node.askedBy !== undefined, createdAt: node.createdAt };
 }
 
 /** Its last update has been cleaned up after, and its last start is not in doubt. */
@@ -162,5 +163,6 @@ function startOf({ info: { node }, shadow, version }: Candidate, now: number): S
     shadow: shadow.name,
     resourceVersion: shadow.resourceVersion,
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
+    ...(node.askedBy !== undefined && { askedBy: node.askedBy }),
   };
 }

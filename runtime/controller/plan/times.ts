@@ -37,9 +37,9 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
 /** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */
 export function notYet(on: OnNode, group: Group, times: Times): GateResult {
   const { shadow } = on;
-  const window = windowOf(group.view);
+  const window = windowFor(on, group);
   const finding =
-    backingOff(shadow, times.now) ?? refusedLately(shadow, times) ?? (window && outsideWindow(shadow, window));
+    backingOff(on, times.now) ?? refusedLately(shadow, times) ?? (window && outsideWindow(shadow, window));
   if (finding) return stopped(finding);
   const closing = window ? beforeClosing(on, { ...times, window, group }) : PASS;
   if (closing.finding || group.pausesUntil <= times.now) return closing;
@@ -48,17 +48,21 @@ export function notYet(on: OnNode, group: Group, times: Times): GateResult {
   return { finding: pausing, changesAt: Math.min(until, closing.changesAt) };
 }
 
-const windowOf = (view: Group['view']): WindowState | undefined => (view.kind === 'valid' ? view.window : undefined);
+/** None for a node that somebody has asked for: he has chosen the time (rule P9). */
+function windowFor({ node }: OnNode, { view }: Group): WindowState | undefined {
+  return view.kind === 'valid' && node.askedBy === undefined ? view.window : undefined;
+}
 
 const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MINUTES = 1440;
 
 /**
  * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
- * failed.
+ * failed, and none after the failure that somebody has named on the node: the next failure is another one (rule P9).
  */
-function backingOff({ status, failedAt }: ShadowView, now: number): Finding | undefined {
+function backingOff({ node, shadow: { status, failedAt } }: OnNode, now: number): Finding | undefined {
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
+  if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
   const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
   if (until <= now) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);

@@ -126,6 +126,9 @@ const diceFor = (stands: Standing) =>
     drained: fc.boolean(),
     runs: version,
     said: fc.constantFrom(undefined, undefined, undefined, 'NotReturned', 'SoakFailed'),
+    /** Somebody has asked for its update, or for an end of its pause. */
+    asked: rarely,
+    retried: fc.nat(4).map((dice) => dice === 4),
     pool: fc.constantFrom(...POOLS),
     zone: fc.constantFrom(undefined, 'z0', 'z1', 'z2'),
     age: fc.nat(2),
@@ -147,7 +150,8 @@ export const member = (name: string): fc.Arbitrary<Member> =>
     };
   });
 
-function nodeOf(name: string, { troubles: has, changed, lag, drained, runs, pool, zone, age }: Dice): NodeView {
+function nodeOf(name: string, dice: Dice): NodeView {
+  const { troubles: has, changed, lag, drained, runs, pool, zone, age, asked: isAsked, retried } = dice;
   return node(name, {
     labels: { pool, ...(zone !== undefined && { [ZONE]: zone }) },
     createdAt: minutes(-30_000 - age),
@@ -161,6 +165,8 @@ function nodeOf(name: string, { troubles: has, changed, lag, drained, runs, pool
     marks: has.has('marked') ? (drained ? DRAINED : MARKS) : undefined,
     version: runs,
     ...(has.has('other') && { family: 'other' }),
+    ...(isAsked && { askedBy: 'ann' }),
+    ...(retried && { retryOf: statedOf(dice) }),
   });
 }
 

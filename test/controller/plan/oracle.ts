@@ -63,9 +63,12 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
     (facts) => disturbed(facts).every(({ rules }) => rules?.paused === false),
   ],
   [
-    'nothing starts outside the windows of its policy',
+    'nothing starts outside the windows of its policy, but what somebody has asked for',
     ({ starts }) =>
-      starts.every(({ ruler: { window }, shadow }) => window!.open || shadow.offeredAt! <= window!.triggeredAt!),
+      starts.every(
+        ({ ruler: { window }, shadow, node }) =>
+          node.askedBy !== undefined || window!.open || shadow.offeredAt! <= window!.triggeredAt!,
+      ),
   ],
   [
     'nothing starts before the pause after the last update is over',

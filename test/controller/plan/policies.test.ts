@@ -19,7 +19,7 @@ import {
   updated,
   type World,
 } from './fleet.ts';
-import { POOLS, ZONE } from './members.ts';
+import { POOLS, rarely, ZONE } from './members.ts';
 import { faultsOf } from './oracle.ts';
 import { governed } from './policies.ts';
 import { after, amount, policy, seen } from './worlds.ts';
@@ -58,6 +58,7 @@ interface Placed {
   readonly zone: string | undefined;
   readonly age: number;
   readonly crashes: number;
+  readonly isAsked: boolean;
 }
 
 const placed: fc.Arbitrary<Placed> = fc.record({
@@ -66,6 +67,7 @@ const placed: fc.Arbitrary<Placed> = fc.record({
   zone: fc.constantFrom(undefined, 'z0', 'z1', 'z2'),
   age: fc.nat(3),
   crashes: fc.constantFrom(0, 0, 0, 1, 2),
+  isAsked: rarely,
 });
 
 const PARTS = { waiting: {}, done: updated, staging } as const;
@@ -74,8 +76,12 @@ function fleetOf(members: readonly Placed[]): World {
   const parts = members.map(({ stands, crashes }) =>
     crashes > 0 && stands === 'waiting' ? failedLongAgo(crashes) : PARTS[stands],
   );
-  const nodes = members.map(({ pool, zone, age }, index) =>
-    node(`n${index}`, { labels: { pool, ...(zone !== undefined && { [ZONE]: zone }) }, createdAt: age }),
+  const nodes = members.map(({ pool, zone, age, isAsked }, index) =>
+    node(`n${index}`, {
+      labels: { pool, ...(zone !== undefined && { [ZONE]: zone }) },
+      createdAt: age,
+      ...(isAsked && { askedBy: 'ann' }),
+    }),
   );
   return fleet(Object.fromEntries(parts.map((one, index) => [`n${index}`, one])), { nodes });
 }
@@ -92,7 +98,7 @@ const pooled = (more: fc.Arbitrary<Partial<UpdatePolicy>>): fc.Arbitrary<readonl
     ),
   );
 
-test('nodes start in their turn: by policy, failures, zone, age and name, as one would choose them one by one', () => {
+test('nodes start in their turn: by policy, what was asked for, failures, zone, age and name, as one would choose them one by one', () => {
   const says = fc.record({
     maxConcurrent: amount,
     zones: fc.constantFrom(1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
@@ -127,10 +133,18 @@ function chosenOneByOne(members: readonly Placed[], policies: readonly PolicyVie
       const isBegun = of.some(({ zone, stands }) => zone === one.zone && stands === 'done');
       const turn = [Number(!zones.has(one.zone)), Number(!isBegun), one.zone ?? ''];
       const underWay = of.filter(({ zone, isBusy }) => isBusy && zone === one.zone).length;
-      return [one.crashes, ...(says.zones.atOnce === Infinity ? [underWay] : turn), one.age, one.name];
+      return [
+        one.isAsked ? -1 : one.crashes,
+        ...(says.zones.atOnce === Infinity ? [underWay] : turn),
+        one.age,
+        one.name,
+      ];
     };
     const [next] = of
-      .filter(({ stands, isBusy, name }) => stands === 'waiting' && !isBusy && (name === rules.ownNode) === isOwn)
+      .filter(
+        ({ stands, isBusy, isAsked, name }) =>
+          stands === 'waiting' && !isBusy && (name === rules.ownNode && !isAsked) === isOwn,
+      )
       .filter(({ zone }) => new Set([...zones, zone]).size <= says.zones.atOnce)
       .toSorted((a, b) => compareKeys(key(a), key(b)));
     if (isFull || !next) return false;

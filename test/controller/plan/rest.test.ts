@@ -31,11 +31,12 @@ const subject = (command: Command): string => ('shadow' in command ? command.sha
 const named = (command: Command): string => `${command.kind} ${subject(command)}`;
 
 /**
- * The same world with nothing in it to clean up after, with nobody who turns to another version or leaves one that others are offered, and
+ * The same world with nothing in it to clean up after, with nobody who asks for anything, who turns to another version or leaves one that others are offered, and
  * with agents that say what failed: a start makes of a failure without a record one of the version that is started on.
  */
 function tidy(snapshot: World): World {
-  const nodes = snapshot.nodes.map((one) => ({ ...one, managed: true, marks: undefined }));
+  const nobody = { askedBy: undefined, retryOf: undefined };
+  const nodes = snapshot.nodes.map((one) => ({ ...one, ...nobody, managed: true, marks: undefined }));
   const shadows = snapshot.shadows.map((one) => (one.status ? { ...one, status: tidied(one.spec, one.status) } : one));
   return { ...snapshot, nodes, shadows, slots: [], silentSince: new Map() };
 }
@@ -97,22 +98,24 @@ describe('a plan that was carried out', () => {
     );
   });
 
-  test('is followed by three more at most', () => {
+  test('is followed by four more at most', () => {
     const unmanaged = node('a', { managed: false, marks: MARKS });
-    const snapshot = fleet({ a: updated, b: {} }, { nodes: [unmanaged, node('b')], slots: [slot('a', 'unknown')] });
+    const nodes = [unmanaged, node('b', { askedBy: 'ann' })];
+    const snapshot = fleet({ a: updated, b: {} }, { nodes, slots: [slot('a', 'unknown')] });
     const silent = { ...snapshot, silentSince: new Map([['a', NOW]]) };
     const kinds = rounds(silent, POLICY).map(({ commands }) => commands.map(({ kind }) => kind));
     expect(kinds).toEqual(LONGEST_CLEANUP);
   });
 });
 
-const LONGEST_CLEANUP = [['delete-shadow'], ['release', 'bump'], ['free'], ['start']];
+const LONGEST_CLEANUP = [['delete-shadow'], ['release', 'bump'], ['free'], ['start'], ['forget']];
 
 /** What has to be seen done to an object before a command on it: a slot settles only on a shadow, and on a node, that is left alone. */
 const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][]>>> = {
   bump: ['call-off', 'delete-shadow', 'rescue', 'set-spec'],
   free: ['bump', 'delete-shadow', 'release', 'rescue', 'set-spec'],
   release: ['delete-shadow'],
+  forget: ['start', 'release', 'rescue'],
   'set-spec': ['release'],
   start: ['bump', 'release'],
 };

@@ -50,6 +50,7 @@ const KINDS = [
   'rescue',
   'disown',
   'adopt',
+  'forget',
   'delete-shadow',
   'call-off',
   'set-condition',
@@ -143,6 +144,8 @@ const EFFECTS: Effects = {
   release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
   disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
   adopt: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, joinable: false })),
+  forget: (draft, { node: name }) =>
+    change(draft.nodes, name, (one) => ({ ...one, askedBy: undefined, retryOf: undefined })),
   'delete-shadow': (draft, { shadow: name }) => draft.shadows.delete(name),
   'set-condition': (draft, { shadow: name, conditions }) =>
     change(draft.shadows, name, (one) =>

@@ -1,0 +1,59 @@
+import type { Mutant } from './mutant.ts';
+
+const REQUESTS = ['test/controller/plan/requests.test.ts'];
+const ORDER = 'runtime/controller/plan/order.ts';
+const PLAN = 'runtime/controller/plan/plan.ts';
+const STARTS = 'runtime/controller/plan/starts.ts';
+const TIMES = 'runtime/controller/plan/times.ts';
+
+/** Rule P9: what people ask for on a node. */
+export const requestMutants: readonly Mutant[] = [
+  {
+    rule: 'P9',
+    does: 'keeps a node that somebody asks for within the windows',
+    file: TIMES,
+    find: "view.kind === 'valid' && node.askedBy === undefined ? view.window : undefined",
+    replace: "view.kind === 'valid' ? view.window : undefined",
+    tests: REQUESTS,
+  },
+  {
+    rule: 'P9',
+    does: 'lets a node that somebody asks for wait for its turn',
+    file: ORDER,
+    find: '(isAsked ? -1 : crashes)',
+    replace: 'crashes',
+    tests: REQUESTS,
+  },
+  {
+    rule: 'P9',
+    does: 'ends every pause after a failure that somebody has ended once',
+    file: TIMES,
+    find: 'node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp',
+    replace: 'node.retryOf !== undefined',
+    tests: [...REQUESTS, 'test/controller/requests-of-people.test.ts'],
+  },
+  {
+    rule: 'P9',
+    does: 'takes away what somebody has asked for before it has begun',
+    file: PLAN,
+    find: "return shadow.spec.state !== 'Idle' || startable(shadow) === undefined;",
+    replace: 'return true;',
+    tests: REQUESTS,
+  },
+  {
+    rule: 'P9',
+    does: 'leaves what somebody has asked for where it is',
+    file: PLAN,
+    find: '...adoptions(fleet, settings), ...answered(fleet)];',
+    replace: '...adoptions(fleet, settings)];',
+    tests: REQUESTS,
+  },
+  {
+    rule: 'P9',
+    does: 'keeps the node of the controller last, whoever asks for it',
+    file: STARTS,
+    find: 'this.#keeper.settings.ownNode && !candidate.isAsked)',
+    replace: 'this.#keeper.settings.ownNode)',
+    tests: REQUESTS,
+  },
+];
