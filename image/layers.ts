@@ -58,7 +58,7 @@ async function writeCertificates(from: string, into: string): Promise<void> {
 
 /** The bundles of `build/` with what names the lines of their sources, and files of our own. */
 export async function stagePrograms(build: string, own: OwnFiles, into: string): Promise<void> {
-  const files = ['brupop', 'controller', 'agent', 'apiserver', 'client-node'].flatMap((program) => [
+  const files = ['brupop', 'controller', 'agent', 'agent-updog', 'apiserver', 'client-node'].flatMap((program) => [
     `${program}.mjs`,
     `${program}.mjs.map`,
   ]);

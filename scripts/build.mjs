@@ -11,6 +11,7 @@ import { kubeconfigsOnly } from './client-node.mjs';
 const PROCESSES = {
   controller: 'runtime/controller/main.ts',
   agent: 'runtime/agent/main.ts',
+  'agent-updog': 'runtime/agent/main-updog.ts',
   apiserver: 'runtime/apiserver/main.ts',
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',

@@ -89,6 +89,19 @@ export const agentEnv = {
 
 export type BottlerocketAgentConfig = EnvValues<typeof agentEnv>;
 
+/** Every environment variable of the agent of a host of interface 1.0.0. */
+export const updogAgentEnv = {
+  ...sharedEnv,
+  HOST_ROOT: text({ help: "where the host's root is mounted", default: '/.bottlerocket/rootfs' }),
+} as const;
+
+export type UpdogAgentConfig = EnvValues<typeof updogAgentEnv>;
+
+/** @throws EnvError naming every fault */
+export function readUpdogAgentConfig(source: Readonly<Record<string, string | undefined>>): UpdogAgentConfig {
+  return readEnv(updogAgentEnv, source);
+}
+
 /** @throws EnvError naming every fault */
 export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): BottlerocketAgentConfig {
   return readEnv(agentEnv, source);

@@ -24,6 +24,11 @@ export const IMAGE_PROGRAMS = {
     nodeFlags: AGENT_NODE_FLAGS,
     env: {},
   },
+  'agent-updog': {
+    summary: 'the agent of hosts of interface 1.0.0',
+    nodeFlags: AGENT_NODE_FLAGS,
+    env: {},
+  },
   apiserver: {
     summary: 'acts on the cluster for the agents: shadows, cordons, drains',
     nodeFlags: APISERVER_NODE_FLAGS,

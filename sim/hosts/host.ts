@@ -8,6 +8,7 @@ import type { Releases } from './releases.ts';
 import { route } from './routes.ts';
 import { HostSettings, type UpdateSettings } from './settings.ts';
 import { Slots } from './slots.ts';
+import { HostTools, type ToolEnd } from './tools.ts';
 import { DEFAULT_TIMES, type HostInterval, type HostTimes } from './times.ts';
 import { Updater } from './updater.ts';
 
@@ -70,6 +71,7 @@ export class SimulatedHost {
   readonly #slots: Slots;
   readonly #faults: Faults;
   readonly #machine: Machine;
+  readonly #tools: HostTools;
   readonly #observers = new Set<HostObserver>();
   #server: ApiServer | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -94,6 +96,19 @@ export class SimulatedHost {
       onUp: (boot) => this.#cameUp(boot),
       onDown: () => this.#wentDown(),
     });
+    this.#tools = new HostTools({
+      clock,
+      random,
+      releases: options.releases,
+      faults: this.#faults,
+      machine: this.#machine,
+      slots: this.#slots,
+      times: this.#times,
+      intervals: this.intervals,
+      settings: this.settings,
+      variant,
+      arch,
+    });
   }
 
   /** Boots at once, and lives until the signal aborts. */
@@ -109,6 +124,13 @@ export class SimulatedHost {
   /** The version that runs, or ran last. */
   get version(): string {
     return this.#slots.running;
+  }
+
+  /** The text of the file in its root. */
+  get osRelease(): string {
+    const { version, variant } = this;
+    const name = `Bottlerocket OS ${version} (${variant})`;
+    return `NAME=Bottlerocket\nID=bottlerocket\nPRETTY_NAME="${name}"\nVARIANT_ID=${variant}\nVERSION_ID=${version}\nBUILD_ID=4f1c02f8\n`;
   }
 
   get listening(): boolean {
@@ -172,6 +194,15 @@ export class SimulatedHost {
     const answer = this.#queue.then(() => this.#answerNext(call, server));
     this.#queue = answer;
     return answer;
+  }
+
+  /** Runs one of the host's own programs, by its path and arguments, until it ends or the process is killed. */
+  async run(command: readonly string[], killed: AbortSignal): Promise<ToolEnd> {
+    const { boot } = this;
+    if (!boot) return { exit: undefined, stdout: '', stderr: '' };
+    const name = `${command[0]?.split('/').at(-1)} ${command[1]}`;
+    this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
+    return this.#tools.run(command, AbortSignal.any([killed, boot.signal]));
   }
 
   async #answerNext(call: HostCall, server: ApiServer): Promise<HostAnswer> {

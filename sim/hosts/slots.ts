@@ -7,6 +7,13 @@ interface Slot {
   successful: boolean;
 }
 
+/** @param part number of its first partition */
+function setLine(name: string, part: number, { priority, triesLeft, successful }: Slot): string {
+  const [boot, root, hash] = [part, part + 1, part + 2].map((number) => `/dev/nvme0n1p${number}`);
+  const flags = `priority=${priority} tries_left=${triesLeft} successful=${successful}`;
+  return `Set ${name}:   boot=${boot} root=${root} hash=${hash} ${flags}`;
+}
+
 /** The two system partitions of a host, and what its bootloader makes of them. */
 export class Slots {
   #active: Slot;
@@ -31,15 +38,28 @@ export class Slots {
   }
 
   write(version: string): void {
-    this.#inactive = { version, priority: 0, triesLeft: 0, successful: false };
+    this.#inactive = { version, priority: 0, triesLeft: 1, successful: false };
   }
 
   activate(): void {
-    Object.assign(this.#inactive, { priority: 2, triesLeft: 1 });
+    this.#inactive.priority = 2;
   }
 
   deactivate(): void {
-    Object.assign(this.#inactive, { priority: 0, triesLeft: 0 });
+    this.#inactive.priority = 0;
+  }
+
+  /** Whether what is in the inactive slot is written and has not been tried, and boots next. */
+  get other(): 'other' | 'written' | 'activated' {
+    const { priority, triesLeft, successful } = this.#inactive;
+    if (successful || triesLeft === 0) return 'other';
+    return priority > 0 ? 'activated' : 'written';
+  }
+
+  /** What `signpost status` prints. */
+  get table(): string {
+    const next = this.other === 'activated' ? 'B' : 'A';
+    return `OS disk: /dev/nvme0n1\n${setLine('A', 2, this.#active)}\n${setLine('B', 6, this.#inactive)}\nActive:  Set A\nNext:    Set ${next}\n`;
   }
 
   /**

@@ -4,13 +4,13 @@ import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
 import { reports } from './hand.ts';
 import { seeds, some } from '../random.ts';
-import { World } from './world.ts';
+import { type DriverName, DRIVERS, World } from './world.ts';
 
 /**
- * What becomes of the node: `updated anew` = to what is offered meanwhile, by a second attempt; `at rest` = nothing can be done, and nothing
- * was; `gone` = the host does not come back.
+ * What becomes of the node: `updated anew` = to what is offered meanwhile, by a second attempt; `updated twice` = to that, by a second update;
+ * `at rest` = nothing can be done, and nothing was; `gone` = the host does not come back.
  */
-type Outcome = 'updated' | 'updated anew' | 'at rest' | 'gone' | FailureReason;
+type Outcome = 'updated' | 'updated anew' | 'updated twice' | 'at rest' | 'gone' | FailureReason;
 
 /** When both faults begin: with the request that opens the step. */
 const STEPS = {
@@ -36,7 +36,7 @@ const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome):
 });
 const always = (end: Outcome): Row => row(end, end, end, end);
 
-/** By the fault of the host, and the step in which it begins. What befalls the cluster meanwhile changes nothing. */
+/** By the fault of the host, and the step in which it begins, where its API drives it. What befalls the cluster meanwhile changes nothing. */
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
   refresh: row('at rest', 'updated', 'updated', 'updated'),
@@ -93,6 +93,28 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   hang: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
 };
 
+/** Where updog drives the host, what differs. */
+const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
+  // Each of its commands asks the repository first.
+  'repository-gone': { leave: 'ActivateFailed', drain: 'ActivateFailed' },
+  // It is killed at the deadline, with which the time for the step is over. Nothing is locked then.
+  hang: { offer: 'PrepareFailed', leave: 'updated', drain: 'updated' },
+  // Killed likewise. What an activation did before that is on the disk.
+  'half-open': { prepare: 'PrepareFailed' },
+  // It is told which version to write, whatever came out meanwhile, and whatever it would choose itself.
+  released: { offer: 'updated twice', prepare: 'updated twice' },
+  'torn-settings': always('updated'),
+  downgrade: { prepare: 'at rest' },
+  // Nothing else tells what was written.
+  reworded: { offer: 'HostFailed', prepare: 'HostFailed' },
+  // Nor what somebody else has written over it: the host boots that, and says so.
+  'restaged-by-hand': { ...always('updated anew'), reboot: 'updated', back: 'updated' },
+};
+
+function expectedOf(driver: DriverName, fault: FaultName, isAfresh: boolean): Row {
+  return { ...MATRIX[fault], ...(isAfresh && AFRESH[fault]), ...(driver === 'updog' && UPDOG[fault]) };
+}
+
 type End = () => void;
 
 const answering =
@@ -140,8 +162,8 @@ const LB_WAIT_MS = 500;
 const TIMES = { refreshMs: 200, prepareMs: 2000, activateMs: 100, deactivateMs: 100, rebootMs: 5000, shutdownMs: 1000 };
 
 /** A world that meets the two faults: the host's for as long as it lasts, the cluster's for a minute. */
-function disturbed(step: StepName, fault: FaultName, befall: (world: World) => End): World {
-  const world = new World({ hostTimes: TIMES, times: { lbWaitMs: LB_WAIT_MS } });
+function disturbed(step: StepName, { driver, fault, befall }: Cell): World {
+  const world = new World({ driver, hostTimes: TIMES, times: { lbWaitMs: LB_WAIT_MS } });
   world.operator.drainMs = 1000;
   world.operator.before = (ask) => {
     if (!STEPS[step](world, ask)) return;
@@ -156,7 +178,15 @@ function outcome(world: World): string {
   if (!world.host.boot) return 'gone';
   if (!world.idle || world.operator.node.cordoned) return 'under way';
   if (world.updated) return 'updated';
-  if (reports(world).length > 0 && world.host.version !== '1.38.0') return 'updated anew';
+  return world.host.version === '1.38.0' ? unchanged(world) : otherwise(world);
+}
+
+function otherwise(world: World): string {
+  if (reports(world).length > 0) return 'updated anew';
+  return world.host.version === '1.40.0' ? 'updated twice' : 'at rest';
+}
+
+function unchanged(world: World): string {
   return world.restored ? (world.operator.status.last_failure?.reason ?? 'under way') : 'at rest';
 }
 
@@ -175,9 +205,18 @@ async function final(world: World): Promise<string> {
   return seen;
 }
 
-const rows = Object.entries(MATRIX) as [FaultName, Row][];
-const cells = Object.entries(CLUSTER_FAULTS).flatMap(([cluster, befall]) =>
-  rows.map(([fault, usual]) => ({ cluster, befall, fault, usual })),
+interface Cell {
+  readonly driver: DriverName;
+  readonly cluster: string;
+  readonly befall: (world: World) => End;
+  readonly fault: FaultName;
+}
+
+const faults = Object.keys(MATRIX) as FaultName[];
+const cells: readonly Cell[] = DRIVERS.flatMap((driver) =>
+  Object.entries(CLUSTER_FAULTS).flatMap(([cluster, befall]) =>
+    faults.map((fault) => ({ driver, cluster, befall, fault })),
+  ),
 );
 const [seed = 1] = seeds(1);
 
@@ -192,13 +231,13 @@ const drawn = [
 ];
 
 describe(`two faults (seed ${seed})`, () => {
-  test.each(drawn)('$fault, with $cluster', async ({ cluster, befall, fault, usual }) => {
-    const expected: Row = { ...usual, ...(cluster === 'the shadow deleted' && AFRESH[fault]) };
+  test.each(drawn)('$driver: $fault, with $cluster', async (cell) => {
+    const expected = expectedOf(cell.driver, cell.fault, cell.cluster === 'the shadow deleted');
     const seen: Partial<Record<StepName, string>> = {};
     for (const step of Object.keys(STEPS) as StepName[]) {
-      const world = disturbed(step, fault, befall);
+      const world = disturbed(step, cell);
       seen[step] = await final(world);
-      const failed = !['updated', 'at rest', 'gone'].includes(expected[step]);
+      const failed = !['updated', 'updated twice', 'at rest', 'gone'].includes(expected[step]);
       expect({ step, reports: reports(world).length }).toEqual({ step, reports: failed ? 1 : 0 });
       expect(world.undrainedReboots).toEqual([]);
       expect(world.ends.filter((end) => end !== 'stopped')).toEqual([]);

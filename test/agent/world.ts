@@ -8,19 +8,35 @@ import { unlessAborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
+import { Updog, type UpdogOptions } from '../../runtime/agent/host/updog/updog.ts';
 import type { AgentTimes } from '../../runtime/agent/steps/context.ts';
 import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
+import { InProcessHostPrograms } from '../../sim/hosts/programs.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import { seeded } from '../random.ts';
 import { Operator, type OperatorOptions } from './operator.ts';
 
+export const DRIVERS = ['api', 'updog'] as const;
+export type DriverName = (typeof DRIVERS)[number];
+
+/** What an action of the host's API is for a host of interface 1.0.0. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'refresh-updates': 'updog check-update',
+  'prepare-update': 'updog update-image',
+  'activate-update': 'updog update-apply',
+  'deactivate-update': 'signpost clear-inactive',
+  reboot: 'shutdown -r',
+};
+
 export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly times?: Partial<AgentTimes>;
   readonly hostTimes?: HostOptions['times'];
+  /** What drives the host. @default its API */
+  readonly driver?: DriverName;
   /** The agent's socket is a file mount: dead once the host's API server has restarted. */
   readonly pinned?: boolean;
   /** Puts another driver over that of Bottlerocket. */
@@ -87,7 +103,8 @@ export class World {
 
   /** How often the host was asked to do it, e.g. `prepare-update`. */
   asked(action: string): number {
-    return this.host.requests.get(`POST /actions/${action}`) ?? 0;
+    const name = this.#options.driver === 'updog' ? PROGRAMS[action] : `POST /actions/${action}`;
+    return this.host.requests.get(name ?? '') ?? 0;
   }
 
   /** kill -9. */
@@ -210,13 +227,12 @@ export class World {
   }
 
   #driver(life: Life, agentClock: Clock): HostUpdater {
-    const { clock, host, operator } = this;
+    const { clock, host } = this;
     const real = new InProcessHostTransport({ host, clock, pinned: this.#options.pinned ?? false });
     const transport: HostTransport = {
       request: (request) =>
         this.#asking(life, request.signal, () => {
-          const inService = !(operator.node.cordoned && operator.node.drained);
-          if (request.path === '/actions/reboot' && inService) this.undrainedReboots.push(clock.now());
+          if (request.path === '/actions/reboot') this.#rebooting();
           return real.request(request);
         }),
     };
@@ -225,8 +241,31 @@ export class World {
       return host.boot.id;
     };
     const readBootId = (): Promise<string> => this.#asking(life, undefined, bootId);
+    if (this.#options.driver === 'updog') return this.#updog(life, { clock: agentClock, readBootId });
     const driver = new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
     return this.#options.driven?.(driver) ?? driver;
+  }
+
+  #updog(life: Life, parts: Pick<UpdogOptions, 'clock' | 'readBootId'>): HostUpdater {
+    const { clock, host } = this;
+    const real = new InProcessHostPrograms({ host, clock, container: life.run.signal });
+    return new Updog({
+      ...parts,
+      random: this.#random,
+      programs: {
+        run: (command, timeoutMs) =>
+          this.#asking(life, undefined, () => {
+            if (command[0].endsWith('/shutdown')) this.#rebooting();
+            return real.run(command, timeoutMs);
+          }),
+      },
+      readOsRelease: () => this.#asking(life, undefined, async () => host.osRelease),
+    });
+  }
+
+  #rebooting(): void {
+    const { clock, operator } = this;
+    if (!(operator.node.cordoned && operator.node.drained)) this.undrainedReboots.push(clock.now());
   }
 
   #log(): LogOptions {

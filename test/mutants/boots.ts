@@ -43,6 +43,22 @@ export const bootMutants: readonly Mutant[] = [
     tests: ['test/agent/traces.test.ts'],
   },
   {
+    rule: 'B3',
+    does: 'undoes the activation of a host that was asked to reboot, because it cannot name what is activated',
+    file: 'runtime/agent/steps/reboot.ts',
+    find: "isNameless && isRecorded(context, version) ? 'activated'",
+    replace: "isNameless && false ? 'activated'",
+    tests: ['test/agent/resume.test.ts'],
+  },
+  {
+    rule: 'B3',
+    does: 'takes a program that was killed for one that has succeeded',
+    file: 'runtime/agent/host/updog/updog.ts',
+    find: '  if (exit === undefined)\n',
+    replace: '  if (exit === undefined && overdue)\n',
+    tests: ['test/agent/host/updog/processes.test.ts'],
+  },
+  {
     rule: 'B4',
     does: 'obeys the shadow of an earlier Node of its name',
     file: 'runtime/agent/decide.ts',

@@ -22,10 +22,10 @@ interface RebootContext extends StepContext {
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
   const { apiserver, host, hostWork, logger } = context;
   await forgetOlderBoot(context, signal);
-  await ensureStaged(context, version, signal);
+  const found = await ensureStaged(context, version, signal);
   await leaveLoadBalancers(context, signal);
   await apiserver.act('cordonAndDrain', signal);
-  await blaming('ActivateFailed', () => activate(context, version, signal));
+  if (found === 'staged') await blaming('ActivateFailed', () => activate(context, version, signal));
   await apiserver.act('cordonAndDrain', signal);
   await recordReboot(context, version, signal);
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
@@ -51,16 +51,29 @@ async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Pro
  * with the download. A cluster that keeps no records cannot tell one such boot from the next. So a probe must first be seen in the shadow.
  * Without it, a release that does not boot would be booted for ever.
  */
-async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<Found> {
   const { host, hostWork, logger } = context;
   const status = await blaming('HostFailed', () =>
     hostWork.retrying({ giveUpAfterMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
-  if (context.staging.isProven(status, version) || (hasStaged(status, version) && wasActivated(status))) return;
+  const found = known(context, status, version);
+  if (found) return found;
   logger.warn('the update is not known to be staged: preparing it again', { version });
   // A host that calls anything staged has not been booted since.
   if (status?.state !== 'Staged' && status?.state !== 'Ready') await writeProbe(context, version, signal);
   await context.staging.stage(version, signal);
+  return 'staged';
+}
+
+/** `activated`: to be left as it is, because the host cannot name it and may be going down. */
+type Found = 'staged' | 'activated';
+
+/** A host may not be able to name what it has activated. The record, then, was only written once that was this version. */
+function known(context: RebootContext, status: HostStatus | undefined, version: string): Found | undefined {
+  if (context.staging.isProven(status, version) || (hasStaged(status, version) && wasActivated(status)))
+    return 'staged';
+  const isNameless = status?.state === 'Ready' && !status.staging;
+  return isNameless && isRecorded(context, version) ? 'activated' : undefined;
 }
 
 async function writeProbe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {

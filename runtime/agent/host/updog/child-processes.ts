@@ -1,0 +1,92 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { unlessAborted, withDeadline } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { HostUnreachableError } from '../errors.ts';
+import type { Command, Ended, HostPrograms } from './programs.ts';
+
+/** An offer has a few KiB. More than this says nothing that the agent could read. */
+const MAX_OUTPUT_BYTES = 64 * 1024;
+
+/** How long the pipes of a program that has ended are read to their end. */
+const CLOSING_MS = 1000;
+
+/** updog of that time writes its log through a terminal's description, and fails where TERM names none. */
+const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', TERM: 'xterm' };
+
+const LOADERS: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
+  x64: 'ld-linux-x86-64.so.2',
+  arm64: 'ld-linux-aarch64.so.1',
+};
+
+/**
+ * What stands in front of a command to run it in the host's root, which is mounted at `root`. The operator's image has no program but Node, so
+ * this is the host's own chroot, with the host's own loader and libraries.
+ */
+export function chrootInto(root: string, arch: NodeJS.Architecture = process.arch): readonly string[] {
+  const libraries = `${root}/lib64`;
+  return [`${libraries}/${LOADERS[arch] ?? ''}`, '--library-path', libraries, `${root}/bin/chroot`, root];
+}
+
+interface ChildProcessesOptions {
+  /** @see chrootInto */
+  readonly prefix: readonly string[];
+  readonly clock: Clock;
+}
+
+/** Runs the host's programs as processes of the agent's. They end with its container. */
+export class ChildProcesses implements HostPrograms {
+  readonly #options: ChildProcessesOptions;
+  constructor(options: ChildProcessesOptions) {
+    this.#options = options;
+  }
+
+  async run(command: Command, timeoutMs: number): Promise<Ended> {
+    const { prefix, clock } = this.#options;
+    const [file = '', ...args] = [...prefix, ...command];
+    const child = spawn(file, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr] = [new Beginning(child.stdout), new Beginning(child.stderr)];
+    const closed = new Promise((resolve) => child.on('close', resolve));
+    let overdue = false;
+    const exit = await withDeadline({ clock, ms: timeoutMs }, (limited) => {
+      limited.addEventListener('abort', () => {
+        overdue = true;
+        child.kill('SIGKILL');
+      });
+      return exitOf(child, command);
+    });
+    // What the program has started may keep its pipes open for ever.
+    await withDeadline({ clock, ms: CLOSING_MS }, (limited) => unlessAborted(closed, limited)).catch(() => undefined);
+    return { exit, overdue, stdout: stdout.end(), stderr: stderr.end() };
+  }
+}
+
+/** Undefined where a signal has killed it. */
+function exitOf(child: ChildProcess, [program]: Command): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    child.on('error', (cause: NodeJS.ErrnoException) =>
+      reject(new HostUnreachableError(program, cause.code ?? 'EPROTO', { cause })),
+    );
+    child.on('exit', (code) => resolve(code ?? undefined));
+  });
+}
+
+/** What a stream begins with. The rest is read as well and dropped: a program that cannot write stops. */
+class Beginning {
+  readonly #stream: Readable;
+  readonly #read: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(stream: Readable) {
+    this.#stream = stream;
+    stream.on('data', (chunk: Buffer) => {
+      if (this.#bytes < MAX_OUTPUT_BYTES) this.#read.push(chunk);
+      this.#bytes += chunk.length;
+    });
+  }
+
+  end(): string {
+    this.#stream.destroy();
+    return Buffer.concat(this.#read).subarray(0, MAX_OUTPUT_BYTES).toString('utf8');
+  }
+}

@@ -1,0 +1,226 @@
+import { DeadlineError, unlessAborted, withDeadline } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Random } from '../../../lib/random.ts';
+import { retry } from '../../../lib/retry.ts';
+import {
+  HostActionFailedError,
+  HostActionLostError,
+  HostBusyError,
+  HostProtocolError,
+  isTrouble,
+  OfferChangedError,
+  OtherImageError,
+  UpdateGoneError,
+  UpdatesUnsupportedError,
+} from '../errors.ts';
+import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
+import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from './programs.ts';
+import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from './words.ts';
+
+export interface UpdogOptions {
+  readonly programs: HostPrograms;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The text of the host's os-release. @throws HostError */
+  readonly readOsRelease: () => Promise<string>;
+  /** @see readBootId */
+  readonly readBootId: () => Promise<string>;
+}
+
+/** Milliseconds. */
+const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
+  refresh: 60_000,
+  prepare: 20 * 60_000,
+  // updog asks its repository before it does anything, this included.
+  activate: 120_000,
+  deactivate: 60_000,
+  other: 60_000,
+};
+
+const TRAITS: HostTraits = {
+  versions: 'offered',
+  // An inhibitor may delay a reboot by 300 seconds.
+  limits: { prepareMs: DEADLINES.prepare, activateMs: DEADLINES.activate, goingDownMs: 360_000 },
+};
+
+/** How long the host may be in trouble before a call fails, milliseconds. */
+const TROUBLE_MS = 60_000;
+
+const UPDOG = '/usr/bin/updog';
+const SIGNPOST = '/usr/bin/signpost';
+
+interface Limits {
+  /** On the clock's monotonic scale, milliseconds. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A host of interface 1.0.0: its tool updog finds, writes and activates updates, and keeps no status. The partition table says whether an
+ * image was written and whether it boots next, but not which. So a version counts as staged only in the process that has seen it written, and
+ * an agent that was restarted in between writes it again.
+ */
+export class Updog implements HostUpdater {
+  readonly traits = TRAITS;
+  readonly #options: UpdogOptions;
+  /** What the host offered when it was last asked. */
+  #offer: Image | undefined;
+  /** What this process has seen written, without a failure since. */
+  #written: Image | undefined;
+  /** The program that runs: two at once would write the same partition. It outlives the call that has started it. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: UpdogOptions) {
+    this.#options = options;
+  }
+
+  async os(signal?: AbortSignal): Promise<OsInfo> {
+    return osIn(await this.#reach(this.#options.readOsRelease, signal), process.arch);
+  }
+
+  bootId(): Promise<string> {
+    return this.#options.readBootId();
+  }
+
+  status(signal?: AbortSignal): Promise<HostStatus> {
+    return this.#status(signal);
+  }
+
+  async refresh(signal?: AbortSignal): Promise<HostStatus> {
+    const limits = this.#limits('refresh', signal);
+    this.#offer = undefined;
+    this.#offer = await this.#reach(async () => {
+      const ended = await this.#run([UPDOG, 'check-update', '--json'], limits);
+      if (!isNothing(ended.stderr)) expectSuccess('refresh', ended);
+      return offerIn(ended);
+    }, signal);
+    return this.#status(signal);
+  }
+
+  async prepare(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    const offer = this.#offer;
+    if (offer?.version !== version) throw new OfferChangedError(version, offer?.version);
+    this.#written = undefined;
+    const ended = await this.#perform('prepare', [UPDOG, 'update-image', '--image', version], signal);
+    const chose = choiceIn(ended);
+    if (chose === undefined)
+      throw new HostProtocolError(`updog update-image: does not say what it wrote: ${ended.stderr}`);
+    if (chose !== version) throw new OtherImageError(version, chose);
+    this.#written = offer;
+    return this.#staged(version, 'Staged', signal);
+  }
+
+  async activate(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    const before = await this.#staged(version, 'Staged', signal);
+    if (before.state === 'Ready') return before;
+    const failure = await this.#perform('activate', [UPDOG, 'update-apply'], signal).then(() => undefined, asError);
+    signal?.throwIfAborted();
+    // What it did is on the disk, whatever became of it afterwards.
+    return this.#staged(version, 'Ready', signal).catch((gone: unknown) => {
+      throw failure ?? gone;
+    });
+  }
+
+  /** The first versions of updog cannot revert, so the image is no longer one that could be booted: it has to be written again. */
+  async deactivate(signal?: AbortSignal): Promise<HostStatus> {
+    const before = await this.#status(signal);
+    if (before.state !== 'Ready') return before;
+    await this.#perform('deactivate', [SIGNPOST, 'clear-inactive'], signal);
+    return this.#status(signal);
+  }
+
+  async reboot(signal?: AbortSignal): Promise<void> {
+    const limits = this.#limits('other', signal);
+    await this.#reach(async () => {
+      const { exit, stderr } = await this.#run(['/usr/sbin/shutdown', '-r', 'now'], limits);
+      // A host that goes down may kill it before it ends. A second request does no harm.
+      if (exit !== undefined && exit !== 0) throw new HostActionFailedError('reboot', stderr);
+    }, signal);
+  }
+
+  /** @throws UpdateGoneError where another version is staged or none, or it is not in that state */
+  async #staged(version: string, least: 'Staged' | 'Ready', signal: AbortSignal | undefined): Promise<HostStatus> {
+    const status = await this.#status(signal);
+    const { state, staging } = status;
+    if (staging?.image.version === version && (state === 'Ready' || state === least)) return status;
+    throw new UpdateGoneError(`${staging?.image.version ?? 'nothing'} is staged (${state}), not ${version}`);
+  }
+
+  async #status(signal: AbortSignal | undefined): Promise<HostStatus> {
+    const limits = this.#limits('other', signal);
+    const slot = await this.#reach(async () => {
+      const ended = await this.#run([SIGNPOST, 'status'], limits);
+      if (ended.exit !== 0) throw new HostProtocolError(`signpost status: failed: ${ended.stderr}`);
+      return otherSlotIn(ended);
+    }, signal);
+    if (slot === 'other') this.#written = undefined;
+    const chosen = this.#offer;
+    const staging = this.#written && { image: this.#written, nextToBoot: slot === 'activated' };
+    const atRest = staging ? 'Staged' : chosen ? 'Available' : 'Idle';
+    const state = slot === 'activated' ? 'Ready' : atRest;
+    return { state, chosen, active: undefined, staging, lastCommand: undefined };
+  }
+
+  #perform(action: HostAction, command: Command, signal: AbortSignal | undefined): Promise<Ended> {
+    const limits = this.#limits(action, signal);
+    return this.#reach(async () => {
+      const ended = await this.#run(command, limits);
+      expectSuccess(action, ended);
+      return ended;
+    }, signal);
+  }
+
+  async #run(command: Command, limits: Limits): Promise<Ended> {
+    const { programs, clock } = this.#options;
+    await this.#idle(limits);
+    const run = programs.run(command, Math.max(0, limits.deadline - clock.monotonic()));
+    this.#running = run.catch(() => undefined);
+    return limits.signal ? unlessAborted(run, limits.signal) : run;
+  }
+
+  /** @throws HostBusyError where a program that an earlier call has started runs until the deadline, or cannot be killed */
+  async #idle({ deadline, signal }: Limits): Promise<void> {
+    const { clock } = this.#options;
+    signal?.throwIfAborted();
+    try {
+      await withDeadline({ clock, ms: Math.max(0, deadline - clock.monotonic()), signal }, (limited) =>
+        unlessAborted(this.#running, limited),
+      );
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+      throw new HostBusyError('a program of the host that was started earlier still runs');
+    }
+  }
+
+  #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const { clock, random } = this.#options;
+    const policy = {
+      clock,
+      random,
+      signal,
+      firstMs: 50,
+      maxMs: 1000,
+      isTransient: isTrouble,
+      giveUpAfterMs: TROUBLE_MS,
+    };
+    return retry(request, policy);
+  }
+
+  #limits(action: HostAction | 'other', signal: AbortSignal | undefined): Limits {
+    return { signal, deadline: this.#options.clock.monotonic() + DEADLINES[action] };
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('failed', { cause: reason });
+}
+
+/** @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError */
+function expectSuccess(action: HostAction, { exit, overdue, stderr }: Ended): void {
+  if (exit === 0) return;
+  if (exit === undefined)
+    throw new HostActionLostError(action, overdue ? 'it still ran at the deadline' : 'it was killed');
+  if (exit === CHROOT_EXIT.notFound) throw new UpdatesUnsupportedError(stderr.trim());
+  const notBegun = exit === CHROOT_EXIT.notStarted || exit === CHROOT_EXIT.itself;
+  throw new HostActionFailedError(action, stderr, notBegun ? undefined : exit);
+}

@@ -1,0 +1,80 @@
+import { HostProtocolError } from '../errors.ts';
+import type { Image, OsInfo } from '../port.ts';
+import type { Ended } from './programs.ts';
+
+/** What the host's programs say, by their outputs and exit statuses. */
+
+/**
+ * The update in the output of `updog check-update --json`; undefined where there is none, of which the exit status says nothing: it is 1, and was
+ * 0 without an output in the first versions.
+ * @throws HostProtocolError where the output says neither
+ */
+export function offerIn({ exit, stdout, stderr }: Ended): Image | undefined {
+  if (isNothing(stderr) || (exit === 0 && stdout.trim() === '')) return undefined;
+  // Lines of its log may stand before.
+  const body = /^\{[^]*^\}/m.exec(stdout)?.[0];
+  const { variant, arch, version } = parsed(body ?? '');
+  if (isText(variant) && isText(arch) && isText(version)) return { variant, arch, version };
+  throw new HostProtocolError(`updog check-update: expected an update, got ${JSON.stringify(stdout.slice(0, 100))}`);
+}
+
+/** Whether `updog check-update` has failed only because there is nothing to update to, now or in a later wave. */
+export function isNothing(stderr: string): boolean {
+  return /^(No update available|Update \S+ exists but wave in the future)\b/m.test(stderr);
+}
+
+/**
+ * The version that `updog update-image` has written or begun to write; null where it found none to write, with which it succeeds as well;
+ * undefined where it does not say.
+ */
+export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
+  const version = /^Starting update to (\S+)$/m.exec(stderr)?.[1] ?? /^Update applied: \S+ (\S+)$/m.exec(stdout)?.[1];
+  if (version !== undefined) return version;
+  return /^(No update required|Update available in later wave)\b/m.test(stderr) ? null : undefined;
+}
+
+/** What the partition table says of the system that does not run. */
+export type OtherSlot =
+  /** Empty, half written, or a system that has run before. */
+  | 'other'
+  /** An image was written whole, and has not been booted. */
+  | 'written'
+  /** That image boots next. */
+  | 'activated';
+
+/** The output of `signpost status`. @throws HostProtocolError */
+export function otherSlotIn({ stdout }: Ended): OtherSlot {
+  const active = /^Active: +Set ([AB])$/m.exec(stdout)?.[1];
+  const slots = [...stdout.matchAll(/^Set ([AB]):.* priority=(\d+) tries_left=(\d+) successful=(true|false)$/gm)];
+  const other = slots.find(([, name]) => name !== active);
+  if (active === undefined || slots.length !== 2 || !other)
+    throw new HostProtocolError(`signpost status: expected two sets, got ${JSON.stringify(stdout.slice(0, 100))}`);
+  const [, , priority, triesLeft, successful] = other;
+  // The one that ran before may have the greater priority until the host has declared its boot a success. It must not be touched.
+  if (successful === 'true' || Number(triesLeft) === 0) return 'other';
+  return Number(priority) > 0 ? 'activated' : 'written';
+}
+
+/** The text of os-release(5). @param arch as Node has it @throws HostProtocolError naming the field that is missing */
+export function osIn(text: string, arch: NodeJS.Architecture): OsInfo {
+  const field = (name: string): string => {
+    const value = new RegExp(`^${name}=(["']?)(.+)\\1$`, 'm').exec(text)?.[2];
+    if (value === undefined) throw new HostProtocolError(`os-release: expected ${name}, got none`);
+    return value;
+  };
+  return { version: field('VERSION_ID'), variant: field('VARIANT_ID'), arch: ARCHITECTURES[arch] ?? arch };
+}
+
+const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'x86_64', arm64: 'aarch64' };
+
+function parsed(body: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(body) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
