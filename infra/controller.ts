@@ -82,6 +82,8 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     LABEL_NODES: controller.labelNodes,
     DRAIN_TIMEOUT_IN_SEC: settings.apiserver.drainTimeoutInSec,
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
+    K3OS_NAMESPACE: undefined,
+    K3OS_RELEASES_URL: undefined,
     HTTP_PORT: controller.httpPort,
   });
 }

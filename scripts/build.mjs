@@ -15,6 +15,7 @@ const PROCESSES = {
   apiserver: 'runtime/apiserver/main.ts',
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',
+  'k3os-channels': 'runtime/controller/k3os/channels.ts',
 };
 /** What people run on machines of their own. */
 const CLI = { 'kubectl-brupop': 'runtime/cli/main.ts' };
@@ -40,13 +41,17 @@ const common = {
   logLevel: 'warning',
 };
 
-/** Leaves client-node in its own file, which is read where a kubeconfig is. */
-const clientNodeApart = {
-  name: 'client-node-apart',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\/client-node\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './client-node.mjs', external: true } : undefined,
-    ),
+/** Leaves in files of their own what is read where it is needed: client-node with a kubeconfig, channels where k3OS nodes are updated. */
+const apart = {
+  name: 'apart',
+  setup: ({ onResolve }) => {
+    for (const [filter, path] of [
+      [/\/client-node\.ts$/, './client-node.mjs'],
+      [/\/k3os\/channels\.ts$/, './k3os-channels.mjs'],
+    ]) {
+      onResolve({ filter }, ({ kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
+    }
+  },
 };
 
 const entries = (programs) =>
@@ -101,7 +106,7 @@ async function buildProcesses() {
     // For the lines of a stack alone; the text would be most of the file.
     sourcesContent: false,
     banner: { js: REQUIRE },
-    plugins: [clientNodeApart, kubeconfigsOnly],
+    plugins: [apart, kubeconfigsOnly],
     metafile: true,
   });
   return metafile;

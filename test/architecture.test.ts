@@ -14,12 +14,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/marks': ['runtime/shadow', 'zod'],
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],
+  'runtime/k3os': ['runtime/lib', 'runtime/shadow'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',
     'runtime/shadow',
     'runtime/marks',
     'runtime/policy',
+    'runtime/k3os',
     'runtime/kube',
     'node',
     'prom-client',
@@ -31,6 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/shadow',
     'runtime/marks',
     'runtime/policy',
+    'runtime/k3os',
     'runtime/kube',
     'runtime/controller',
     'runtime/controller/plan',
@@ -82,7 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Pure folders: the same inputs give the same outputs, so nothing of these may be named in them. */
 const IMPURE =
   /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
-const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/controller/plan'];
+const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/k3os', 'runtime/controller/plan'];
 /** The system's time and chance enter through these alone; process entry points hand them on. */
 const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts']);
 

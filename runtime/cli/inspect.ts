@@ -1,6 +1,8 @@
-import { type ControllerConfig, settingsOf } from '../controller/config.ts';
+import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
+import { statedOrders } from '../controller/k3os/told.ts';
 import { Observations, type ObservedShadow } from '../controller/observations.ts';
 import { upToDate } from '../controller/plan/conditions.ts';
+import { channelsPath, OrderedShadows } from '../controller/orders.ts';
 import { type Plan, plan } from '../controller/plan/plan.ts';
 import type { ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
 import { isUnread } from '../controller/policies.ts';
@@ -8,9 +10,11 @@ import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
 import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
 import { COMMAND_KINDS } from '../controller/write-refusals.ts';
+import type { ChannelObject } from '../k3os/model.ts';
+import { Collection } from '../kube/collection.ts';
 import { isServed } from '../kube/discovery.ts';
 import { ApiStatusError } from '../kube/errors.ts';
-import type { Lease, Node, Pod, ShadowObject, UpdatePolicyObject } from '../kube/objects.ts';
+import type { KubeObject, Lease, Node, Pod, ShadowObject, UpdatePolicyObject } from '../kube/objects.ts';
 import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { instantOf } from '../lib/clock.ts';
@@ -38,9 +42,19 @@ export interface Inspection {
  */
 export async function inspect(cluster: Cluster, now: number): Promise<Inspection> {
   const [{ config, unknown }, world] = await Promise.all([deployedSettings(cluster), readWorld(cluster)]);
-  const snapshot = snapshotOf(world, config, now);
+  const channels = await channelsIn(cluster, config);
+  const snapshot = snapshotOf({ ...world, channels }, config, now);
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
-  return { snapshot, config, plan: planned, unknown: [...unknown, ...refusedIn(world)], now };
+  return { snapshot, config, plan: planned, unknown: [...unknown, ...refusedIn(world, channels)], now };
+}
+
+/** Undefined where k3OS nodes are nobody's. */
+type Channels = Read<readonly ChannelObject[]> | undefined;
+
+async function channelsIn({ transport }: Cluster, { K3OS_NAMESPACE: namespace }: ControllerConfig): Promise<Channels> {
+  if (namespace === '') return undefined;
+  const channels = new Collection<KubeObject & ChannelObject>(transport, channelsPath(namespace));
+  return ifAllowed(channels.list(), []);
 }
 
 /** The objects that a plan is made of. */
@@ -79,8 +93,9 @@ async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePoli
 
 const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION };
 
-function refusedIn({ policies, agents, lease, paused }: World): readonly string[] {
+function refusedIn({ policies, agents, lease, paused }: World, channels: Channels): readonly string[] {
   const said = [
+    [channels ?? NOT_ASKED, 'update channels, which you may not list', 'no k3OS node is assumed to start'],
     [policies, 'update policies, which you may not list', 'none are assumed'],
     [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
     [lease, 'who has a slot, since you may not read the Lease', 'what the shadows show is assumed'],
@@ -91,30 +106,42 @@ function refusedIn({ policies, agents, lease, paused }: World): readonly string[
   );
 }
 
+const NOT_ASKED: Read<undefined> = { value: undefined, refused: undefined };
+
+function ordersBy(channels: Channels, config: ControllerConfig) {
+  if (!channels) return undefined;
+  const unread = channels.refused === undefined ? undefined : 'the channels may not be read';
+  return statedOrders(channels.value, { unread, variables: policyOf(config) });
+}
+
+type Inspected = World & { readonly channels: Channels };
+
 /** @param now milliseconds since the Unix epoch */
-function snapshotOf({ nodes, shadows, policies, agents, lease, paused }: World, config: ControllerConfig, now: number) {
+function snapshotOf(world: Inspected, config: ControllerConfig, now: number): Snapshot {
+  const { nodes, shadows, policies, agents, lease, paused } = world;
+  const orders = ordersBy(world.channels, config);
   const observations = new Observations();
-  const facts = shadows.map(viewOfShadow);
-  const nodeFacts = nodes.map((node) => viewOfNode(node));
+  const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, orders?.manages));
+  const read = shadows.map(viewOfShadow);
+  const facts = orders ? new OrderedShadows(orders).of(read, nodeFacts) : read;
   // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.
   const nodeViews = observations
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
   const silence = observations.silence(nodeFacts, agents.value.map(viewOfAgent), now);
   const ledSince = instantOf(lease.value?.spec?.acquireTime);
-  const snapshot: Snapshot = {
+  return {
     nodes: nodeViews,
     shadows: observations.shadows(facts, nodeViews, now).map((shadow) => asStated(shadow, ledSince)),
     slots: slotsOn(lease.value),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     paused: paused.value,
-    policies: new PolicyViews(config).at(policies.value, now),
+    policies: new PolicyViews(config).at(policies.value, now, orders?.policies()),
     policiesUnread: knownUnread(facts),
     refusals: knownRefusals(facts),
     // Only the controller knows them. What follows from them is in the conditions.
     drainRefusals: new Map(),
   };
-  return snapshot;
 }
 
 /**

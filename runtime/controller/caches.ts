@@ -9,6 +9,7 @@ import { Wakeup } from '../lib/wakeup.ts';
 import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
+import { OrderedShadows, type Orders } from './orders.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { DrainRefusals } from './drain-refusals.ts';
 import {
@@ -28,6 +29,8 @@ interface CachesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly expectations: Expectations;
+  /** @default every host offers versions by itself */
+  readonly orders?: Pick<Orders, 'manages' | 'told' | 'onChange'> | undefined;
 }
 
 /** What the cluster shows, as far as a plan needs it. Slots, refused writes and policies come from elsewhere. */
@@ -46,6 +49,7 @@ export class Caches {
   readonly #namespaces: Informer<KubeObject, boolean>;
   readonly #observations = new Observations();
   readonly #refusedDrains: DrainRefusals;
+  readonly #ordered: OrderedShadows | undefined;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
   #seenNodes: readonly NodeView[] = [];
@@ -56,12 +60,18 @@ export class Caches {
   readonly #wakeup = new Wakeup();
   #ready = false;
 
-  constructor({ namespace, expectations, ...access }: CachesOptions) {
+  constructor({ namespace, expectations, orders, ...access }: CachesOptions) {
     this.#expectations = expectations;
+    this.#ordered = orders && new OrderedShadows(orders);
+    orders?.onChange(() => this.#noteChange('shadows'));
     this.#clock = access.clock;
     this.#refusedDrains = new DrainRefusals(access.clock);
     const texts = new SharedTexts();
-    this.#nodes = new Informer({ ...access, path: NODES_PATH, project: (node) => viewOfNode(node, texts) });
+    this.#nodes = new Informer({
+      ...access,
+      path: NODES_PATH,
+      project: (node) => viewOfNode(node, texts, orders?.manages),
+    });
     this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
     this.#agents = new Informer({
@@ -141,7 +151,8 @@ export class Caches {
     const now = this.#clock.now();
     if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
     if (changed.has('nodes') || changed.has('shadows')) {
-      const facts = [...this.#shadows.items().values()];
+      const read = [...this.#shadows.items().values()];
+      const facts = this.#ordered?.of(read, this.#seenNodes) ?? read;
       this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, now);
       this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows);
     }

@@ -102,6 +102,13 @@ export const controllerEnv = {
     help: 'as the apiservers have it; an update that takes longer than its drain may counts as making no progress',
     default: '1800',
   }),
+  K3OS_NAMESPACE: optionalText({ help: 'namespace of the UpdateChannels of k3OS nodes, which are updated then' }),
+  K3OS_RELEASES_URL: {
+    expected: 'an http:// or https:// URL',
+    help: "address of GitHub's REST API, which says which releases of k3OS there are",
+    default: 'https://api.github.com',
+    parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) ? value : undefined),
+  } satisfies EnvVar<string>,
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz, /readyz and /plan', default: '8080' }),
 } as const;
 

@@ -8,7 +8,10 @@ import { routesOf } from './routes.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));
-  const manager = createManager({ transport, namespace, clock, random, logger, config, ...newIdentity(config) });
+  // A bundle of its own, which is not read where no k3OS node is to be updated.
+  const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : (await import('./k3os/channels.ts')).channelOrders;
+  const parts = { transport, namespace, clock, random, logger, config, ordersOf };
+  const manager = createManager({ ...parts, ...newIdentity(config) });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });
   await manager.run(signal);
 }

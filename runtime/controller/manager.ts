@@ -18,6 +18,7 @@ import { Controller } from './controller.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
+import { ordersBy, type OrdersFactory } from './orders.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
@@ -46,6 +47,8 @@ export function newIdentity({
 }
 
 interface ManagerOptions extends Identity {
+  /** Makes what tells hosts what to run that offer nothing by themselves. @default there are no such hosts */
+  readonly ordersOf?: OrdersFactory | undefined;
   readonly transport: KubeTransport;
   /** The operator's own. */
   readonly namespace: string;
@@ -71,14 +74,14 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, ledger, conditions, statuses } = base;
+  const { caches, policies, orders, ledger, conditions, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
     const writers = [conditions.run(signal), statuses.run(signal), migrateStorage(migration, signal)];
-    await Promise.all([controller.run(signal), ...writers]);
+    await Promise.all([controller.run(signal), orders?.lead(signal), ...writers]);
   };
   const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
@@ -95,7 +98,7 @@ export function createManager(options: ManagerOptions): Manager {
         () => election.run(signal),
         () => undefined,
       );
-      await Promise.all([caches.run(signal), policies.run(signal), events.run(signal), led]);
+      await Promise.all([caches.run(signal), policies.run(signal), orders?.run(signal), events.run(signal), led]);
     },
   };
 }
@@ -121,10 +124,12 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
 
 /** What is known of the cluster, and what is written to it beside the plans. */
 function partsOf(base: ReturnType<typeof baseOf>) {
+  const orders = base.ordersOf && ordersBy(base.ordersOf, base);
   return {
     ...base,
-    caches: new Caches(base),
-    policies: new Policies(base),
+    orders,
+    caches: new Caches({ ...base, orders }),
+    policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),
     conditions: new ConditionWriter(base),
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),

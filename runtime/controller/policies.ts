@@ -11,6 +11,7 @@ import type { ShadowCondition } from '../shadow/model.ts';
 import { GROUP } from '../shadow/names.ts';
 import type { ControllerConfig } from './config.ts';
 import type { Snapshot } from './plan/snapshot.ts';
+import type { Orders } from './orders.ts';
 import { PolicyViews } from './policy-views.ts';
 import { answerOf } from './write-refusals.ts';
 
@@ -20,6 +21,8 @@ interface PoliciesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly config: ControllerConfig;
+  /** Other policies than those of resources. @default none */
+  readonly orders?: Pick<Orders, 'policies' | 'onChange'> | undefined;
 }
 
 /** Where the cluster does not know the kind, it is asked for again after this time. */
@@ -35,12 +38,15 @@ export class Policies {
   readonly #informer: Informer<UpdatePolicyObject, UpdatePolicyObject>;
   readonly #clock: Clock;
   readonly #views: PolicyViews;
+  readonly #orders: Pick<Orders, 'policies'> | undefined;
   readonly #listeners = new Set<() => void>();
   /** Why they cannot be read, as listeners know it. */
   #told: string | undefined;
 
-  constructor({ config, ...access }: PoliciesOptions) {
+  constructor({ config, orders, ...access }: PoliciesOptions) {
     const { transport, clock } = access;
+    this.#orders = orders;
+    orders?.onChange(() => this.#tell());
     this.#clock = clock;
     this.#views = new PolicyViews(config);
     this.#informer = new Informer({
@@ -71,7 +77,8 @@ export class Policies {
 
   /** @param now milliseconds since the Unix epoch */
   view(now: number): Pick<Snapshot, 'policies' | 'policiesUnread'> {
-    return { policies: this.#views.at(this.#informer.items().values(), now), policiesUnread: this.#unread };
+    const objects = this.#informer.items().values();
+    return { policies: this.#views.at(objects, now, this.#orders?.policies()), policiesUnread: this.#unread };
   }
 
   get #unread(): string | undefined {

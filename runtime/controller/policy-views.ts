@@ -22,12 +22,16 @@ export class PolicyViews {
     this.#variables = { kind: 'valid', policy: policyOf(config), schedule: scheduleOf(config) };
   }
 
-  /** By name, and that of the variables last. @param now milliseconds since the Unix epoch */
-  at(objects: Iterable<UpdatePolicyObject>, now: number): readonly PolicyView[] {
+  /**
+   * By name, and that of the variables last. @param now milliseconds since the Unix epoch
+   * @param others that stand in no resource of a policy, by name
+   */
+  at(objects: Iterable<UpdatePolicyObject>, now: number, others: readonly UpdatePolicy[] = []): readonly PolicyView[] {
     const known = [...objects].map((object) => this.#read(object));
     this.#known = new Map(known.map((one) => [one.object.metadata.uid, one]));
     known.sort((a, b) => compare(a.object.metadata.name, b.object.metadata.name));
-    const views = [...known.map((one) => viewOf(one, now)), validView(this.#variables, undefined, now)];
+    const rules = [...others.map((policy) => ({ ...this.#variables, policy })), this.#variables];
+    const views = [...known.map((one) => viewOf(one, now)), ...rules.map((one) => validView(one, undefined, now))];
     const last = this.#views;
     const isChanged = views.length !== last.length || views.some((view, index) => !isSame(view, last[index]));
     if (isChanged) this.#views = views;

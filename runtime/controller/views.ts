@@ -57,8 +57,10 @@ export class SharedTexts {
 
 const SHARED_TEXTS = 2000;
 
-/** @param texts what all nodes share that are kept */
-export function viewOfNode(node: Node, texts = new SharedTexts()): NodeFacts {
+type IsManaged = (labels: Readonly<Record<string, string>>) => boolean;
+
+/** @param texts what all nodes share that are kept; `isOther` says whether a node is managed that is not Bottlerocket's */
+export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsManaged = () => false): NodeFacts {
   const { name, uid } = node.metadata;
   return {
     name,
@@ -66,7 +68,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts()): NodeFacts {
     shadowName: shadowName(name),
     labels: texts.values(node.metadata.labels ?? {}),
     createdAt: instantOf(node.metadata.creationTimestamp) ?? 0,
-    ...decidedOn(node),
+    ...decidedOn(node, isOther),
     unschedulable: node.spec?.unschedulable === true,
     ...readinessOf(node),
     family: texts.of(familyOf(node)),
@@ -77,10 +79,13 @@ export function viewOfNode(node: Node, texts = new SharedTexts()): NodeFacts {
 }
 
 /** What labels and annotations say of it. */
-function decidedOn(node: Node): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased'> {
+function decidedOn(
+  node: Node,
+  isOther: IsManaged,
+): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased'> {
   const { labels, annotations } = node.metadata;
   return {
-    managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE,
+    managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE || isOther(labels ?? {}),
     joinable: annotations?.[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
     held: annotations?.[HOLD_ANNOTATION] !== undefined,
     askedBy: askerOf(annotations?.[UPDATE_NOW_ANNOTATION]),
@@ -108,9 +113,10 @@ function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'rea
   };
 }
 
-/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. */
+/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. k3OS has one. */
 function familyOf({ metadata, status }: Node): string {
-  const variant = /\(([^)]*)\)/.exec(status?.nodeInfo?.osImage ?? '')?.[1] ?? '';
+  const { osImage = '' } = status?.nodeInfo ?? {};
+  const variant = osImage.startsWith('k3OS ') ? 'k3os' : (/\(([^)]*)\)/.exec(osImage)?.[1] ?? '');
   return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;
 }
 

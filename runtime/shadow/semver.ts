@@ -13,9 +13,9 @@ export function isSemver(text: string): boolean {
   return SEMVER.test(text);
 }
 
-/** The version in a node's `status.nodeInfo.osImage`, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`; undefined where it names none. */
+/** The version in a node's `status.nodeInfo.osImage`, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)` or `k3OS v0.11.0`; undefined where it names none. */
 export function versionOfOsImage(osImage: string | undefined): string | undefined {
-  const word = /^Bottlerocket OS (\S+)/.exec(osImage ?? '')?.[1];
+  const word = /^(?:Bottlerocket OS |k3OS v)(\S+)/.exec(osImage ?? '')?.[1];
   return word !== undefined && isSemver(word) ? word : undefined;
 }
 

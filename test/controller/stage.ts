@@ -1,6 +1,7 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
+import type { OrdersFactory } from '../../runtime/controller/orders.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
@@ -241,6 +242,7 @@ export class Stage {
       readonly signal?: AbortSignal;
       readonly identity?: string;
       readonly clock?: Clock;
+      readonly ordersOf?: OrdersFactory;
     } = {},
   ): Manager {
     this.#controllers += 1;
@@ -250,6 +252,7 @@ export class Stage {
       clock: options.clock ?? this.clock,
       config: config(options.env),
       identity: options.identity ?? `controller-${this.#controllers}`,
+      ordersOf: options.ordersOf,
     });
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal ? [options.signal] : [])]);
     this.#running.push(controller.run(signal));

@@ -39,8 +39,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P1',
     does: 'starts nodes while nobody knows the policies',
     file: GATES,
-    find: 'return rulings.unknown ?? byPolicy(ruling);',
-    replace: 'return byPolicy(ruling);',
+    find: 'return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);',
+    replace: 'return shadow?.told?.stop?.because ?? byPolicy(ruling);',
     tests: PROPERTIES,
   },
   {
@@ -92,11 +92,19 @@ export const policyMutants: readonly Mutant[] = [
     tests: PROPERTIES,
   },
   {
+    rule: 'L8',
+    does: 'goes on with a version that a told host is no longer to run',
+    file: GATES,
+    find: '  if (told.version === spec.version) return undefined;\n',
+    replace: '  if (told.version !== undefined) return undefined;\n',
+    tests: ['test/controller/k3os/channels.test.ts'],
+  },
+  {
     rule: 'P4',
     does: 'does not call off what a paused policy has staged',
     file: GATES,
-    find: '  if (forbidden) return callOff(forbidden);\n',
-    replace: '',
+    find: 'toldOtherwise(shadow) ?? forbiddenBy(ruling)',
+    replace: 'toldOtherwise(shadow)',
     tests: PROPERTIES,
   },
   {

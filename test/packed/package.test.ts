@@ -31,6 +31,7 @@ describe('the package', () => {
       'build/apiserver.mjs',
       'build/client-node.mjs',
       'build/controller.mjs',
+      'build/k3os-channels.mjs',
       'build/kubectl-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',

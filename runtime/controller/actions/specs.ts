@@ -13,16 +13,19 @@ export interface SpecWrite {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
+  /** Where it starts one that says more than the version. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
 export async function writeSpec(
   { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
-  { shadow, resourceVersion, spec, completes }: SpecWrite,
+  { shadow, resourceVersion, spec, completes, annotations: said }: SpecWrite,
   signal: AbortSignal,
 ): Promise<ShadowObject> {
-  const annotations = completes && { annotations: completed(completes, clock.now()) };
-  const written = await shadows.patch(shadow, { metadata: { resourceVersion, ...annotations }, spec }, signal);
+  const annotations = completes ? completed(completes, clock.now()) : said;
+  const metadata = { resourceVersion, ...(annotations && { annotations }) };
+  const written = await shadows.patch(shadow, { metadata, spec }, signal);
   expectations.written(shadow, written.metadata.resourceVersion);
   return written;
 }

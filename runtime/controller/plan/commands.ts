@@ -53,6 +53,8 @@ export interface Start {
   readonly spec: Spec;
   /** Who asked for it to come next, in his own words. */
   readonly askedBy?: string;
+  /** What the order says besides, to a host that is told what to run. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */

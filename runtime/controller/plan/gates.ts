@@ -8,7 +8,7 @@ import type { OsRelease } from './releases.ts';
 import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
-import type { NodeView, Snapshot } from './snapshot.ts';
+import type { NodeView, ShadowView, Snapshot } from './snapshot.ts';
 import { notYet } from './times.ts';
 import { type Finding, found, type GateResult, PASS, type Stop, stopped } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
@@ -78,10 +78,10 @@ export function othersGate({ node }: AssessedNode, { version, group }: Aim, { de
 }
 
 /** What people have decided, up to freezes, which end by themselves. */
-function byPeople({ node, ruling }: AssessedNode, { snapshot, rulings }: Gatekeeper): Finding | undefined {
+function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: Gatekeeper): Finding | undefined {
   if (node.held) return HELD;
   if (snapshot.paused) return PAUSED;
-  return rulings.unknown ?? byPolicy(ruling);
+  return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);
 }
 
 function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | undefined {
@@ -108,12 +108,24 @@ export function secondGate(info: AssessedNode, keeper: Gatekeeper): SecondGateRe
   if (!shadow || !isStaged(shadow)) return GOES_ON;
   if (node.held) return callOff(HELD);
   if (keeper.rulings.unknown) return wait(keeper.rulings.unknown);
-  const forbidden = byPolicy(ruling);
-  if (forbidden) return callOff(forbidden);
+  const forbidden = toldOtherwise(shadow) ?? forbiddenBy(ruling);
+  if (forbidden) return { stop: forbidden, changesAt: NEVER };
   const freeze = keeper.groups.of(info)?.freeze ?? PASS;
   if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);
   const { stop, changesAt } = afterFreeze(info, shadow.spec.version, keeper);
   return { stop, changesAt: Math.min(freeze.changesAt, changesAt) };
+}
+
+/** A host that offers versions by itself sees that its offer has changed; for one that is told, nobody else does. */
+function toldOtherwise({ told, spec }: ShadowView): Stop | undefined {
+  if (!told || told.stop) return told?.stop;
+  if (told.version === spec.version) return undefined;
+  return { kind: 'call-off', because: found('NoUpdateOffered', `${told.version} is wanted by now`) };
+}
+
+function forbiddenBy(ruling: AssessedNode['ruling']): Stop | undefined {
+  const because = byPolicy(ruling);
+  return because && { kind: 'call-off', because };
 }
 
 const GOES_ON: SecondGateResult = { stop: undefined, changesAt: NEVER };

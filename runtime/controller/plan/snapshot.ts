@@ -3,6 +3,7 @@ import type { PolicyStatus } from '../../policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
+import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
 export interface Snapshot {
@@ -139,7 +140,21 @@ export interface ShadowView {
   readonly endedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
+  /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
+  readonly told?: Told;
 }
+
+/** What the controller tells a host to run that offers nothing by itself. The same object for as long as it says the same. */
+export type Told =
+  | {
+      readonly version: string;
+      /** What keeps the host from starting on it, and what becomes of an update that has not disturbed it yet. */
+      readonly stop: Stop | undefined;
+      /** What the order says besides the version, as annotations of the shadow. */
+      readonly annotations: Readonly<Record<string, string>>;
+    }
+  /** Nothing, for now. */
+  | { readonly version: undefined; readonly stop: Stop; readonly annotations: undefined };
 
 /** Whose slot it is. */
 export interface SlotKey {

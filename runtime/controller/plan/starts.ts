@@ -164,5 +164,6 @@ function startOf({ info: { node }, shadow, version }: Candidate, now: number): S
     resourceVersion: shadow.resourceVersion,
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
     ...(node.askedBy !== undefined && { askedBy: node.askedBy }),
+    ...(shadow.told?.annotations && { annotations: shadow.told.annotations }),
   };
 }

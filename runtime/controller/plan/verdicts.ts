@@ -125,6 +125,7 @@ function findingFor(info: AssessedNode, newest: Context['newest']): Finding | un
   if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
   if (isActive(shadow)) return updating(shadow);
   if (shadow.status.current_version !== shadow.status.target_version) return undefined;
+  if (shadow.told?.version === undefined && shadow.told) return shadow.told.stop.because;
   return isBehind(shadow.status, newest.get(info.node.family))
     ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
     : found('UpToDate', 'the node runs the newest version that it is offered');

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Answers, keyOf, type Question, questionOf } from '../../k3os/answers.ts';
+import type { Channel } from '../../k3os/channel.ts';
+import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
+import { withoutNulls } from '../../policy/nulls.ts';
+import { backoff } from '../../lib/retry.ts';
+import { Wakeup } from '../../lib/wakeup.ts';
+import type { OrdersParts } from '../orders.ts';
+import { compare, isActive, type Snapshot } from '../plan/snapshot.ts';
+import type { Channels } from './channels.ts';
+import type { GithubReleases } from './releases.ts';
+import { isK3os } from './told.ts';
+
+/** A channel is written once in this time at most: its list of nodes changes with each of them, and people can wait. */
+const PACE_MS = 2000;
+/** After a write that was refused or not answered. */
+const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
+
+interface ChannelKeeperOptions extends OrdersParts {
+  readonly channels: Pick<Channels, 'channels' | 'answers' | 'isEmpty' | 'learn' | 'onChange'>;
+  readonly releases: Pick<GithubReleases, 'ask'>;
+}
+
+/** Has sources of releases asked for those channels whose turn it is, and writes what came of it, and what their nodes do, into the channels. */
+export class ChannelKeeper {
+  readonly #options: ChannelKeeperOptions;
+  readonly #wakeup = new Wakeup();
+  /** Undefined before the first plan. */
+  #nodes: readonly ChannelNode[] | undefined;
+  /** Keys of the questions that are under way. */
+  readonly #asking = new Set<string>();
+  /** Writes that failed in a row. */
+  #failures = 0;
+  /** No write before, monotonic. */
+  #restsUntil = -Infinity;
+  /** What the last write made of each channel, by UID: an older view of it says nothing. */
+  readonly #written = new Map<string, string>();
+
+  constructor(options: ChannelKeeperOptions) {
+    this.#options = options;
+    options.channels.onChange(() => this.#wakeup.ring());
+  }
+
+  observe({ snapshot }: { readonly snapshot: Snapshot }): void {
+    const nodes = nodesOf(snapshot);
+    if (isDeepStrictEqual(nodes, this.#nodes)) return;
+    this.#nodes = nodes;
+    this.#wakeup.ring();
+  }
+
+  /** For one term as leader. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#nodes = undefined;
+    this.#written.clear();
+    const questions = new Set<Promise<void>>();
+    while (!signal.aborted) {
+      const retryAt = await this.#round(questions, signal);
+      await this.#wakeup.wait(this.#options.clock, retryAt, signal);
+    }
+    await Promise.all(questions);
+  }
+
+  /** @returns when time alone changes something, milliseconds since the Unix epoch */
+  async #round(questions: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
+    const { channels, clock } = this.#options;
+    if (!this.#nodes) return Infinity;
+    const situation = { channels: channels.channels, answers: channels.answers, nodes: this.#nodes, now: clock.now() };
+    this.#askAll(situation, questions, signal);
+    const restMs = this.#restsUntil - clock.monotonic();
+    const due = this.#due(situation);
+    // Whole milliseconds: what is less than the wall clock can add would be waited for again and again.
+    if (due && restMs > 0) return Math.min(clock.now() + Math.ceil(restMs), retryAtOf(channels.answers));
+    if (due) await this.#write(due, signal);
+    return due ? clock.now() : retryAtOf(channels.answers);
+  }
+
+  /** A question is asked once the channel shows whose turn it is: people, and other leaders, see that something is going on. */
+  #askAll(situation: Situation, questions: Set<Promise<void>>, signal: AbortSignal): void {
+    for (const channel of situation.channels) {
+      const question = questionOf(channel);
+      const { polling } = shownOf(channel, situation).status;
+      if (!question || !asks(channel, situation) || channel.object.status?.polling !== polling) continue;
+      const key = keyOf(question);
+      if (this.#asking.has(key)) continue;
+      this.#asking.add(key);
+      const asked = this.#ask(question, signal).finally(() => {
+        this.#asking.delete(key);
+        questions.delete(asked);
+      });
+      questions.add(asked);
+    }
+  }
+
+  async #ask(question: Question, signal: AbortSignal): Promise<void> {
+    const { releases, channels, logger } = this.#options;
+    try {
+      const answer = await releases.ask(question, signal);
+      if (answer.kind !== 'found') logger.warn('no release found', { question: keyOf(question), why: answer.message });
+      channels.learn(keyOf(question), answer);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #due(situation: Situation): Write | undefined {
+    const { channels, config } = this.#options;
+    for (const channel of situation.channels) {
+      const patch = this.#isOutdated(channel) ? undefined : patchOf(channel, shownOf(channel, situation));
+      if (patch) return { kind: 'patch', channel, patch };
+    }
+    const made = channels.isEmpty ? defaultChannel(situation.nodes, config.K3OS_NAMESPACE) : undefined;
+    return made && { kind: 'create', made };
+  }
+
+  #isOutdated({ object: { metadata } }: Channel): boolean {
+    const written = this.#written.get(metadata.uid);
+    return written !== undefined && !this.#options.isAsNewAs(metadata.resourceVersion, written);
+  }
+
+  async #write(write: Write, signal: AbortSignal): Promise<void> {
+    const { objects, clock, logger, random, isConflict } = this.#options;
+    try {
+      const { metadata } =
+        write.kind === 'create'
+          ? await objects.create(write.made, signal)
+          : await objects.patch(write.channel.object.metadata.name, write.patch, signal);
+      this.#written.set(metadata.uid, metadata.resourceVersion);
+      this.#failures = 0;
+      this.#restsUntil = clock.monotonic() + PACE_MS;
+    } catch (error) {
+      if (signal.aborted) return;
+      const isOutdated = isConflict(error);
+      this.#restsUntil = clock.monotonic() + (isOutdated ? PACE_MS : backoff(this.#failures, { ...PAUSE, random }));
+      this.#failures += isOutdated ? 0 : 1;
+      // The next round goes by what somebody else has written.
+      if (!isOutdated) logger.warn('channel not written', { error });
+    }
+  }
+}
+
+type Write =
+  | { readonly kind: 'patch'; readonly channel: Channel; readonly patch: object }
+  | { readonly kind: 'create'; readonly made: object };
+
+/** What makes the channel show what it should; undefined where it does. */
+function patchOf({ object }: Channel, { status, version }: Shown): object | undefined {
+  const isShown = isDeepStrictEqual(withoutNulls(object.status ?? {}), withoutNulls(status));
+  if (isShown && version === undefined) return undefined;
+  const { resourceVersion } = object.metadata;
+  return { metadata: { resourceVersion }, status, ...(version !== undefined && { spec: { version } }) };
+}
+
+function retryAtOf(answers: Answers): number {
+  return Math.min(...[...answers.values()].flatMap((answer) => (answer.kind === 'found' ? [] : [answer.retryAt])));
+}
+
+function nodesOf({ nodes, shadows, slots }: Snapshot): readonly ChannelNode[] {
+  const updating = new Set(slots.map(({ nodeUid }) => nodeUid));
+  const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
+  return nodes
+    .filter(({ managed, labels }) => managed && isK3os(labels))
+    .map(({ name, uid, shadowName, ready, version }) => {
+      const shadow = byName.get(shadowName);
+      return {
+        name,
+        ready,
+        version: shadow?.status?.current_version ?? version,
+        updating: updating.has(uid) || (shadow !== undefined && isActive(shadow)),
+      };
+    })
+    .toSorted((a, b) => compare(a.name, b.name));
+}

@@ -1,0 +1,127 @@
+import { Collection } from '../kube/collection.ts';
+import { ConflictError } from '../kube/errors.ts';
+import { Informer } from '../kube/informer.ts';
+import { isAsNewAs, type KubeObject } from '../kube/objects.ts';
+import { collectionPath } from '../kube/paths.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { CHANNEL_PLURAL, CHANNEL_VERSION, K3OS_GROUP } from '../k3os/names.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { UpdatePolicy } from '../policy/policy.ts';
+import { type ControllerConfig, policyOf } from './config.ts';
+import type { NodeView, Told } from './plan/snapshot.ts';
+import type { Preview } from './planner.ts';
+import type { ShadowFacts } from './views.ts';
+import { answerOf } from './write-refusals.ts';
+
+type Labels = NodeView['labels'];
+
+/** Who says what nodes are to run whose hosts offer nothing by themselves. */
+export interface Orders {
+  /** Whether nodes with these labels are such nodes. */
+  manages(labels: Labels): boolean;
+  /** What is said to all of them. The same object for as long as it says the same. */
+  told(): Told;
+  /** The policies that come with it. Each is the same object for as long as it says the same. */
+  policies(): readonly UpdatePolicy[];
+  /** Calls `listener` after each change of these. Returns what ends that. */
+  onChange(listener: () => void): () => void;
+  /** Keeps them true until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** What only a leader does: asking others, and writing what came of it. For one term. */
+  lead(signal: AbortSignal): Promise<void>;
+  /** The newest plan of the leader. */
+  observe(preview: Pick<Preview, 'snapshot'>): void;
+}
+
+/** An object that orders are read from. */
+export type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
+
+/**
+ * What orders are made with. They are a bundle of their own, with copies of their own of whatever they import: so nothing in it may ask for the
+ * class of an error.
+ */
+export interface OrdersParts {
+  readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'isSynced' | 'outage' | 'onChange' | 'run'>;
+  /** Calls `listener` when the outage of the informer begins, goes on or ends. */
+  readonly onOutage: (listener: () => void) => void;
+  readonly objects: Pick<Collection<OrderObject>, 'create' | 'patch'>;
+  /** What the API server answered, in words that stay the same for as long as the answer does. */
+  readonly answerOf: (error: unknown) => string;
+  readonly isConflict: (error: unknown) => boolean;
+  /** Of resourceVersions. */
+  readonly isAsNewAs: (seen: string, wanted: string) => boolean;
+  readonly variables: UpdatePolicy;
+  readonly config: ControllerConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export type OrdersFactory = (parts: OrdersParts) => Orders;
+
+/** Of the UpdateChannels in a namespace. */
+export function channelsPath(namespace: string): string {
+  return collectionPath({ group: K3OS_GROUP, version: CHANNEL_VERSION, plural: CHANNEL_PLURAL, namespace });
+}
+
+interface OrdersAccess extends Pick<OrdersParts, 'config' | 'clock' | 'random' | 'logger'> {
+  readonly transport: KubeTransport;
+}
+
+/** Gives `ordersOf` the cluster's channels to make orders of. */
+export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders {
+  const { transport, config } = access;
+  const listeners: (() => void)[] = [];
+  const path = channelsPath(config.K3OS_NAMESPACE);
+  const onOutage = (): void => listeners.forEach((listener) => listener());
+  return ordersOf({
+    ...access,
+    informer: new Informer<OrderObject, OrderObject>({ ...access, path, project: orderOnly, onOutage }),
+    onOutage: (listener) => void listeners.push(listener),
+    objects: new Collection<OrderObject>(transport, path),
+    answerOf,
+    isConflict: (error) => error instanceof ConflictError,
+    isAsNewAs,
+    variables: policyOf(config),
+  });
+}
+
+/** Who manages which field is of no interest, and would wake people up. */
+function orderOnly({ metadata, spec, status }: OrderObject): OrderObject {
+  const { name, namespace = '', uid, resourceVersion, deletionTimestamp } = metadata;
+  const kept = { name, namespace, uid, resourceVersion, ...(deletionTimestamp !== undefined && { deletionTimestamp }) };
+  return { metadata: kept, spec, status };
+}
+
+/** Shadows with what their hosts are told in the place of what they offer. The view of what has not changed is the same object. */
+export class OrderedShadows {
+  readonly #orders: Pick<Orders, 'manages' | 'told'>;
+  readonly #known = new WeakMap<ShadowFacts, { readonly told: Told; readonly ordered: ShadowFacts }>();
+
+  constructor(orders: Pick<Orders, 'manages' | 'told'>) {
+    this.#orders = orders;
+  }
+
+  of(shadows: readonly ShadowFacts[], nodes: readonly Pick<NodeView, 'shadowName' | 'labels'>[]): ShadowFacts[] {
+    const told = this.#orders.told();
+    const managed = new Set(
+      nodes.flatMap(({ shadowName, labels }) => (this.#orders.manages(labels) ? shadowName : [])),
+    );
+    return shadows.map((shadow) => (managed.has(shadow.name) ? this.#ordered(shadow, told) : shadow));
+  }
+
+  #ordered(shadow: ShadowFacts, told: Told): ShadowFacts {
+    const known = this.#known.get(shadow);
+    if (known?.told === told) return known.ordered;
+    const ordered = orderedShadow(shadow, told);
+    this.#known.set(shadow, { told, ordered });
+    return ordered;
+  }
+}
+
+function orderedShadow({ status, ...shadow }: ShadowFacts, told: Told): ShadowFacts {
+  if (!status) return { ...shadow, status, told };
+  return { ...shadow, told, status: { ...status, target_version: told.version ?? status.current_version } };
+}

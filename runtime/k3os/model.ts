@@ -1,0 +1,45 @@
+/**
+ * An UpdateChannel as it stands on the wire. Any part of it may be null or missing. It has no status subresource, as its users know it: whoever
+ * writes it, writes all of it.
+ */
+export interface ChannelObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec?: ChannelSpec | null;
+  readonly status?: ChannelStatus | null;
+}
+
+interface ChannelSpec {
+  /** Nodes that may be updating at once. */
+  readonly concurrency?: number | null;
+  /** Where releases come from, e.g. `github-releases://rancher/k3os`. */
+  readonly url?: string | null;
+  /** The release that nodes are to run, e.g. `v0.11.0`; `latest` or nothing = the newest, whose name then takes its place. */
+  readonly version?: string | null;
+}
+
+export interface ChannelStatus {
+  /** The node whose turn it is while the source is asked; empty otherwise. */
+  readonly polling?: string | null;
+  /** Names of the nodes that are being updated. */
+  readonly upgrading?: readonly string[] | null;
+  readonly conditions?: readonly ChannelCondition[] | null;
+}
+
+/** As Kubernetes' own `metav1.Condition`. */
+export interface ChannelCondition {
+  readonly type: ChannelConditionType | (string & {});
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Accepted: the spec can be obeyed. Resolved: its source has the release that it names. */
+export const CHANNEL_CONDITIONS = ['Accepted', 'Resolved'] as const;
+export type ChannelConditionType = (typeof CHANNEL_CONDITIONS)[number];
