@@ -133,7 +133,7 @@ export class Sorted {
   /** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
   get #isDeserted(): boolean {
     const { nodes, processes } = this.picture;
-    if ([...nodes.values()].some(takesPods)) return false;
+    for (const node of nodes.values()) if (takesPods(node)) return false;
     return ![...processes].some(([name, { runs }]) => runs && isController(name));
   }
 

@@ -17,7 +17,8 @@ import { type PolicyFacts, policyFacts, saysOther } from './policy-facts.ts';
 import type { Write } from './rule.ts';
 import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
-import { seenNode, type SeenNode } from './seen-node.ts';
+import { seenNode, type SeenNode, unlessSame } from './seen-node.ts';
+import { SeenAgents, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
 import { Sight } from './sight.ts';
 
@@ -26,12 +27,6 @@ export interface Update {
   readonly node: string;
   readonly uid: string;
   readonly at: Instant;
-}
-
-/** Whether a process runs, and since when that is so. */
-export interface SeenProcess {
-  readonly runs: boolean;
-  readonly since: Instant;
 }
 
 export interface SeenPod {
@@ -46,7 +41,6 @@ const DEFINED_WITHIN = 120_000;
 
 const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
 
-const AWAY: SeenProcess = { runs: false, since: -Infinity };
 const NOBODY: LeaseFacts = { holder: '', slots: [], slotsText: '[]' };
 
 /** What judges look at: the world after an entry. Told of the same entry by several judges, it takes it once. */
@@ -59,6 +53,9 @@ export class Picture {
   readonly pods = new Map<string, SeenPod>();
   readonly hosts = new Map<string, SeenHost>();
   readonly processes = new Map<string, SeenProcess>();
+  readonly #agents = new SeenAgents();
+  /** By name of the node. */
+  readonly #shadows = new Map<string, ShadowFacts>();
   /** By UID of the node. */
   readonly updates = new Map<string, Update>();
   /** When its last update came to rest, by UID of the node. */
@@ -78,7 +75,7 @@ export class Picture {
   mostAtOnce = 0;
   /** Another one when anything but a request has been told of. */
   version = 0;
-  /** The same, and not for a call of a host either: nodes, shadows, slots and processes stand as they stood. */
+  /** Another one when nodes, shadows, slots, processes, or who rules whom, stand otherwise than before. */
   standing = 0;
   /** UIDs of nodes that have been drained or rebooted since they last started. */
   readonly #disturbed = new Set<string>();
@@ -116,12 +113,17 @@ export class Picture {
     this.#last = entry;
     if (entry.kind === 'request') return;
     this.version += 1;
-    if (entry.kind !== 'host' || entry.event.kind !== 'call') this.standing += 1;
     if (entry.kind === 'write') this.#write(entry);
     else if (entry.kind === 'host') this.host(entry.node).see(entry);
     else if (entry.kind === 'fault') this.sight.see(entry);
     else if (entry.kind === 'calm') this.calmAt = entry.at;
-    else this.processes.set(entry.process, { runs: entry.event === 'starts', since: entry.at });
+    else this.#process(entry.process, { runs: entry.event === 'starts', since: entry.at });
+  }
+
+  #process(name: string, seen: SeenProcess): void {
+    this.standing += 1;
+    this.processes.set(name, seen);
+    this.#agents.see(name, seen);
   }
 
   host(name: string): SeenHost {
@@ -134,10 +136,7 @@ export class Picture {
 
   /** The agent of the node, ours or the older operator's. */
   agentOf(node: string): SeenProcess {
-    const ours = this.processes.get(`agent-${node}`) ?? AWAY;
-    const older = this.processes.get(`upstream-agent-${node}`) ?? AWAY;
-    if (ours.runs !== older.runs) return ours.runs ? ours : older;
-    return ours.since > older.since ? ours : older;
+    return this.#agents.of(node);
   }
 
   managed(): number {
@@ -148,7 +147,7 @@ export class Picture {
 
   /** The shadow of the node, where that names it as its owner. */
   shadowOf({ name, uid }: Pick<NodeFacts, 'name' | 'uid'>): ShadowFacts | undefined {
-    const shadow = this.shadows.get(`brs-${name}`);
+    const shadow = this.#shadows.get(name);
     return shadow?.owners.includes(uid) ? shadow : undefined;
   }
 
@@ -173,15 +172,16 @@ export class Picture {
   #node(write: Write): void {
     const { name, before, after } = write;
     if (!after) {
+      this.standing += 1;
       this.nodes.delete(name);
       if (before) this.updates.delete(before.metadata.uid);
       return;
     }
     const known = this.nodes.get(name);
     const wasManaged = known?.facts.managed ?? false;
-    const node = seenNode(known, nodeFacts(after), write);
-    this.nodes.set(name, node);
-    const { facts } = node;
+    const facts = unlessSame(known?.facts, nodeFacts(after));
+    if (facts !== known?.facts) this.standing += 1;
+    this.nodes.set(name, seenNode(known, facts, write));
     if (facts.managed !== wasManaged)
       this.mostAtOnce = Math.max(this.mostAtOnce, this.terms.maxConcurrent(this.managed()));
     if (facts.marks) this.#disturbed.add(facts.uid);
@@ -190,13 +190,24 @@ export class Picture {
 
   #shadow(write: Write): void {
     const { name, before, after } = write;
-    if (after) this.shadows.set(name, shadowFacts(after));
-    else this.shadows.delete(name);
+    this.standing += 1;
+    this.#keepShadow(name, after && shadowFacts(after));
     const started = startIn(write);
     if (started) this.#start(started, write.at);
     if (before && after) this.#noteEnd(shadowFacts(before), shadowFacts(after), write.at);
     const last = after ?? before;
     for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
+  }
+
+  #keepShadow(name: string, facts: ShadowFacts | undefined): void {
+    const node = name.replace(/^brs-/, '');
+    if (facts) {
+      this.shadows.set(name, facts);
+      this.#shadows.set(node, facts);
+    } else {
+      this.shadows.delete(name);
+      this.#shadows.delete(node);
+    }
   }
 
   #noteEnd(before: ShadowFacts, after: ShadowFacts, at: Instant): void {
@@ -229,11 +240,14 @@ export class Picture {
   #leaseWritten({ after }: Write): void {
     const before = this.lease;
     this.lease = after ? leaseFacts(after) : NOBODY;
-    if (before.slotsText !== this.lease.slotsText) for (const { nodeUid } of before.slots) this.#settle(nodeUid);
+    if (before.slotsText === this.lease.slotsText) return;
+    this.standing += 1;
+    for (const { nodeUid } of before.slots) this.#settle(nodeUid);
   }
 
   #policy({ name, before, after, at }: Write): void {
     if (!saysOther(before, after)) return;
+    this.standing += 1;
     if (after) this.policies.set(name, policyFacts(after));
     else this.policies.delete(name);
     this.policiesAt = Math.max(at, this.#definedAt + DEFINED_WITHIN);

@@ -139,6 +139,7 @@ export const dependencies: Rule = {
   name: 'dependencies',
   begin(picture) {
     const completed = new Set<string>();
+    const looked = new Map<string, number>();
     const steps = ofSteps(picture, (step) => {
       const { version } = step.shadow;
       const group = step.kind === 'start' ? surelyBy(picture, step) : undefined;
@@ -150,7 +151,7 @@ export const dependencies: Rule = {
     return {
       see(entry) {
         const breaches = steps.see?.(entry) ?? NOTHING;
-        if (entry.kind === 'write') noteCompleted(picture, completed, entry);
+        if (entry.kind === 'write') noteCompleted(picture, { completed, looked }, entry);
         return breaches;
       },
     };
@@ -222,13 +223,19 @@ function isOnItsWay({ active, version: wanted, status }: ShadowFacts, version: s
 
 const hasFailedOn = ({ status }: ShadowFacts, version: string): boolean => status?.failed.includes(version) ?? false;
 
+interface Completions {
+  readonly completed: Set<string>;
+  /** How things stood when it was last looked, by group and family: what stands as it stood has completed nothing since. */
+  readonly looked: Map<string, number>;
+}
+
 /** Whoever looks a moment later may find that it was complete. */
-function noteCompleted(picture: Picture, completed: Set<string>, write: Write): void {
+function noteCompleted(picture: Picture, completions: Completions, write: Write): void {
   const owed = new Set(picture.rulings.groups.flatMap(({ after }) => after));
   if (owed.size === 0) return;
   for (const { facts } of concernedBy(picture, write)) {
     const group = picture.rulings.groupOf(facts);
-    if (group && owed.has(group.name)) noteCompletedBy(picture, completed, { group, family: facts.family });
+    if (group && owed.has(group.name)) noteCompletedBy(picture, completions, { group, family: facts.family });
   }
 }
 
@@ -242,9 +249,12 @@ function concernedBy(picture: Picture, { resource, subresource, name }: Write): 
 
 function noteCompletedBy(
   picture: Picture,
-  completed: Set<string>,
+  { completed, looked }: Completions,
   { group, family }: { readonly group: Group; readonly family: string },
 ): void {
+  const key = `${group.name} ${family}`;
+  if (looked.get(key) === picture.standing) return;
+  looked.set(key, picture.standing);
   const versions = new Set(kinOf(picture, group, family).flatMap((one) => well(picture, one) ?? []));
   for (const version of versions) {
     const release = { family, version };

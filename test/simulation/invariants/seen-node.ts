@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Instant } from '../types.ts';
 import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
 import type { Write } from './rule.ts';
@@ -47,6 +48,11 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   managedAt: at,
   labelsAt: -Infinity,
 });
+
+/** A kubelet's report changes nothing that is judged: what is known of the node stays the same object, and so what was found by that. */
+export function unlessSame(known: NodeFacts | undefined, facts: NodeFacts): NodeFacts {
+  return known && isDeepStrictEqual(known, facts) ? known : facts;
+}
 
 /** The node after a write that does not remove it. @param known the node of this name so far */
 export function seenNode(known: SeenNode | undefined, facts: NodeFacts, write: Write): SeenNode {
