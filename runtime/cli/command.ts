@@ -27,6 +27,8 @@ export interface Request {
   /** By name of the option; undefined for one that was not given. */
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly clock: Clock;
+  /** Name of whoever has started the program, as the system knows it. */
+  readonly user: string;
   /** Reads the kubeconfig. Nothing is asked of the cluster. @throws AccessError */
   readonly connect: () => Promise<Cluster>;
 }

@@ -5,6 +5,10 @@ import { connect } from '../kube/kubeconfig.ts';
 import type { Clock } from '../lib/clock.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
+import { hold, unhold } from './acting/hold.ts';
+import { pause, resume } from './acting/pause.ts';
+import { release } from './acting/release.ts';
+import { now, retry } from './acting/requests.ts';
 import { type Asked, parsed } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
 import { explained } from './errors.ts';
@@ -17,7 +21,7 @@ import { watching } from './watch.ts';
 import { why } from './why.ts';
 
 /** In the order of `--help`. */
-export const COMMANDS: readonly Command[] = [status, why, leftovers];
+export const COMMANDS: readonly Command[] = [status, why, leftovers, pause, resume, hold, unhold, now, retry, release];
 
 /** What the program may use of its surroundings. */
 export interface Surroundings {
@@ -57,6 +61,7 @@ async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> 
     names,
     values,
     clock: world.clock,
+    user: world.env['USER'] || world.env['LOGNAME'] || world.env['USERNAME'] || 'somebody',
     connect: () => (cluster ??= clusterFor(asked, world)),
   };
   if (values['watch']) return watching({ asked, request, world });

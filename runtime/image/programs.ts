@@ -35,7 +35,7 @@ export const IMAGE_PROGRAMS = {
     env: APISERVER_ALLOCATOR,
   },
   'kubectl-brupop': {
-    summary: 'shows the updates: status, why, leftovers',
+    summary: 'shows and steers the updates, for people',
     nodeFlags: [],
     env: {},
   },

@@ -2,15 +2,19 @@ import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
 import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Stage } from '../controller/stage.ts';
 
-/** A controller's Deployment that says `env`, and the same controller at work. */
-export async function deploy(stage: Stage, more: Readonly<Record<string, string>> = {}): Promise<void> {
+/** A controller's Deployment that says `env`, and the same controller at work, until the signal aborts. */
+export async function deploy(
+  stage: Stage,
+  more: Readonly<Record<string, string>> = {},
+  signal = new AbortController().signal,
+): Promise<void> {
   const env = { MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '100%', ...more };
   await deployContainer(stage, {
     name: 'brupop',
     image: 'x',
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
   });
-  stage.start({ env });
+  stage.start({ env, signal });
   await stage.pass();
 }
 

@@ -108,7 +108,7 @@ describe('on a terminal of 40 columns', () => {
 test('colours mean something, and are absent without them', () => {
   const seen = status({ paused: true });
   const [first = ''] = statusLines(seen, { columns: 100, colours: true });
-  expect(first).toBe('\u001B[33mThe fleet is paused: no update starts.\u001B[39m');
+  expect(first).toBe('\u001B[33mThe fleet is paused: no update starts. kubectl brupop resume ends that.\u001B[39m');
   const widths = (colours: boolean) => statusLines(seen, { columns: 100, colours }).length;
   expect(widths(true)).toBe(widths(false));
   expect(statusLines(seen, { columns: 100, colours: false }).join('')).not.toContain('\u001B');

@@ -9,7 +9,12 @@ export function statusLines(status: FleetStatus, look: Look): readonly string[] 
   const { counts, paused, notKnown } = status;
   if (counts.nodes === 0) return [...unknown(notKnown, look), NO_NODES];
   const sections = [
-    [...(paused ? [paint(look, 'late', 'The fleet is paused: no update starts.')] : []), ...unknown(notKnown, look)],
+    [
+      ...(paused
+        ? [paint(look, 'late', 'The fleet is paused: no update starts. kubectl brupop resume ends that.')]
+        : []),
+      ...unknown(notKnown, look),
+    ],
     needsYouLines(status, look),
     progressLines(status, look),
     updatingLines(status.updating, look),

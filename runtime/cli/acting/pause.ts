@@ -1,0 +1,61 @@
+import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
+import { PAUSED_ANNOTATION } from '../../shadow/names.ts';
+import type { Command, Request } from '../command.ts';
+import { NAME } from '../help.ts';
+import { annotation, change } from './change.ts';
+import { ACTING, answerOf, BY, type Deed, done, isDryRun, wordsOf } from './deeds.ts';
+
+export const pause: Command = {
+  name: 'pause',
+  takes: '[POLICY...]',
+  summary: 'start no update, in the fleet or under these policies',
+  details: `Without POLICY the whole fleet pauses: a node that has staged its version waits where it is. Under a paused policy such a node is called
+off, and gives its place to others. What has begun to drain goes on.`,
+  options: { ...BY, ...ACTING },
+  most: Infinity,
+  run: (request) => turned(request, true),
+};
+
+export const resume: Command = {
+  name: 'resume',
+  takes: '[POLICY...]',
+  summary: 'let updates start again, in the fleet or under these policies',
+  details: `Without POLICY it ends the pause of the fleet. Policies that are paused themselves stay so.`,
+  options: ACTING,
+  most: Infinity,
+  run: (request) => turned(request, false),
+};
+
+async function turned(request: Request, paused: boolean) {
+  if (request.names.length === 0) return answerOf(request, [await fleet(request, paused)]);
+  return answerOf(request, await done(request, 'policy', (name) => policy(request, name, paused)));
+}
+
+const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;
+
+async function fleet(request: Request, paused: boolean): Promise<Deed> {
+  const cluster = await request.connect();
+  const name = cluster.namespace;
+  const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
+  const value = paused ? wordsOf(request) : null;
+  const changed = await change(cluster, target, (home) => {
+    const isPaused = home.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
+    return isPaused === paused ? undefined : annotation(PAUSED_ANNOTATION, value)(home);
+  });
+  return {
+    object: 'the fleet',
+    changed,
+    says: paused ? 'is paused, no update starts' : 'is not paused',
+    undo: undoing(paused),
+  };
+}
+
+async function policy(request: Request, name: string, paused: boolean): Promise<Deed> {
+  const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
+  const changed = await change(await request.connect(), target, ({ spec }) => {
+    const before = spec != null && 'paused' in spec && spec.paused === true;
+    return before === paused ? undefined : { spec: { paused } };
+  });
+  const says = paused ? 'is paused, no update starts under it' : 'is not paused';
+  return { object: target.called, changed, says, undo: `${undoing(paused)} ${name}` };
+}

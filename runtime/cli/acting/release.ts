@@ -1,0 +1,88 @@
+import { agentRuns, ownShadow } from '../../controller/actions/ports.ts';
+import { isIdle } from '../../controller/plan/snapshot.ts';
+import type { Node } from '../../kube/objects.ts';
+import { NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
+import { readMarks } from '../../marks/marks.ts';
+import { UNRELEASED_ANNOTATION } from '../../marks/names.ts';
+import { releasePatch } from '../../marks/patches.ts';
+import { shadowName } from '../../shadow/names.ts';
+import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
+import { inspect } from '../inspect.ts';
+import { change } from './change.ts';
+import { ACTING, answerOf, type Deed, done, isDryRun } from './deeds.ts';
+
+export const release: Command = {
+  name: 'release',
+  takes: 'NODE...',
+  summary: 'undo what the operator has left on nodes where no update runs',
+  details: `For marks that leftovers shows and that no controller undoes: because none runs, or the operator is gone. It undoes exactly what the marks
+list, as the controller would. A cordon without marks is somebody else's: kubectl uncordon.`,
+  options: ACTING,
+  least: 1,
+  most: Infinity,
+  run: async (request) => {
+    const cluster = await request.connect();
+    const slotted = await slotHolders(cluster, request);
+    return answerOf(request, await done(request, 'node', (name) => released({ request, cluster, slotted }, name)));
+  },
+};
+
+interface Scene {
+  readonly request: Request;
+  readonly cluster: Cluster;
+  /** UIDs of nodes that have a slot: their updates are not over. */
+  readonly slotted: ReadonlySet<string>;
+}
+
+async function slotHolders(cluster: Cluster, { clock }: Request): Promise<ReadonlySet<string>> {
+  const { snapshot } = await inspect(cluster, clock.now());
+  return new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
+}
+
+async function released({ request, cluster, slotted }: Scene, name: string): Promise<Deed> {
+  const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
+  let owned: readonly string[] = [];
+  const changed = await change(cluster, target, async (object) => {
+    const node = object as Node;
+    const marks = readMarks(node);
+    if (!marks) return unmarked(node);
+    owned = marks.owns;
+    await mustBeAtRest(cluster, node, slotted);
+    return releasePatch(node);
+  });
+  if (!changed) return { object: target.called, changed, says: 'has nothing of the operator on it', undo: undefined };
+  const says = `is released: ${owned.length > 0 ? owned.join(', ') : 'nothing but the marks'} undone`;
+  return {
+    object: target.called,
+    changed,
+    says,
+    undo: owned.includes('cordon') ? `kubectl cordon ${name}` : undefined,
+  };
+}
+
+/** @throws RefusedCommandError where there is something that a release does not undo */
+function unmarked({ metadata, spec }: Node): undefined {
+  const { name, annotations } = metadata;
+  if (annotations?.[UNRELEASED_ANNOTATION] !== undefined) {
+    const noted = `${annotations[UNRELEASED_ANNOTATION]} was put there by a newer version, which alone can undo it`;
+    throw new RefusedCommandError(`${noted}; then: kubectl annotate node ${name} ${UNRELEASED_ANNOTATION}-`);
+  }
+  if (spec?.unschedulable)
+    throw new RefusedCommandError(`it is cordoned without marks, by whom nobody can tell: kubectl uncordon ${name}`);
+  return undefined;
+}
+
+/** Rule M8 (a) and (b): looked at live, after the Node was read. @throws RefusedCommandError */
+async function mustBeAtRest(
+  { transport, namespace }: Cluster,
+  { metadata: { name, uid } }: Node,
+  slotted: ReadonlySet<string>,
+): Promise<void> {
+  const ports = { shadows: shadowsOf(transport, namespace), pods: podsOf(transport, namespace) };
+  const { signal } = new AbortController();
+  const shadow = await ownShadow(ports, { shadow: shadowName(name), nodeUid: uid }, signal);
+  if (slotted.has(uid) || (shadow && !isIdle(shadow)))
+    throw new RefusedCommandError('it is being updated: why says more');
+  if (!shadow && (await agentRuns(ports, name, signal)))
+    throw new RefusedCommandError('its agent runs, and has not registered it yet: it will be released by itself');
+}

@@ -1,0 +1,108 @@
+import { isActive, nodeInfos, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
+import { startable } from '../../controller/plan/machine.ts';
+import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
+import { NODES_PATH } from '../../kube/resources.ts';
+import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
+import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
+import { type Inspection, inspect } from '../inspect.ts';
+import { annotation, change } from './change.ts';
+import { ACTING, answerOf, BY, type Deed, done, isDryRun, wordsOf } from './deeds.ts';
+
+export const now: Command = {
+  name: 'now',
+  takes: 'NODE...',
+  summary: 'update nodes next, also outside of their windows',
+  details: `Each node comes first under its policy, and no window keeps it. Budgets, zones, proof, other policies, pauses, freezes, holds and halted
+releases still do. The controller takes the request away when the update begins, and its Event UpdateStarted says who asked.`,
+  options: { ...BY, ...ACTING },
+  least: 1,
+  most: Infinity,
+  run: async (request) => {
+    const [cluster, seen] = await seenBy(request);
+    return answerOf(request, await done(request, 'node', (name) => hastened({ request, cluster, seen }, name)));
+  },
+};
+
+export const retry: Command = {
+  name: 'retry',
+  takes: 'NODE...',
+  summary: 'end the pause of nodes after a failure',
+  details: `It is over for this failure alone: if the next attempt fails too, the node pauses again, and for longer.`,
+  options: ACTING,
+  least: 1,
+  most: Infinity,
+  run: async (request) => {
+    const [cluster, seen] = await seenBy(request);
+    return answerOf(request, await done(request, 'node', (name) => retried({ request, cluster, seen }, name)));
+  },
+};
+
+interface Scene {
+  readonly request: Request;
+  readonly cluster: Cluster;
+  readonly seen: Inspection;
+}
+
+async function seenBy({ connect, clock }: Request): Promise<readonly [Cluster, Inspection]> {
+  const cluster = await connect();
+  return [cluster, await inspect(cluster, clock.now())];
+}
+
+interface Known {
+  readonly verdict: Verdict;
+  readonly info: NodeInfo;
+  readonly shadow: ShadowView;
+}
+
+/** @throws RefusedCommandError for a node that no agent has reported */
+function known({ snapshot, plan }: Inspection, name: string): Known {
+  const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
+  if (!info) throw new RefusedCommandError('the cluster has no such node');
+  const verdict = plan.verdicts.find(({ node }) => node === name);
+  if (!verdict) throw new RefusedCommandError('the node is not managed');
+  const { shadow } = info;
+  if (!shadow?.status) throw new RefusedCommandError(verdict.message);
+  return { verdict, info, shadow };
+}
+
+async function hastened({ request, cluster, seen }: Scene, name: string): Promise<Deed> {
+  const { verdict, shadow } = known(seen, name);
+  const object = `node ${name}`;
+  if (isActive(shadow)) return { object, changed: false, says: 'is being updated already', undo: undefined };
+  const version = startable(shadow);
+  if (version === undefined) throw new RefusedCommandError(`there is no update to begin: ${verdict.message}`);
+  const changed = await written({ request, cluster, name }, UPDATE_NOW_ANNOTATION, wordsOf(request));
+  const kept = waitsOn(verdict);
+  const says = `comes next to be updated to ${version}${kept === undefined ? '' : `; until then: ${kept}`}`;
+  return { object, changed, says, undo: undoOf(name, UPDATE_NOW_ANNOTATION) };
+}
+
+/** What a request does not change. */
+function waitsOn({ reason, message }: Verdict): string | undefined {
+  if (CHANGED.has(reason)) return undefined;
+  return reason === 'BackingOff' ? `${message} (retry ends that)` : message;
+}
+
+/** It starts at once, or when a place is free. */
+const CHANGED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'Updating', 'WaitingForSlot']);
+
+async function retried({ request, cluster, seen }: Scene, name: string): Promise<Deed> {
+  const { verdict, shadow } = known(seen, name);
+  const failedAt = shadow.status?.state_transition_failure_timestamp;
+  if (verdict.reason !== 'BackingOff' || failedAt == null)
+    throw new RefusedCommandError(`the node does not pause after a failure: ${verdict.reason}: ${verdict.message}`);
+  const changed = await written({ request, cluster, name }, RETRY_ANNOTATION, failedAt);
+  const says = `pauses no longer after its failure of ${failedAt}`;
+  return { object: `node ${name}`, changed, says, undo: undoOf(name, RETRY_ANNOTATION) };
+}
+
+interface OnNode extends Pick<Scene, 'request' | 'cluster'> {
+  readonly name: string;
+}
+
+function written({ request, cluster, name }: OnNode, key: string, value: string): Promise<boolean> {
+  const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
+  return change(cluster, target, annotation(key, value));
+}
+
+const undoOf = (name: string, key: string): string => `kubectl annotate node ${name} ${key}-`;
