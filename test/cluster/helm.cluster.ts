@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { helmChart } from '../../infra/helm/chart.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
-import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { binaries } from '../../tools/go/build.ts';
 import { HELM } from '../../tools/go/helm.ts';
 import { certificatesIssued } from '../e2e/cert-manager.ts';
@@ -59,7 +59,9 @@ test('a release is installed, upgraded and rolled back in the middle of a rollou
 
 test('uninstalled as documented, it leaves nothing', async () => {
   const { helm: file = '' } = await binaries(BUILD, [HELM]);
-  const uninstall = `'${file}' uninstall brupop --namespace ${NAMESPACE} >/dev/null\nkubectl delete crd ${CRD_NAME}`;
+  const [, definitions = ''] = /`(kubectl delete crd [^`]+)`/.exec(await readFile('docs/deploying.md', 'utf8')) ?? [];
+  expect(definitions).not.toBe('');
+  const uninstall = `'${file}' uninstall brupop --namespace ${NAMESPACE} >/dev/null\n${definitions}`;
   const commands = documentedRemoval().replace(/^kubectl delete .*$/m, uninstall);
   expect(commands).toContain(uninstall);
   const all = `${commands}\nkubectl delete namespace ${NAMESPACE}`;
