@@ -1,6 +1,7 @@
 import { type ApiObject, Chart } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
 import { Agent } from './agent.ts';
+import { UpdogAgent } from './agent-updog.ts';
 import { Apiserver } from './apiserver.ts';
 import { Certificates } from './certificates.ts';
 import { Controller } from './controller.ts';
@@ -61,6 +62,8 @@ export class Brupop extends Construct {
   readonly apiserver: Apiserver;
   readonly controller: Controller;
   readonly agent: Agent;
+  /** Undefined unless asked for. */
+  readonly updogAgent: UpdogAgent | undefined;
   /** In the order of the prop. */
   readonly policies: readonly UpdatePolicy[];
   /** Undefined unless asked for. */
@@ -92,6 +95,7 @@ export class Brupop extends Construct {
     this.apiserver = new Apiserver(this, 'Apiserver', settings);
     this.controller = new Controller(this, 'Controller', settings);
     this.agent = new Agent(this, 'Agent', settings);
+    this.updogAgent = settings.agent.interfaceV1 ? new UpdogAgent(this, 'UpdogAgent', settings) : undefined;
     this.networkPolicies = settings.networkPolicies.enabled
       ? new NetworkPolicies(this, 'NetworkPolicies', settings)
       : undefined;

@@ -4,6 +4,7 @@
  */
 export type { Access } from './access.ts';
 export type { Agent } from './agent.ts';
+export type { UpdogAgent } from './agent-updog.ts';
 export type { Apiserver } from './apiserver.ts';
 export { Brupop, DuplicateOperatorError } from './brupop.ts';
 export type { Authority, Certificates } from './certificates.ts';

@@ -1,5 +1,5 @@
 import { VERSION } from '../runtime/lib/version.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS, DRIVER_LABEL } from '../runtime/shadow/names.ts';
 
 export type Component = keyof typeof COMPONENTS;
 export type Labels = Readonly<Record<string, string>>;
@@ -12,7 +12,16 @@ const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const PART_OF = 'app.kubernetes.io/part-of';
 
 /** Keys that the operator's tools and other installations select by. */
-export const OWN_LABEL_KEYS = [NAME, INSTANCE, VERSION_LABEL, COMPONENT, MANAGED_BY, PART_OF, COMPONENT_LABEL] as const;
+export const OWN_LABEL_KEYS = [
+  NAME,
+  INSTANCE,
+  VERSION_LABEL,
+  COMPONENT,
+  MANAGED_BY,
+  PART_OF,
+  COMPONENT_LABEL,
+  DRIVER_LABEL,
+] as const;
 
 /** Labels of an object that belongs to the operator as a whole. */
 export function sharedLabels(instance: string): Labels {

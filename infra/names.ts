@@ -8,6 +8,7 @@ import type { Component } from './labels.ts';
 /** Names of objects that no process needs to know. Existing installations have them, so they do not change. */
 
 export const DAEMON_SET = 'brupop-agent';
+export const UPDOG_DAEMON_SET = 'brupop-agent-updog';
 export const APISERVER_DEPLOYMENT = 'brupop-apiserver';
 
 export const HIGH_PRIORITY = 'brupop-controller-high-priority';

@@ -1,5 +1,5 @@
 import { k8s } from 'cdk8s-plus-28';
-import { nodeCommand } from '../runtime/image/programs.ts';
+import { nodeCommand, type ProgramName } from '../runtime/image/programs.ts';
 import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import { TERMINATION_LOG } from './environment.ts';
 import { type Component, componentLabels, type Labels } from './labels.ts';
@@ -17,6 +17,12 @@ const NOBODY = 65532;
 
 export interface PodParts {
   readonly component: Component;
+  /** What its container runs. @default the program of the component's name */
+  readonly program?: ProgramName;
+  /** Labels of its own, above those of the component. @default none */
+  readonly labels?: Labels;
+  /** @default those of the props */
+  readonly resources?: Resources;
   readonly env: k8s.EnvVar[];
   readonly httpPort: number;
   readonly ports?: k8s.ContainerPort[];
@@ -32,12 +38,12 @@ export interface PodParts {
 
 /** The pod of one of the three processes: restricted, probed over HTTP, everything stated. */
 export function podTemplate(settings: Settings, parts: PodParts): k8s.PodTemplateSpec {
-  const { component, podSecurity, spec } = parts;
+  const { component, labels, podSecurity, spec } = parts;
   const { podLabels, podAnnotations, nodeSelector } = settings[component];
   const annotations = { ...settings.annotations, ...scrapeAnnotations(settings, component), ...podAnnotations };
   return {
     metadata: {
-      labels: { ...settings.labels, ...podLabels, ...componentLabels(component, settings.instance) },
+      labels: { ...settings.labels, ...podLabels, ...componentLabels(component, settings.instance), ...labels },
       ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec: {
@@ -89,16 +95,17 @@ export const RESTRICTED_CONTAINER: k8s.SecurityContext = {
 };
 
 function container(settings: Settings, parts: PodParts): k8s.Container {
-  const { component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  const { component, program = component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  const { resources = settings[component].resources } = parts;
   return {
     name: 'brupop',
     image: imageReference(settings.image),
     imagePullPolicy: settings.image.pullPolicy,
     // Not the image's entry, which would start Node twice for each container of a fleet.
-    command: [...nodeCommand(component)],
+    command: [...nodeCommand(program)],
     env,
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
-    resources: resourceRequirements(settings[component].resources),
+    resources: resourceRequirements(resources),
     // A node that boots is slow, so the other probes begin after this one has passed once. The delay spares a warning at each start, when
     // nothing can listen yet.
     startupProbe: { ...httpProbe('/healthz', 2), initialDelaySeconds: 1, failureThreshold: 30 },

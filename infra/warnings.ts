@@ -4,6 +4,10 @@ import type { ScheduleSettings } from './props/schedule.ts';
 
 const PROCESSES = ['agent', 'apiserver', 'controller'] as const;
 
+const ROOT_ON_HOSTS =
+  "agent.interfaceV1: on each node of interface 1.0.0 runs a privileged agent with the host's whole root, " +
+  "so whoever takes over the operator's image or namespace has these nodes; label them 2.0.0 once they run 0.4.1 or later";
+
 /** Combinations of valid props that can still hurt. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { agent, apiserver, controller, networkPolicies } = settings;
@@ -27,6 +31,7 @@ export function warningsOf(settings: Settings): readonly string[] {
       'controller.schedule.expression has six fields, second to day of week, without the year: every year is meant; ' +
         'add the seventh, "*"',
     ],
+    [agent.interfaceV1, ROOT_ON_HOSTS],
     [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
     [
       !networkPolicies.enabled && Boolean(networkPolicies.kubernetesApiCidrs ?? networkPolicies.metricsNamespace),

@@ -1,6 +1,7 @@
 import { App, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Agent } from '../agent.ts';
+import { UpdogAgent } from '../agent-updog.ts';
 import { Apiserver } from '../apiserver.ts';
 import type { Brupop } from '../brupop.ts';
 import { Certificates } from '../certificates.ts';
@@ -35,7 +36,8 @@ export interface Part {
   readonly changes?: Readonly<Record<string, Transform>>;
 }
 
-const { readyMadeCertificates, clientCertificates, digest, scrapePods, knownCallers, knownReaders } = DECISIONS;
+const { readyMadeCertificates, clientCertificates, digest, interfaceV1, scrapePods, knownCallers, knownReaders } =
+  DECISIONS;
 
 const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   file: `certificates-${kind}.yaml`,
@@ -109,7 +111,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, scrapePods],
+    decisions: [digest, interfaceV1, scrapePods],
     changes: { Deployment: (object) => withWindow(pods('controller')(object)) },
   },
   {
@@ -117,6 +119,13 @@ export const PARTS: readonly Part[] = [
     add: (scope, settings) => new Agent(scope, 'Agent', settings),
     decisions: [readyMadeCertificates, clientCertificates, digest],
     changes: { DaemonSet: pods('agent') },
+  },
+  {
+    file: 'agent-updog.yaml',
+    condition: value('agent.interfaceV1'),
+    add: (scope, settings) => new UpdogAgent(scope, 'UpdogAgent', settings),
+    decisions: [readyMadeCertificates, clientCertificates, digest],
+    changes: { DaemonSet: pods('agent', { hasOwn: true }) },
   },
   {
     file: 'network-policies.yaml',

@@ -29,12 +29,24 @@ export const metadata: Transform = (object) => {
 
 const POD = 'spec/template/spec';
 const META = 'spec/template/metadata';
+const RESOURCES = `${POD}/containers/0/resources`;
+const AFFINITY = `${POD}/affinity`;
 
-/** Puts the user's values for the pods of a process in their places. */
+/**
+ * Puts the user's values for the pods of a process in their places.
+ * @param hasOwn whether they have resources and an anti-affinity of their own, whatever the user says
+ */
 export const pods =
-  (component: Component): Transform =>
+  (component: Component, { hasOwn = false } = {}): Transform =>
   (workload) =>
-    placesOf(component).reduce<Mapping>((object, [place, put]) => placed(object, place, put), workload);
+    placesOf(component)
+      .filter(([place]) => !(hasOwn && place === RESOURCES))
+      .map(([place, put]): Place => [place, hasOwn && place === AFFINITY ? keepingApart(put) : put])
+      .reduce<Mapping>((object, [place, put]) => placed(object, place, put), workload);
+
+const keepingApart =
+  (put: Place[1]): Place[1] =>
+  (before) => ({ ...(put(before) as Mapping), podAntiAffinity: (before as Mapping)['podAntiAffinity'] as Tree });
 
 type Place = readonly [place: string, put: (before: Tree | undefined) => Tree];
 
@@ -43,11 +55,11 @@ function placesOf(component: Component): readonly Place[] {
   return [
     [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
     [`${META}/annotations`, (before = {}) => call('merge', {}, own('podAnnotations'), before, value('annotations'))],
-    [`${POD}/containers/0/resources`, () => own('resources')],
+    [RESOURCES, () => own('resources')],
     [`${POD}/nodeSelector`, () => own('nodeSelector')],
     [`${POD}/tolerations`, (before = []) => call('concat', before, own('tolerations'))],
     [`${POD}/priorityClassName`, (before = '') => priority(component, before)],
-    [`${POD}/affinity`, (before) => affinity(component, before as Mapping)],
+    [AFFINITY, (before) => affinity(component, before as Mapping)],
     ...(component === 'agent' ? [] : [spread(component)]),
   ];
 }

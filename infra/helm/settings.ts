@@ -116,6 +116,11 @@ export const DECISIONS = {
     }),
     no: same,
   },
+  interfaceV1: {
+    condition: value('agent.interfaceV1'),
+    yes: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: true } }),
+    no: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: false } }),
+  },
   scrapePods: {
     condition: value('scrapePods'),
     yes: (settings) => ({ ...settings, scrapePods: true }),

@@ -59,6 +59,7 @@ export const VALUES = {
     excludeFromLbWaitTimeInSec: 'default',
     updateCheckIntervalInSec: 'default',
     httpPort: 'default',
+    interfaceV1: 'default',
     apiSocket: 'default',
     seLinuxType: 'default',
   } satisfies Record<keyof AgentProps, Shown>,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
-import { absolutePath, listenPort, someText, tunable } from './fields.ts';
+import { absolutePath, flag, listenPort, someText, tunable } from './fields.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
 
 export interface AgentProps extends WorkloadProps {
@@ -12,6 +12,11 @@ export interface AgentProps extends WorkloadProps {
   readonly httpPort?: number;
   /** The update API's socket on the host. @default /run/api.sock */
   readonly apiSocket?: string;
+  /**
+   * Whether nodes of the first operator's interface, labelled `bottlerocket.aws/updater-interface-version=1.0.0`, are updated as well, by an agent
+   * that is root on its host: it runs the host's own updog in the host's root. @default false
+   */
+  readonly interfaceV1?: boolean;
   /** SELinux type of the container; the host lets only `super_t` and `control_t` speak to its API. @default super_t */
   readonly seLinuxType?: string;
 }
@@ -24,6 +29,7 @@ export const agentProps = z.strictObject({
   excludeFromLbWaitTimeInSec: tunable(agentEnv.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC),
   updateCheckIntervalInSec: tunable(agentEnv.UPDATE_CHECK_INTERVAL_IN_SEC),
   httpPort: listenPort(agentEnv.HTTP_PORT),
+  interfaceV1: flag.default(false),
   apiSocket: absolutePath.default(agentEnv.BOTTLEROCKET_API_SOCKET.default),
   seLinuxType: someText.default('super_t'),
 } satisfies Record<keyof AgentProps, z.ZodType>);

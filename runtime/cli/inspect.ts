@@ -8,7 +8,7 @@ import type { ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
 import { isUnread } from '../controller/policies.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
-import { type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
+import { managedBesides, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
 import { COMMAND_KINDS } from '../controller/write-refusals.ts';
 import type { ChannelObject } from '../k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
@@ -121,7 +121,8 @@ function snapshotOf(world: Inspected, config: ControllerConfig, now: number): Sn
   const { nodes, shadows, policies, agents, lease, paused } = world;
   const orders = ordersBy(world.channels, config);
   const observations = new Observations();
-  const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, orders?.manages));
+  const manages = managedBesides(config, orders);
+  const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, manages));
   const read = shadows.map(viewOfShadow);
   const facts = orders ? new OrderedShadows(orders).of(read, nodeFacts) : read;
   // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.

@@ -17,6 +17,7 @@ import {
   type NodeFacts,
   type ShadowFacts,
   SharedTexts,
+  type IsManaged,
   viewOfAgent,
   viewOfNode,
   viewOfShadow,
@@ -31,6 +32,8 @@ interface CachesOptions {
   readonly expectations: Expectations;
   /** @default every host offers versions by itself */
   readonly orders?: Pick<Orders, 'manages' | 'told' | 'onChange'> | undefined;
+  /** @default none but those with Bottlerocket's API */
+  readonly manages?: IsManaged;
 }
 
 /** What the cluster shows, as far as a plan needs it. Slots, refused writes and policies come from elsewhere. */
@@ -60,7 +63,7 @@ export class Caches {
   readonly #wakeup = new Wakeup();
   #ready = false;
 
-  constructor({ namespace, expectations, orders, ...access }: CachesOptions) {
+  constructor({ namespace, expectations, orders, manages, ...access }: CachesOptions) {
     this.#expectations = expectations;
     this.#ordered = orders && new OrderedShadows(orders);
     orders?.onChange(() => this.#noteChange('shadows'));
@@ -70,7 +73,7 @@ export class Caches {
     this.#nodes = new Informer({
       ...access,
       path: NODES_PATH,
-      project: (node) => viewOfNode(node, texts, orders?.manages),
+      project: (node) => viewOfNode(node, texts, manages),
     });
     this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;

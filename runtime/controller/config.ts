@@ -94,6 +94,10 @@ export const controllerEnv = {
     default: '3600',
   }),
   LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
+  INTERFACE_V1: bool({
+    help: "whether nodes of the first operator's interface, labelled 1.0.0, are managed too",
+    default: 'false',
+  }),
   EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: seconds({
     help: 'as the agents have it; above 0, a policy that leaves no load balancer target is warned of',
     default: '0',

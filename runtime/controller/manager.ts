@@ -22,6 +22,7 @@ import { ordersBy, type OrdersFactory } from './orders.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
+import { managedBesides } from './views.ts';
 import { WriteRefusals } from './write-refusals.ts';
 import { Reporter } from './reporter.ts';
 import { SlotLedger } from './slots/ledger.ts';
@@ -128,7 +129,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   return {
     ...base,
     orders,
-    caches: new Caches({ ...base, orders }),
+    caches: new Caches({ ...base, orders, manages: managedBesides(base.config, orders) }),
     policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),
     conditions: new ConditionWriter(base),

@@ -9,6 +9,7 @@ import {
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
+  MANAGED_LABEL_V1,
   MANAGED_LABEL_VALUE,
   RETRY_ANNOTATION,
   shadowName,
@@ -57,9 +58,18 @@ export class SharedTexts {
 
 const SHARED_TEXTS = 2000;
 
-type IsManaged = (labels: Readonly<Record<string, string>>) => boolean;
+/** By a node's labels. */
+export type IsManaged = (labels: Readonly<Record<string, string>>) => boolean;
 
-/** @param texts what all nodes share that are kept; `isOther` says whether a node is managed that is not Bottlerocket's */
+/** Which nodes are managed besides those with Bottlerocket's API: those of each other driver that is on. */
+export function managedBesides(
+  { INTERFACE_V1: isOn }: { readonly INTERFACE_V1: boolean },
+  orders?: { readonly manages: IsManaged },
+): IsManaged {
+  return (labels) => (isOn && labels[MANAGED_LABEL] === MANAGED_LABEL_V1) || (orders?.manages(labels) ?? false);
+}
+
+/** @param texts what all nodes share that are kept; `isOther` as `managedBesides` has it */
 export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsManaged = () => false): NodeFacts {
   const { name, uid } = node.metadata;
   return {

@@ -18,9 +18,15 @@ export const NAMESPACE = 'brupop-bottlerocket-aws';
 export const MANAGED_LABEL = 'bottlerocket.aws/updater-interface-version';
 export const MANAGED_LABEL_VALUE = '2.0.0';
 
+/** The interface of the first operator, whose hosts have no API for updates. Managed where that is asked for. */
+export const MANAGED_LABEL_V1 = '1.0.0';
+
 /** Says to which of the operator's three parts an object, e.g. a pod, belongs. */
 export const COMPONENT_LABEL = `${GROUP}/component`;
 export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 'brupop-controller' } as const;
+
+/** Says by which driver an agent's pod updates its host. Those of Bottlerocket's API lack it. */
+export const DRIVER_LABEL = `${GROUP}/driver`;
 
 export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 export const CONTROLLER_LEASE = 'brupop-controller';

@@ -53,6 +53,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       excludeFromLbWaitTimeInSec: 1_000_000,
       updateCheckIntervalInSec: 60,
       httpPort: 9001,
+      interfaceV1: true,
       apiSocket: '/run/other.sock',
       seLinuxType: 'control_t',
     },

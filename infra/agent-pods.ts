@@ -1,0 +1,140 @@
+import type { ApiObjectProps } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { agentEnv } from '../runtime/agent/config.ts';
+import { TOKEN_AUDIENCE } from '../runtime/shadow/names.ts';
+import { caSecret } from './certificates.ts';
+import { IN_CLUSTER, loggingEnv, podField } from './environment.ts';
+import { type Labels, selectorLabels } from './labels.ts';
+import { namespacedMeta } from './objects.ts';
+import { type PodParts, podTemplate } from './pods.ts';
+import type { Settings } from './props/brupop.ts';
+import { requiredNodes, scheduling } from './scheduling.ts';
+
+const TOKEN_PATH = agentEnv.AGENT_TOKEN_PATH.default;
+const TLS_DIR = agentEnv.TLS_DIR.default;
+const TOKEN_DIR = TOKEN_PATH.slice(0, TOKEN_PATH.lastIndexOf('/'));
+const TOKEN_FILE = TOKEN_PATH.slice(TOKEN_DIR.length + 1);
+const TOKEN_LIFETIME_S = 3600;
+
+const TOKEN_VOLUME = 'bottlerocket-agent-service-account-token';
+const TLS_VOLUME = 'bottlerocket-tls-keys';
+
+/** The agents of hosts that one driver updates. */
+export interface AgentParts {
+  /** Of the DaemonSet. */
+  readonly name: string;
+  /** Labels of its pods alone, which also select them. */
+  readonly labels: Labels;
+  /** What their nodes have to be. */
+  readonly nodes: k8s.NodeSelectorRequirement;
+  readonly pod: Pick<PodParts, 'env' | 'program' | 'resources' | 'security' | 'podSecurity'>;
+  /** The host's files that the driver needs. */
+  readonly mount: k8s.VolumeMount;
+  readonly hostPath: k8s.HostPathVolumeSource;
+  /** What its pods have besides. */
+  readonly spec?: Omit<k8s.PodSpec, 'containers'>;
+  readonly podAntiAffinity?: k8s.PodAntiAffinity;
+}
+
+/** One of them on each node that is as `parts` says. */
+export function agentDaemonSet(settings: Settings, parts: AgentParts): ApiObjectProps {
+  const { name, labels } = parts;
+  return k8s.KubeDaemonSet.manifest({
+    metadata: namespacedMeta(settings, { name, component: 'agent' }),
+    spec: {
+      selector: { matchLabels: { ...selectorLabels('agent'), ...labels } },
+      updateStrategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: {
+          maxUnavailable: k8s.IntOrString.fromString('10%'),
+          maxSurge: k8s.IntOrString.fromNumber(0),
+        },
+      },
+      template: agentPod(settings, parts),
+    },
+  });
+}
+
+function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
+  const { agent } = settings;
+  const { affinity, ...scheduled } = scheduling(settings, {
+    component: 'agent',
+    nodeAffinity: requiredNodes([parts.nodes]),
+  });
+  const { podAntiAffinity } = parts;
+  return podTemplate(settings, {
+    component: 'agent',
+    labels: parts.labels,
+    httpPort: agent.httpPort,
+    // One process on every node of a fleet: its probes are its largest steady cost.
+    probePeriod: 30,
+    ...parts.pod,
+    volumeMounts: [
+      parts.mount,
+      { name: TOKEN_VOLUME, mountPath: TOKEN_DIR, readOnly: true },
+      { name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true },
+    ],
+    spec: {
+      ...scheduled,
+      affinity: { ...affinity, ...(podAntiAffinity && { podAntiAffinity }) },
+      ...(agent.tolerations.length > 0 && { tolerations: agent.tolerations as k8s.Toleration[] }),
+      // The address of the apiserver's Service, for when the cluster DNS does not answer.
+      enableServiceLinks: true,
+      volumes: [{ name: parts.mount.name, hostPath: parts.hostPath }, ...agentVolumes(settings)],
+      ...parts.spec,
+    },
+  });
+}
+
+/** What every agent is told, and what its driver is told besides. */
+export function agentVariables<Own extends object>(settings: Settings, own: Own) {
+  const { agent, apiserver } = settings;
+  return {
+    ...IN_CLUSTER,
+    ...loggingEnv(settings, 'agent'),
+    MY_NODE_NAME: podField('spec.nodeName'),
+    EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: agent.excludeFromLbWaitTimeInSec,
+    UPDATE_CHECK_INTERVAL_IN_SEC: agent.updateCheckIntervalInSec,
+    APISERVER_SERVICE_PORT: apiserver.servicePort,
+    // Kubernetes sets it (enableServiceLinks) in pods that start when the Service is there.
+    BRUPOP_APISERVER_SERVICE_HOST: undefined,
+    APISERVER_ADDRESS: undefined,
+    ...own,
+    BOOT_ID_PATH: undefined,
+    TLS_DIR,
+    PRESENT_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
+    AGENT_TOKEN_PATH: TOKEN_PATH,
+    HTTP_PORT: agent.httpPort,
+  };
+}
+
+function agentVolumes({ apiserver, certificates }: Settings): k8s.Volume[] {
+  // The key is put on the nodes only where that is asked for.
+  const files = apiserver.requireClientCertificate ? ['ca.crt', 'tls.crt', 'tls.key'] : ['ca.crt'];
+  return [
+    {
+      name: TOKEN_VOLUME,
+      projected: {
+        defaultMode: 0o440,
+        sources: [
+          {
+            serviceAccountToken: {
+              audience: TOKEN_AUDIENCE,
+              expirationSeconds: TOKEN_LIFETIME_S,
+              path: TOKEN_FILE,
+            },
+          },
+        ],
+      },
+    },
+    {
+      name: TLS_VOLUME,
+      secret: {
+        secretName: caSecret(certificates),
+        optional: false,
+        defaultMode: 0o440,
+        items: files.map((name) => ({ key: name, path: name })),
+      },
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+import type { ApiObject } from 'cdk8s';
+import type { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { updogAgentEnv } from '../runtime/agent/config.ts';
+import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/shadow/names.ts';
+import { agentDaemonSet, type AgentParts, agentVariables } from './agent-pods.ts';
+import { environment } from './environment.ts';
+import { selectorLabels } from './labels.ts';
+import { UPDOG_DAEMON_SET } from './names.ts';
+import { addObject } from './objects.ts';
+import type { Settings } from './props/brupop.ts';
+
+const ROOT_VOLUME = 'host-root';
+const HOST_ROOT = updogAgentEnv.HOST_ROOT.default;
+
+/** updog unpacks images in the agent's container: as much as the first operator gave it. */
+const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '600Mi' } };
+
+/**
+ * Two agents on one node would write the same partition. When a node gets another interface, the one waits until the other is gone; a term of
+ * one of them holds for both.
+ */
+const ALONE: k8s.PodAntiAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [
+    { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: selectorLabels('agent') } },
+  ],
+};
+
+/** One agent on each node of the first operator's interface 1.0.0. It is root on its host. */
+export class UpdogAgent extends Construct {
+  readonly daemonSet: ApiObject;
+
+  /** @internal */
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.daemonSet = addObject(this, 'DaemonSet', agentDaemonSet(settings, updogParts(settings)));
+  }
+}
+
+function updogParts(settings: Settings): AgentParts {
+  return {
+    name: UPDOG_DAEMON_SET,
+    labels: { [DRIVER_LABEL]: 'updog' },
+    nodes: { key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_V1] },
+    pod: {
+      program: 'agent-updog',
+      env: environment<typeof updogAgentEnv>(agentVariables(settings, { HOST_ROOT: undefined })),
+      resources: RESOURCES,
+      // To change its root a process must be root, and to write a disk its container must have the host's devices.
+      security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
+      podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
+    },
+    mount: { name: ROOT_VOLUME, mountPath: HOST_ROOT },
+    hostPath: { path: '/', type: 'Directory' },
+    // shutdown does nothing in a root that is not that of process 1.
+    spec: { hostPid: true },
+    podAntiAffinity: ALONE,
+  };
+}
