@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'yaml',
   ],
   'runtime/agentapi': ['runtime/lib', 'runtime/shadow', 'node'],
-  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'node'],
+  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'runtime/k3os', 'node'],
   'runtime/agent': ['runtime/lib', 'runtime/shadow', 'runtime/marks', 'runtime/kube', 'runtime/agentapi', 'node'],
   'runtime/apiserver': [
     'runtime/agentapi',

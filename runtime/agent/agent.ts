@@ -70,6 +70,7 @@ interface Life {
 
 async function live(options: AgentOptions, { signal, onReady }: Life): Promise<never> {
   const { host } = options;
+  const heed = (shadow: ShadowObject | undefined): void => host.heed?.(shadow?.metadata.annotations ?? {});
   const readUid = (): Promise<string> => liveUid(options, signal);
   const shadows = options.watchShadow(signal)[Symbol.asyncIterator]();
   const [nodeUid, os, bootId, first] = await Promise.all([
@@ -78,21 +79,23 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
     persist(options, signal, () => host.bootId()),
     shadows.next(),
   ]);
+  heed(first.value ?? undefined);
   const view = new Latest<View>({ nodeUid, bootId, version: os.version, shadow: first.value ?? undefined });
   const apiserver = new Conversation({ ...options, view, readUid });
   onReady();
   return Promise.race([
-    watch(shadows, view, signal),
+    watch(shadows, { view, heed }, signal),
     runSteps({ ...options, view, apiserver, hostWork: new HostWork(options) }, signal),
   ]);
 }
 
 async function watch(
   shadows: AsyncIterator<ShadowObject | undefined>,
-  view: Latest<View>,
+  { view, heed }: { readonly view: Latest<View>; readonly heed: (shadow: ShadowObject | undefined) => void },
   signal: AbortSignal,
 ): Promise<never> {
   for (let next = await shadows.next(); !next.done; next = await shadows.next()) {
+    heed(next.value);
     view.set({ ...view.value, shadow: next.value });
   }
   return aborted(signal);

@@ -4,6 +4,7 @@ import {
   type EnvVar,
   optionalText,
   port,
+  positiveInteger,
   positiveSeconds,
   processEnv,
   readEnv,
@@ -100,6 +101,23 @@ export type UpdogAgentConfig = EnvValues<typeof updogAgentEnv>;
 /** @throws EnvError naming every fault */
 export function readUpdogAgentConfig(source: Readonly<Record<string, string | undefined>>): UpdogAgentConfig {
   return readEnv(updogAgentEnv, source);
+}
+
+/** Every environment variable of the agent of a k3OS host. */
+export const k3osAgentEnv = {
+  ...sharedEnv,
+  HOST_ROOT: text({ help: "where the host's files are mounted, by their own paths", default: '/' }),
+  HOST_INIT_PID: positiveInteger({
+    help: "process id of the host's init, which reboots when it is told to end",
+    default: '1',
+  }),
+} as const;
+
+export type K3osAgentConfig = EnvValues<typeof k3osAgentEnv>;
+
+/** @throws EnvError naming every fault */
+export function readK3osAgentConfig(source: Readonly<Record<string, string | undefined>>): K3osAgentConfig {
+  return readEnv(k3osAgentEnv, source);
 }
 
 /** @throws EnvError naming every fault */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ProcessContext } from '../lib/process.ts';
 import type { UpdogAgentConfig } from './config.ts';
 import { HostUnreachableError } from './host/errors.ts';
-import { ChildProcesses, chrootInto } from './host/updog/child-processes.ts';
+import { ChildProcesses, chrootInto } from './host/child-processes.ts';
 import { Updog } from './host/updog/updog.ts';
 import { readBootId, runAgent } from './run.ts';
 

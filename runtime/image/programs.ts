@@ -29,6 +29,11 @@ export const IMAGE_PROGRAMS = {
     nodeFlags: AGENT_NODE_FLAGS,
     env: {},
   },
+  'agent-k3os': {
+    summary: 'the agent of k3OS hosts',
+    nodeFlags: AGENT_NODE_FLAGS,
+    env: {},
+  },
   apiserver: {
     summary: 'acts on the cluster for the agents: shadows, cordons, drains',
     nodeFlags: APISERVER_NODE_FLAGS,

@@ -1,4 +1,5 @@
-import { type Channel, releaseOf, type Wish } from './channel.ts';
+import type { Channel, Wish } from './channel.ts';
+import { releaseOf } from './release.ts';
 import type { ChannelCondition } from './model.ts';
 
 /** What a source of releases is asked. */

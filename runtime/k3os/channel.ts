@@ -1,6 +1,6 @@
-import { isSemver } from '../shadow/semver.ts';
 import { shown } from '../shadow/parse.ts';
 import type { ChannelObject } from './model.ts';
+import { type Release, releaseOf } from './release.ts';
 
 /** A channel as it is meant. */
 export interface Channel {
@@ -21,14 +21,6 @@ export interface Channel {
 
 /** What nodes are to run: the newest release, whichever that is, or this one. */
 export type Wish = { readonly kind: 'latest' } | Release;
-
-export interface Release {
-  readonly kind: 'release';
-  /** As its source names it, e.g. `v0.11.0`. */
-  readonly tag: string;
-  /** The same without the `v`, as the shadows have it. */
-  readonly version: string;
-}
 
 /** Null is absence. */
 export function readChannel(object: ChannelObject): Channel {
@@ -66,11 +58,3 @@ function wishOf(text: string): Wish | undefined {
   const version = text.trim();
   return version === '' || version.toLowerCase() === 'latest' ? { kind: 'latest' } : releaseOf(version);
 }
-
-/** The release of this tag; undefined for a tag that is no version. */
-export function releaseOf(tag: string): Release | undefined {
-  const version = tag.replace(/^v/, '');
-  return isSemver(version) && tag.length <= LONGEST_TAG ? { kind: 'release', tag, version } : undefined;
-}
-
-const LONGEST_TAG = 128;

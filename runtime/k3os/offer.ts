@@ -1,5 +1,6 @@
 import { type Answer, answerTo, type Answers } from './answers.ts';
-import type { Channel, Release } from './channel.ts';
+import type { Channel } from './channel.ts';
+import type { Release } from './release.ts';
 
 /** What k3OS nodes are told to run, and whether they may start on it. */
 export type Offer =

@@ -3,6 +3,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import { DROPPED, type HostAnswer, type HostCall, NEVER } from './answer.ts';
 import { background } from './background.ts';
 import { type FaultName, Faults, type FaultTerms } from './faults.ts';
+import { K3osInstallation, type K3osParts } from './k3os/k3os.ts';
 import { type Boot, Machine } from './machine.ts';
 import type { Releases } from './releases.ts';
 import { route } from './routes.ts';
@@ -27,6 +28,8 @@ export interface HostOptions {
   readonly settings?: Partial<UpdateSettings>;
   /** Whether an image of this version boots at all; where it does not, the host falls back. @default each does */
   readonly boots?: (version: string) => boolean;
+  /** Where it runs k3OS. @default Bottlerocket */
+  readonly k3os?: Pick<K3osParts, 'disk' | 'has'> | undefined;
 }
 
 /** Called in the middle of what the host does: must not throw. */
@@ -72,6 +75,7 @@ export class SimulatedHost {
   readonly #faults: Faults;
   readonly #machine: Machine;
   readonly #tools: HostTools;
+  readonly #k3os: K3osInstallation | undefined;
   readonly #observers = new Set<HostObserver>();
   #server: ApiServer | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -96,19 +100,18 @@ export class SimulatedHost {
       onUp: (boot) => this.#cameUp(boot),
       onDown: () => this.#wentDown(),
     });
-    this.#tools = new HostTools({
+    const parts = {
       clock,
       random,
-      releases: options.releases,
       faults: this.#faults,
       machine: this.#machine,
       slots: this.#slots,
       times: this.#times,
       intervals: this.intervals,
-      settings: this.settings,
-      variant,
-      arch,
-    });
+    };
+    const { releases } = options;
+    this.#tools = new HostTools({ ...parts, releases, settings: this.settings, variant, arch });
+    this.#k3os = options.k3os && new K3osInstallation({ ...parts, ...options.k3os });
   }
 
   /** Boots at once, and lives until the signal aborts. */
@@ -202,7 +205,19 @@ export class SimulatedHost {
     if (!boot) return { exit: undefined, stdout: '', stderr: '' };
     const name = `${command[0]?.split('/').at(-1)} ${command[1]}`;
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
-    return this.#tools.run(command, AbortSignal.any([killed, boot.signal]));
+    const over = AbortSignal.any([killed, boot.signal]);
+    if (!this.#k3os) return this.#tools.run(command, over);
+    return this.#k3os.run(command.slice(1), over);
+  }
+
+  /** What its init does when it is told to end: the host shuts down in order, and boots again. */
+  reboot(): void {
+    if (!this.#faults.strikes('reboot-ignored')) this.#machine.reboot();
+  }
+
+  /** Whether its init cannot be told anything at this moment; uses up one such fault. */
+  get isInitAway(): boolean {
+    return this.#faults.strikes('reboot-500');
   }
 
   async #answerNext(call: HostCall, server: ApiServer): Promise<HostAnswer> {
@@ -236,6 +251,7 @@ export class SimulatedHost {
   }
 
   #cameUp(boot: Boot): void {
+    this.#k3os?.cameUp();
     const { clock, random, releases } = this.#options;
     const updater = new Updater({
       clock,
@@ -258,6 +274,7 @@ export class SimulatedHost {
 
   #wentDown(): void {
     this.#stopServing();
+    this.#k3os?.wentDown();
     for (const observer of this.#observers) observer.onDown?.();
   }
 

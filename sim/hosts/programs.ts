@@ -1,4 +1,4 @@
-import type { Command, Ended, HostPrograms } from '../../runtime/agent/host/updog/programs.ts';
+import type { Command, Ended, HostPrograms } from '../../runtime/agent/host/programs.ts';
 import { DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { SimulatedHost } from './host.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { seeds, stride } from '../random.ts';
 import { everyMoment } from './moments.ts';
-import { type DriverName, DRIVERS, type World } from './world.ts';
+import { type DriverName, DRIVERS } from './drivers.ts';
+import { type World } from './world.ts';
 
 interface Path {
   readonly end: 'updated' | FailureReason;

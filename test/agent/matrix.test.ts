@@ -4,7 +4,8 @@ import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
 import { reports } from './hand.ts';
 import { seeds, some } from '../random.ts';
-import { type DriverName, DRIVERS, World } from './world.ts';
+import { type DriverName, DRIVERS } from './drivers.ts';
+import { World } from './world.ts';
 
 /**
  * What becomes of the node: `updated anew` = to what is offered meanwhile, by a second attempt; `updated twice` = to that, by a second update;

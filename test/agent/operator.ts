@@ -1,6 +1,5 @@
 import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agentapi/client.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import type { Service } from '../../runtime/apiserver/service.ts';
 import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -15,6 +14,7 @@ import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { Objects, SHADOWS } from '../apiserver/objects.ts';
 import { seeded } from '../random.ts';
 import { inProcess } from './joined.ts';
+import { asOlder } from './older-service.ts';
 
 const NODE = '/api/v1/nodes/n1';
 const SHADOW = `${SHADOWS}/brs-n1`;
@@ -34,6 +34,8 @@ export interface OperatorOptions {
   readonly drops?: readonly (keyof Status)[];
   /** As the older implementation's apiserver, it compares no resourceVersions. */
   readonly older?: boolean;
+  /** What the node is told to run. @default what its host offers */
+  readonly told?: string;
 }
 
 /** The node `n1` and its shadow in an embedded cluster, the real apiserver without its sockets, a kubelet with one pod, and a plain controller. */
@@ -281,7 +283,8 @@ export class Operator implements AgentApi {
 
   #atRest(): void {
     if (this.rescuing) this.release();
-    const { current_version: running, target_version: target, crash_count: crashes } = this.status;
+    const { current_version: running, target_version: offered, crash_count: crashes } = this.status;
+    const target = this.#options.told ?? offered;
     if (running !== target && crashes === 0) this.want({ state: 'StagedAndPerformedUpdate', version: target });
   }
 }
@@ -290,9 +293,3 @@ function saying({ current_state: state, reboot, target_version: target }: Status
   const record = reboot ? (reboot.requested_at ? ' record' : ' probe') : '';
   return `${state} ->${target}${record}`;
 }
-
-/** The older implementation's apiserver compares no resourceVersions. */
-const asOlder = (service: Service): Service => ({
-  ...service,
-  putStatus: (put) => service.putStatus({ ...put, version: undefined }),
-});

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { everyMoment, quickWorld } from './moments.ts';
-import { type DriverName, DRIVERS, type WorldOptions } from './world.ts';
+import { DRIVERS, TOLD_DRIVERS } from './drivers.ts';
+import { type WorldOptions } from './world.ts';
 
 /** A host without a status of its own says nothing to an agent that was restarted: the image is written once more. */
-const DOWNLOADS: Readonly<Record<DriverName, number>> = { api: 1, updog: 2 };
+const DOWNLOADS = { api: 1, updog: 2, k3os: 2 } as const;
 
-describe.each(DRIVERS)('at every moment of an update by %s', (driver) => {
+describe.each([...DRIVERS, ...TOLD_DRIVERS])('at every moment of an update by %s', (driver) => {
   test('an agent that is killed and started again completes it, without a download or reboot that is not needed', async () => {
     const worlds = await everyMoment({ disturb: (world) => world.restart(), options: { driver } });
     expect(worlds.length).toBeGreaterThan(100);

@@ -8,35 +8,27 @@ import { unlessAborted } from '../../runtime/lib/abort.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
+import type { K3osOptions } from '../../runtime/agent/host/k3os/k3os.ts';
 import { Updog, type UpdogOptions } from '../../runtime/agent/host/updog/updog.ts';
 import type { AgentTimes } from '../../runtime/agent/steps/context.ts';
 import { type LogOptions, createLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { SimulatedHost, type HostOptions } from '../../sim/hosts/host.ts';
+import { MemoryDisk } from '../../sim/hosts/k3os/disk.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { InProcessHostPrograms } from '../../sim/hosts/programs.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import { seeded } from '../random.ts';
+import { type AnyDriverName, requestOf } from './drivers.ts';
+import { k3osDriver, ordered } from './k3os-driver.ts';
 import { Operator, type OperatorOptions } from './operator.ts';
-
-export const DRIVERS = ['api', 'updog'] as const;
-export type DriverName = (typeof DRIVERS)[number];
-
-/** What an action of the host's API is for a host of interface 1.0.0. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  'refresh-updates': 'updog check-update',
-  'prepare-update': 'updog update-image',
-  'activate-update': 'updog update-apply',
-  'deactivate-update': 'signpost clear-inactive',
-  reboot: 'shutdown -r',
-};
 
 export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly times?: Partial<AgentTimes>;
   readonly hostTimes?: HostOptions['times'];
   /** What drives the host. @default its API */
-  readonly driver?: DriverName;
+  readonly driver?: AnyDriverName;
   /** The agent's socket is a file mount: dead once the host's API server has restarted. */
   readonly pinned?: boolean;
   /** Puts another driver over that of Bottlerocket. */
@@ -70,6 +62,8 @@ export class World {
   wallErrorMs = 0;
   /** Called around everything that the agent waits for, time included: before it asks, and before it hears the answer. */
   onMoment: () => void = () => undefined;
+  /** Of a k3OS host. */
+  readonly disk = new MemoryDisk();
   readonly #options: WorldOptions;
   readonly #random: () => number;
   readonly #life = new AbortController();
@@ -83,12 +77,15 @@ export class World {
     this.startedAt = clock.now();
     this.#options = options;
     this.#random = seeded(options.seed ?? 7);
-    this.operator = new Operator({ ...options, clock });
+    const isK3os = options.driver === 'k3os';
+    this.operator = new Operator({ ...options, clock, ...(isK3os && { told: '1.39.0' }) });
+    const has = async (_: string, tag: string): Promise<boolean> => releases.has(tag.slice(1));
     this.host = new SimulatedHost({
       clock,
       random: this.#random,
       releases,
       version: '1.38.0',
+      ...(isK3os && { k3os: { disk: this.disk, has } }),
       ...(options.hostTimes && { times: options.hostTimes }),
     });
     this.host.observe({
@@ -103,8 +100,7 @@ export class World {
 
   /** How often the host was asked to do it, e.g. `prepare-update`. */
   asked(action: string): number {
-    const name = this.#options.driver === 'updog' ? PROGRAMS[action] : `POST /actions/${action}`;
-    return this.host.requests.get(name ?? '') ?? 0;
+    return this.host.requests.get(requestOf(this.#options.driver ?? 'api', action)) ?? 0;
   }
 
   /** kill -9. */
@@ -223,7 +219,10 @@ export class World {
   }
 
   async *#watch(life: Life, signal: AbortSignal): AsyncGenerator<ShadowObject | undefined> {
-    for await (const shadow of this.operator.watch(signal)) yield await this.#asking(life, signal, async () => shadow);
+    for await (const shadow of this.operator.watch(signal)) {
+      const seen = this.#options.driver === 'k3os' && shadow ? ordered(shadow) : shadow;
+      yield await this.#asking(life, signal, async () => seen);
+    }
   }
 
   #driver(life: Life, agentClock: Clock): HostUpdater {
@@ -242,6 +241,7 @@ export class World {
     };
     const readBootId = (): Promise<string> => this.#asking(life, undefined, bootId);
     if (this.#options.driver === 'updog') return this.#updog(life, { clock: agentClock, readBootId });
+    if (this.#options.driver === 'k3os') return this.#k3os(life, { clock: agentClock, readBootId });
     const driver = new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
     return this.#options.driven?.(driver) ?? driver;
   }
@@ -260,6 +260,19 @@ export class World {
           }),
       },
       readOsRelease: () => this.#asking(life, undefined, async () => host.osRelease),
+    });
+  }
+
+  #k3os(life: Life, parts: Pick<K3osOptions, 'clock' | 'readBootId'>): HostUpdater {
+    const { clock, disk, host } = this;
+    return k3osDriver({
+      ...parts,
+      random: this.#random,
+      disk,
+      host,
+      programs: new InProcessHostPrograms({ host, clock, container: life.run.signal }),
+      asking: (ask) => this.#asking(life, undefined, ask),
+      onReboot: () => this.#rebooting(),
     });
   }
 

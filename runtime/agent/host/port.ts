@@ -15,6 +15,12 @@ export interface HostUpdater {
   /** What is true of every host of this driver. */
   readonly traits: HostTraits;
 
+  /**
+   * What the order says besides its version, to a host that is told what to run: the annotations of the node's shadow. Called each time they may
+   * have changed, before anything is asked because of them.
+   */
+  heed?(annotations: Readonly<Record<string, string>>): void;
+
   /** What the host runs. It changes only with a reboot. */
   os(signal?: AbortSignal): Promise<OsInfo>;
 

@@ -6,7 +6,7 @@ import { backoff } from '../../lib/retry.ts';
 import type { Random } from '../../lib/random.ts';
 import { VERSION } from '../../lib/version.ts';
 import type { Answer, Question } from '../../k3os/answers.ts';
-import { releaseOf } from '../../k3os/channel.ts';
+import { releaseOf } from '../../k3os/release.ts';
 
 interface GithubReleasesOptions {
   /** Of GitHub's REST API, e.g. `https://api.github.com`. */

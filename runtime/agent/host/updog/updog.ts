@@ -14,7 +14,7 @@ import {
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
-import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from './programs.ts';
+import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from '../programs.ts';
 import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from './words.ts';
 
 export interface UpdogOptions {

@@ -1,6 +1,6 @@
 import { HostProtocolError } from '../errors.ts';
 import type { Image, OsInfo } from '../port.ts';
-import type { Ended } from './programs.ts';
+import type { Ended } from '../programs.ts';
 
 /** What the host's programs say, by their outputs and exit statuses. */
 

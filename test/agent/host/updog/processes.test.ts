@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ChildProcesses, chrootInto } from '../../../../runtime/agent/host/updog/child-processes.ts';
+import { ChildProcesses, chrootInto } from '../../../../runtime/agent/host/child-processes.ts';
 import { Updog } from '../../../../runtime/agent/host/updog/updog.ts';
 import { systemClock } from '../../../../runtime/lib/clock.ts';
 import { SimulatedHost } from '../../../../sim/hosts/host.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Ended } from '../../../../runtime/agent/host/updog/programs.ts';
+import type { Ended } from '../../../../runtime/agent/host/programs.ts';
 import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from '../../../../runtime/agent/host/updog/words.ts';
 
 const ended = (given: Partial<Ended>): Ended => ({ exit: 0, overdue: false, stdout: '', stderr: '', ...given });

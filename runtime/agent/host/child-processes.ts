@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { unlessAborted, withDeadline } from '../../../lib/abort.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { HostUnreachableError } from '../errors.ts';
+import { unlessAborted, withDeadline } from '../../lib/abort.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { HostUnreachableError } from './errors.ts';
 import type { Command, Ended, HostPrograms } from './programs.ts';
 
 /** An offer has a few KiB. More than this says nothing that the agent could read. */
@@ -29,8 +30,10 @@ export function chrootInto(root: string, arch: NodeJS.Architecture = process.arc
 }
 
 interface ChildProcessesOptions {
-  /** @see chrootInto */
-  readonly prefix: readonly string[];
+  /** @see chrootInto @default the program is run where it is */
+  readonly prefix?: readonly string[];
+  /** The folder that paths of programs without a prefix begin in. @default / */
+  readonly root?: string;
   readonly clock: Clock;
 }
 
@@ -42,8 +45,9 @@ export class ChildProcesses implements HostPrograms {
   }
 
   async run(command: Command, timeoutMs: number): Promise<Ended> {
-    const { prefix, clock } = this.#options;
-    const [file = '', ...args] = [...prefix, ...command];
+    const { prefix = [], root = '/', clock } = this.#options;
+    const [program, ...rest] = command;
+    const [file = '', ...args] = prefix.length > 0 ? [...prefix, ...command] : [join(root, program), ...rest];
     const child = spawn(file, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
     const [stdout, stderr] = [new Beginning(child.stdout), new Beginning(child.stderr)];
     const closed = new Promise((resolve) => child.on('close', resolve));

@@ -1,0 +1,247 @@
+import { releaseOf } from '../../../k3os/release.ts';
+import { CHANNEL_ANNOTATION, LIVE_MODE, VERSION_ANNOTATION } from '../../../k3os/names.ts';
+import { DeadlineError, unlessAborted, withDeadline } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Random } from '../../../lib/random.ts';
+import { retry } from '../../../lib/retry.ts';
+import {
+  HostActionFailedError,
+  HostActionLostError,
+  HostBusyError,
+  HostUnreachableError,
+  isTrouble,
+  UpdateGoneError,
+  UpdatesUnsupportedError,
+} from '../errors.ts';
+import type { HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
+import type { Command, Ended, HostPrograms } from '../programs.ts';
+import type { HostFiles } from './files.ts';
+import { type BootRecord, K3osSystem, type Links, sameLinks } from './system.ts';
+
+export interface K3osOptions {
+  readonly files: HostFiles;
+  readonly programs: HostPrograms;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** @see readBootId */
+  readonly readBootId: () => Promise<string>;
+  /** Has the host's init shut the host down and boot it again. @throws HostUnreachableError */
+  readonly reboot: () => Promise<void>;
+}
+
+/** For how long one upgrade may run, and be tried again. It is that of the Job of the operator's preview. */
+const UPGRADE_MS = 180_000;
+
+const TRAITS: HostTraits = {
+  versions: 'told',
+  // Services are given a minute to stop.
+  limits: { prepareMs: 60_000, activateMs: UPGRADE_MS, goingDownMs: 180_000 },
+};
+
+/** How long the host may be in trouble before a call fails, milliseconds. */
+const TROUBLE_MS = 60_000;
+
+const K3OS = '/sbin/k3os';
+
+/**
+ * A k3OS host. `k3os ops upgrade` downloads a release and has it boot next, in one: so `prepare` only looks whether the order can be followed, and
+ * `activate`, after the drain, does the work. The tool keeps no status. What boots next is in links, and what booted is remembered in memory
+ * that a reboot clears, before the first upgrade changes them.
+ */
+export class K3os implements HostUpdater {
+  readonly traits = TRAITS;
+  readonly #options: K3osOptions;
+  readonly #system: K3osSystem;
+  #order: Readonly<Record<string, string>> = {};
+  #prepared: string | undefined;
+  /** The upgrade that runs: the tool knows a lock, and what it does outlives the call that has started it. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: K3osOptions) {
+    this.#options = options;
+    this.#system = new K3osSystem(options.files);
+  }
+
+  heed(annotations: Readonly<Record<string, string>>): void {
+    this.#order = annotations;
+  }
+
+  async os(signal?: AbortSignal): Promise<OsInfo> {
+    return this.#reach(async () => imageOf(await this.#system.running()), signal);
+  }
+
+  bootId(): Promise<string> {
+    return this.#options.readBootId();
+  }
+
+  status(signal?: AbortSignal): Promise<HostStatus> {
+    return this.#reach(async () => statusOf(await this.#look(), this.#prepared), signal);
+  }
+
+  refresh(signal?: AbortSignal): Promise<HostStatus> {
+    return this.status(signal);
+  }
+
+  async prepare(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    this.#releaseFor(version);
+    const mode = await this.#reach(() => this.#system.mode(), signal);
+    if (mode === LIVE_MODE) throw new UpdatesUnsupportedError('a host in live mode has nothing that could be upgraded');
+    this.#prepared = version;
+    return this.status(signal);
+  }
+
+  async activate(version: string, signal?: AbortSignal): Promise<HostStatus> {
+    const { tag, url } = this.#releaseFor(version);
+    const before = await this.#reach(() => this.#look(), signal);
+    if (before.record?.done === tag && before.links.k3os === tag) return statusOf(before, this.#prepared);
+    if (this.#prepared !== version)
+      throw new UpdateGoneError(`${version} is not known to be wanted, or is half installed`);
+    await this.#remember(before, undefined, signal);
+    const ended = await this.#upgrade({ tag, url }, signal);
+    expectSuccess(ended);
+    const after = await this.#reach(() => this.#look(), signal);
+    if (after.links.k3os !== tag)
+      throw new HostActionFailedError('activate', `it ended well, and ${after.links.k3os ?? 'nothing'} boots next`, 0);
+    await this.#remember(after, tag, signal);
+    return statusOf(after, this.#prepared);
+  }
+
+  async deactivate(signal?: AbortSignal): Promise<HostStatus> {
+    // An upgrade that still runs would undo this.
+    await this.#idle(this.#options.clock.monotonic() + UPGRADE_MS, signal);
+    const before = await this.#reach(() => this.#look(), signal);
+    if (!isChanged(before)) return statusOf(before, this.#prepared);
+    const { record } = before;
+    if (!record) throw new HostActionFailedError('deactivate', 'nobody has seen what it booted');
+    return this.#reach(async () => {
+      await this.#system.restore(record.booted);
+      await this.#system.remember({ booted: record.booted });
+      return statusOf(await this.#look(), this.#prepared);
+    }, signal);
+  }
+
+  async reboot(signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#reach(() => this.#options.reboot(), signal);
+    } catch (error) {
+      if (!(error instanceof HostUnreachableError)) throw error;
+      throw new HostActionFailedError('reboot', error.message);
+    }
+  }
+
+  /** @throws UpdateGoneError where the order does not say which release it means, and where that comes from */
+  #releaseFor(version: string): { readonly tag: string; readonly url: string } {
+    const { [VERSION_ANNOTATION]: tag = '', [CHANNEL_ANNOTATION]: url = '' } = this.#order;
+    if (releaseOf(tag)?.version !== version || url === '')
+      throw new UpdateGoneError(`the order does not say which release ${version} is, and where it comes from`);
+    return { tag, url };
+  }
+
+  /** Each look remembers what has booted, for as long as nobody has changed that. */
+  async #look(): Promise<Seen> {
+    const running = await this.#system.running();
+    const links = await this.#system.links();
+    const record = await this.#system.record();
+    if (record || links.k3os !== running) return { running, links, record };
+    const first = { booted: links };
+    await this.#system.remember(first);
+    return { running, links, record: first };
+  }
+
+  async #remember({ record }: Seen, done: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (record) await this.#reach(() => this.#system.remember({ booted: record.booted, done }), signal);
+  }
+
+  async #upgrade({ tag, url }: { readonly tag: string; readonly url: string }, signal?: AbortSignal): Promise<Ended> {
+    const { clock, random } = this.#options;
+    const deadline = clock.monotonic() + UPGRADE_MS;
+    const kernel = await this.#reach(() => this.#system.hasKernel(), signal);
+    const options = ['--remount', `--kernel=${kernel}`, '--rootfs=true', '--sync'];
+    const command: Command = [K3OS, 'ops', 'upgrade', `--channel=${url}`, `--version=${tag}`, ...options];
+    const run = async (): Promise<Ended> => {
+      const ended = await this.#run(command, deadline, signal);
+      if (isLocked(ended)) throw new HostBusyError('somebody else upgrades the host');
+      return ended;
+    };
+    return retry(() => this.#reach(run, signal), {
+      clock,
+      random,
+      signal,
+      firstMs: 1000,
+      maxMs: 10_000,
+      isTransient: (error) => error instanceof HostBusyError,
+      deadline,
+    });
+  }
+
+  async #run(command: Command, deadline: number, signal: AbortSignal | undefined): Promise<Ended> {
+    const { programs, clock } = this.#options;
+    await this.#idle(deadline, signal);
+    const run = programs.run(command, Math.max(0, deadline - clock.monotonic()));
+    this.#running = run.catch(() => undefined);
+    return signal ? unlessAborted(run, signal) : run;
+  }
+
+  /** @throws HostBusyError where an upgrade that an earlier call has started does not end in time */
+  async #idle(deadline: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      await withDeadline({ clock, ms: Math.max(0, deadline - clock.monotonic()), signal }, (limited) =>
+        unlessAborted(this.#running, limited),
+      );
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+      throw new HostBusyError('an upgrade that was started earlier still runs');
+    }
+  }
+
+  #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const { clock, random } = this.#options;
+    const policy = { clock, random, signal, isTransient: isTrouble, giveUpAfterMs: TROUBLE_MS };
+    return retry(request, { ...policy, firstMs: 50, maxMs: 1000 });
+  }
+}
+
+/** What the files tell at one moment. */
+interface Seen {
+  /** The release that runs, as its source names it. */
+  readonly running: string;
+  readonly links: Links;
+  /** Undefined where what boots next was changed before anybody looked. */
+  readonly record: BootRecord | undefined;
+}
+
+/** Whether another system boots next than runs, or a part of one. */
+function isChanged({ running, links, record }: Seen): boolean {
+  return record ? !sameLinks(links, record.booted) : links.k3os !== running;
+}
+
+function statusOf(seen: Seen, prepared: string | undefined): HostStatus {
+  const { running, links } = seen;
+  const active = { image: imageOf(running), nextToBoot: !isChanged(seen) };
+  const common = { chosen: undefined, active, lastCommand: undefined };
+  // Where nothing boots next, no version names it.
+  if (isChanged(seen)) {
+    const image = links.k3os === undefined ? { ...active.image, version: '' } : imageOf(links.k3os);
+    return { ...common, state: 'Ready', staging: { image, nextToBoot: true } };
+  }
+  if (prepared === undefined) return { ...common, state: 'Idle', staging: undefined };
+  return { ...common, state: 'Staged', staging: { image: { ...active.image, version: prepared }, nextToBoot: false } };
+}
+
+function imageOf(tag: string): Image {
+  return { version: tag.replace(/^v/, ''), variant: 'k3os', arch: process.arch };
+}
+
+/** Its lock is held by another process: it does not wait for that. */
+function isLocked({ exit, stderr }: Ended): boolean {
+  return exit !== 0 && /resource temporarily unavailable/i.test(stderr);
+}
+
+/** @throws HostActionFailedError, HostActionLostError */
+function expectSuccess({ exit, overdue, stderr }: Ended): void {
+  if (exit === 0) return;
+  if (exit === undefined)
+    throw new HostActionLostError('activate', overdue ? 'it still ran at the deadline' : 'it was killed');
+  throw new HostActionFailedError('activate', stderr, exit);
+}
