@@ -80,8 +80,8 @@ async function readWorld({ transport, namespace }: Cluster): Promise<World> {
   return { policies, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
 }
 
-/** A cluster may not have the kind yet. */
-async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
+/** None where the cluster does not have the kind yet. @throws as `KubeTransport.request` */
+export async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
   try {
     return await policiesOf(transport).list();
   } catch (error) {

@@ -16,12 +16,26 @@ import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
 import type { Look } from './look.ts';
 import { textOf } from './output.ts';
+import { history, timeline } from './past/commands.ts';
 import { status } from './status/command.ts';
 import { watching } from './watch.ts';
 import { why } from './why.ts';
 
 /** In the order of `--help`. */
-export const COMMANDS: readonly Command[] = [status, why, leftovers, pause, resume, hold, unhold, now, retry, release];
+export const COMMANDS: readonly Command[] = [
+  status,
+  why,
+  timeline,
+  history,
+  leftovers,
+  pause,
+  resume,
+  hold,
+  unhold,
+  now,
+  retry,
+  release,
+];
 
 /** What the program may use of its surroundings. */
 export interface Surroundings {

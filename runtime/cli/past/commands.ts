@@ -1,0 +1,112 @@
+import { nodesOf, shadowsOf } from '../../kube/resources.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { durationMs } from '../../policy/duration.ts';
+import { KIND, shadowName } from '../../shadow/names.ts';
+import { type Answer, type Cluster, type Command, RefusedCommandError, type Request, UsageError } from '../command.ts';
+import { policiesIn } from '../inspect.ts';
+import { type Look, paint, wrapped } from '../look.ts';
+import { ifAllowed } from '../reading.ts';
+import { inOrder, isOurs, type Moment, ofEvent, ofNode, ofPolicy, ofShadow } from './moments.ts';
+import { about, DEFAULT_NAMESPACE, eventsIn } from './reading.ts';
+
+const SINCE = {
+  since: { type: 'string', value: 'DURATION', help: 'nothing that is older, e.g. 2h30m; by default all that is known' },
+} as const;
+
+const KNOWN = `It is put together from Events, which the API server keeps for an hour unless it was told otherwise, and from what stands on the
+objects now: their conditions, their last failure, their last update. Each time is by the clock of whoever wrote it down.`;
+
+export const timeline: Command = {
+  name: 'timeline',
+  takes: 'NODE',
+  summary: 'say what happened to a node, and when',
+  details: KNOWN,
+  options: SINCE,
+  least: 1,
+  most: 1,
+  async run(request) {
+    const [name = ''] = request.names;
+    return told(request, await ofOne(await request.connect(), name));
+  },
+};
+
+export const history: Command = {
+  name: 'history',
+  takes: '',
+  summary: 'say what happened to the fleet, and when',
+  details: KNOWN,
+  options: SINCE,
+  most: 0,
+  run: async (request) => told(request, await ofFleet(await request.connect())),
+};
+
+interface Past {
+  readonly moments: readonly Moment[];
+  readonly unknown: readonly string[];
+}
+
+async function ofOne(cluster: Cluster, name: string): Promise<Past> {
+  const { transport, namespace } = cluster;
+  const shadow = shadowName(name);
+  const [node, object, onNode, onShadow] = await Promise.all([
+    nodesOf(transport).get(name),
+    shadowsOf(transport, namespace).get(shadow),
+    eventsIn(cluster, DEFAULT_NAMESPACE, about('Node', name)),
+    eventsIn(cluster, namespace, about(KIND, shadow)),
+  ]);
+  const events = [...onNode.events, ...onShadow.events].flatMap(ofEvent);
+  if (!node && !object && events.length === 0) throw new RefusedCommandError(`the cluster has no node ${name}`);
+  const stated = [...(node ? ofNode(node) : []), ...(object ? ofShadow(object) : [])];
+  return { moments: [...events, ...stated], unknown: [...onNode.unknown, ...onShadow.unknown] };
+}
+
+/** What the operator has told, and what its objects remember. */
+async function ofFleet(cluster: Cluster): Promise<Past> {
+  const { transport, namespace } = cluster;
+  const [here, elsewhere, shadows, policies] = await Promise.all([
+    eventsIn(cluster, namespace, {}),
+    eventsIn(cluster, DEFAULT_NAMESPACE, {}),
+    shadowsOf(transport, namespace).list(),
+    ifAllowed(policiesIn(transport), []),
+  ]);
+  const events = [...here.events, ...elsewhere.events].filter(isOurs).flatMap(ofEvent);
+  const lasting = shadows.flatMap(ofShadow).filter(({ reason }) => LASTING.has(reason));
+  const unread =
+    policies.refused === undefined ? [] : [`update policies, which you may not list (${policies.refused})`];
+  return {
+    moments: [...events, ...lasting, ...policies.value.flatMap(ofPolicy)],
+    unknown: [...here.unknown, ...elsewhere.unknown, ...unread],
+  };
+}
+
+/** Of a shadow, what outlives its Events. */
+const LASTING: ReadonlySet<string> = new Set(['LastUpdateFinished', 'Failed']);
+
+function told(request: Request, { moments, unknown }: Past): Answer {
+  const from = sinceOf(request);
+  const shown = inOrder(moments.filter(({ at }) => at >= from));
+  return {
+    value: { notKnown: unknown, moments: shown.map((moment) => ({ ...moment, at: rfc3339(moment.at) })) },
+    lines: (look) => [
+      ...unknown.map((one) => paint(look, 'late', `not known: ${one}`)),
+      ...(shown.length === 0 ? ['Nothing is known.'] : shown.flatMap((moment) => momentLines(moment, look))),
+    ],
+  };
+}
+
+function sinceOf({ values, clock }: Request): number {
+  const text = values['since'];
+  if (text === undefined) return -Infinity;
+  const duration = durationMs(String(text));
+  if (duration === undefined)
+    throw new UsageError(`--since: expected a duration like 90s or 2h30m, got ${String(text)}`);
+  return clock.now() - duration;
+}
+
+function momentLines({ at, object, source, reason, message, count }: Moment, look: Look): readonly string[] {
+  const times = count === undefined ? '' : ` (${count} times)`;
+  const text = `${rfc3339(at)}  ${object}  ${paint(look, STYLES[source], reason)}: ${message}${times}`;
+  return wrapped(text, { columns: look.columns, indent: 4 });
+}
+
+const STYLES = { Event: 'head', condition: 'faint', object: 'faint' } as const;

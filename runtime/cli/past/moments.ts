@@ -1,0 +1,144 @@
+import type { Marks } from '../../marks/marks.ts';
+import { readMarks } from '../../marks/marks.ts';
+import type { KubeObject, Node, ObjectReference, ShadowObject, UpdatePolicyObject } from '../../kube/objects.ts';
+import { durationText, instantOf } from '../../lib/clock.ts';
+import type { Status } from '../../shadow/model.ts';
+import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
+
+/** Something that happened, or began to be so. */
+export interface Moment {
+  /** Milliseconds since the Unix epoch, by the clock of whoever wrote it down. */
+  readonly at: number;
+  /** What it happened to, e.g. `Node a`. */
+  readonly object: string;
+  /** Who tells: an Event, or what stands on the object now. */
+  readonly source: 'Event' | 'condition' | 'object';
+  readonly reason: string;
+  readonly message: string;
+  /** How often, where an Event counts; the time is that of the last one. */
+  readonly count: number | undefined;
+}
+
+/** An Event of v1, which anybody may have written: every field may be null or missing. */
+export interface EventObject extends KubeObject {
+  readonly involvedObject?: Partial<ObjectReference> | null;
+  readonly reason?: string | null;
+  readonly message?: string | null;
+  readonly count?: number | null;
+  readonly source?: { readonly component?: string | null } | null;
+  readonly reportingComponent?: string | null;
+  readonly eventTime?: string | null;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+}
+
+/** Of the first time and of the last one, where an Event counts. */
+export function ofEvent(event: EventObject): readonly Moment[] {
+  const last = lastTimeOf(event);
+  if (last === undefined) return [];
+  const said = saidIn(event);
+  const [first, times] = [instantOf(event.firstTimestamp) ?? last, event.count ?? 1];
+  const latest = { ...said, at: last, count: times > 1 ? times : undefined };
+  return first < last ? [{ ...said, at: first, count: undefined }, latest] : [latest];
+}
+
+function lastTimeOf({ lastTimestamp, eventTime, metadata }: EventObject): number | undefined {
+  return instantOf(lastTimestamp) ?? instantOf(eventTime) ?? instantOf(metadata.creationTimestamp);
+}
+
+function saidIn({ involvedObject: about, reason, message }: EventObject): Omit<Moment, 'at' | 'count'> {
+  const object = `${about?.kind ?? 'object'} ${about?.name ?? '?'}`;
+  return { object, source: 'Event', reason: reason ?? '', message: message ?? '' };
+}
+
+const componentOf = ({ source, reportingComponent }: EventObject): string =>
+  source?.component || reportingComponent || '';
+
+/** Whether a part of the operator has written it. */
+export const isOurs = (event: EventObject): boolean => componentOf(event).startsWith('brupop-');
+
+type Fact = readonly [time: string | null | undefined, reason: string, message: string];
+
+function stated(object: string, facts: readonly Fact[], source: Moment['source'] = 'object'): readonly Moment[] {
+  return facts.flatMap(([time, reason, message]) => {
+    const at = instantOf(time);
+    return at === undefined ? [] : [{ at, object, source, reason, message, count: undefined }];
+  });
+}
+
+/** What a shadow says of the past: its last failure, its last complete update, and what it is at. */
+export function ofShadow({ metadata, spec, status }: ShadowObject): readonly Moment[] {
+  const object = `BottlerocketShadow ${metadata.name}`;
+  const { annotations } = metadata;
+  const seconds = Number(annotations?.[LAST_UPDATE_ANNOTATION]);
+  const took = seconds > 0 ? `, after ${durationText(seconds * 1000)}` : '';
+  return [
+    ...stated(object, [
+      [
+        annotations?.[LAST_UPDATE_FINISHED_ANNOTATION],
+        'LastUpdateFinished',
+        `its last complete update was over${took}`,
+      ],
+      [spec.state_transition_timestamp, spec.state, `the controller asked for this${versionText(spec.version)}`],
+    ]),
+    ...(status ? ofStatus(object, status) : []),
+  ];
+}
+
+const versionText = (version: string | null | undefined): string =>
+  version == null ? '' : `, on the way to ${version}`;
+
+function ofStatus(object: string, { crash_count: crashes, reboot, drain, conditions, ...status }: Status) {
+  const { last_failure: failure } = status;
+  const failed = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
+  const facts: Fact[] = [
+    [drain?.started_at, 'DrainBegan', `${drain?.pods_left} pods are left`],
+    [reboot?.requested_at, 'RebootRequested', `into ${reboot?.version}`],
+  ];
+  if (crashes > 0) facts.push([status.state_transition_failure_timestamp, 'Failed', `${failed} (${crashes} in a row)`]);
+  const since = (conditions ?? []).map((one): Fact => [
+    one.lastTransitionTime,
+    one.type,
+    `${one.status} since then; now ${one.reason}: ${one.message}`,
+  ]);
+  return [...stated(object, facts), ...stated(object, since, 'condition')];
+}
+
+/** What a Node says: since when it is Ready, or not, and of a drain that goes on. */
+export function ofNode(node: Node): readonly Moment[] {
+  const object = `Node ${node.metadata.name}`;
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const marks = readMarks(node);
+  return [
+    ...stated(object, [[node.metadata.creationTimestamp, 'Created', 'the node joined the cluster']]),
+    ...stated(
+      object,
+      [[ready?.lastTransitionTime, 'Ready', `${ready?.status} since then: ${ready?.reason ?? 'no reason given'}`]],
+      'condition',
+    ),
+    ...(marks ? stated(object, ofMarks(marks)) : []),
+  ];
+}
+
+const ofMarks = ({ since, drained, owns }: Marks): readonly Fact[] => [
+  [since, 'Marked', `for a drain: ${owns.join(', ')}`],
+  [drained, 'Drained', 'no pod was left'],
+];
+
+/** When each release that a policy remembers was offered, proven and complete. */
+export function ofPolicy({ metadata, status }: UpdatePolicyObject): readonly Moment[] {
+  const object = `BottlerocketUpdatePolicy ${metadata.name}`;
+  return (status?.releases ?? []).flatMap(({ family, version, firstOfferedAt, provenAt, completedAt }) => {
+    const release = `${version} (${family})`;
+    return stated(object, [
+      [firstOfferedAt, 'ReleaseOffered', `${release} was offered first`],
+      [provenAt, 'ReleaseProven', `${release} was proven`],
+      [completedAt, 'RolloutComplete', `no node waited for ${release} any more`],
+    ]);
+  });
+}
+
+/** In order; what is told twice, by an Event and by an object, stays twice: their clocks differ. */
+export function inOrder(moments: readonly Moment[]): readonly Moment[] {
+  return moments.toSorted((a, b) => a.at - b.at);
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { inOrder, ofEvent, ofNode, ofShadow } from '../../runtime/cli/past/moments.ts';
+import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { Stage } from '../controller/stage.ts';
+import { deploy } from './deployed.ts';
+import { Reached } from './served.ts';
+
+const metadata = { name: 'x', uid: 'x', resourceVersion: '1' };
+
+describe('of objects as others write them', () => {
+  test('an Event that counts is told when it came first and when it came last', () => {
+    const times = { firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T01:00:00Z' };
+    const event = { metadata, involvedObject: { kind: 'Node', name: 'a' }, reason: 'R', message: 'm', ...times };
+    expect(ofEvent({ ...event, count: 3 }).map(({ at, count }) => [new Date(at).getUTCHours(), count])).toEqual([
+      [0, undefined],
+      [1, 3],
+    ]);
+  });
+
+  test('nulls are fields that are not there, and what has no time is left out', () => {
+    const bare = { metadata, involvedObject: null, reason: null, message: null, count: null, lastTimestamp: null };
+    expect(ofEvent(bare)).toEqual([]);
+    expect(ofEvent({ ...bare, eventTime: '2026-01-01T00:00:00Z' })).toMatchObject([{ object: 'object ?', reason: '' }]);
+    const nulls = { last_failure: null, drain: null, reboot: null, conditions: null, failed_versions: null };
+    const status = {
+      current_version: '1.0.0',
+      target_version: '1.0.0',
+      current_state: 'Idle',
+      crash_count: 1,
+      ...nulls,
+    };
+    const shadow = { metadata, spec: { state: 'Idle', version: null, state_transition_timestamp: null }, status };
+    expect(ofShadow(shadow as ShadowObject)).toEqual([]);
+    expect(ofNode({ metadata, status: { conditions: [{ type: 'Ready', status: 'True' }] } } as Node)).toEqual([]);
+  });
+
+  test('are in the order of their times', () => {
+    const at = (hour: number) => ofEvent({ metadata, eventTime: `2026-01-01T0${hour}:00:00Z` });
+    expect(inOrder([...at(3), ...at(1), ...at(2)]).map((one) => new Date(one.at).getUTCHours())).toEqual([1, 2, 3]);
+  });
+});
+
+describe('of a fleet', () => {
+  let stage: Stage;
+  let reached: Reached;
+  beforeEach(async () => {
+    stage = await Stage.at(Math.floor(systemClock.now() / 1000) * 1000 - 600_000, 'a', 'b');
+    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
+    reached = await Reached.of(stage.cluster);
+  });
+  afterEach(async () => {
+    await reached.close();
+    await stage.end();
+  });
+
+  interface Past {
+    readonly notKnown: readonly string[];
+    readonly moments: readonly { readonly at: string; readonly object: string; readonly reason: string }[];
+  }
+
+  const reasons = ({ moments }: Past): readonly string[] => moments.map(({ reason }) => reason);
+
+  test('timeline tells of one node, in order, by Events and by what stands on its objects', async () => {
+    await stage.update('a');
+    await stage.pass(60_000);
+    const past = await reached.json<Past>('timeline', 'a');
+    expect(past.notKnown).toEqual([]);
+    expect(reasons(past)).toEqual(
+      expect.arrayContaining(['Created', 'Ready', 'UpdateStarted', 'UpdateFinished', 'LastUpdateFinished', 'UpToDate']),
+    );
+    expect(past.moments.map(({ at }) => at)).toEqual(past.moments.map(({ at }) => at).toSorted());
+    expect(past.moments.filter(({ object }) => object.endsWith('b'))).toEqual([]);
+    const { code, out } = await reached.run('timeline', 'a');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\S+Z {2}BottlerocketShadow brs-a {2}UpdateFinished: the node runs 1\.1\.0, after /m);
+    expect(await reached.run('timeline', 'nobody')).toMatchObject({ code: 1, err: 'the cluster has no node nobody\n' });
+  });
+
+  test('history tells of all, and nothing that is older than it is asked for', async () => {
+    await stage.update('a');
+    const past = await reached.json<Past>('history');
+    expect(reasons(past).filter((reason) => reason === 'UpdateStarted')).toHaveLength(2);
+    expect(reasons(past)).toContain('LastUpdateFinished');
+    expect((await reached.json<Past>('history', '--since', '5m')).moments).toEqual([]);
+    expect((await reached.run('history', '--since', '5m')).out).toBe('Nothing is known.\n');
+    expect((await reached.run('history', '--since', 'yesterday')).code).toBe(2);
+  });
+
+  test('where Events may not be listed, the objects still tell', async () => {
+    stage.cluster.disturb(
+      { resource: 'events', verbs: ['list'] },
+      { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no events' },
+    );
+    const past = await reached.json<Past>('timeline', 'a');
+    expect(past.notKnown).toHaveLength(2);
+    expect(reasons(past)).toContain('Created');
+  });
+});
