@@ -11,6 +11,7 @@ import { release } from './acting/release.ts';
 import { now, retry } from './acting/requests.ts';
 import { type Asked, parsed } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
+import { doctor } from './doctor/command.ts';
 import { explained } from './errors.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   now,
   retry,
   release,
+  doctor,
 ];
 
 /** What the program may use of its surroundings. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inOrder, ofEvent, ofNode, ofShadow } from '../../runtime/cli/past/moments.ts';
-import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy } from './deployed.ts';
@@ -32,7 +32,7 @@ describe('of objects as others write them', () => {
     };
     const shadow = { metadata, spec: { state: 'Idle', version: null, state_transition_timestamp: null }, status };
     expect(ofShadow(shadow as ShadowObject)).toEqual([]);
-    expect(ofNode({ metadata, status: { conditions: [{ type: 'Ready', status: 'True' }] } } as Node)).toEqual([]);
+    expect(ofNode({ metadata, status: { conditions: [{ type: 'Ready', status: 'True' }] } })).toEqual([]);
   });
 
   test('are in the order of their times', () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { UserInfo } from '../../sim/cluster/api.ts';
 import { ADMIN } from '../../sim/cluster/cluster.ts';
 import { type Servable, type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
 import { folder } from '../folder.ts';
@@ -52,6 +53,10 @@ export class Reached {
 
   async run(...args: readonly string[]): Promise<Outcome> {
     return brupop(args, { env: { KUBECONFIG: await this.kubeconfig() } });
+  }
+
+  async as(user: UserInfo, ...args: readonly string[]): Promise<Outcome> {
+    return brupop(args, { env: { KUBECONFIG: await this.kubeconfig(user, user.username) } });
   }
 
   /** One that does not end by itself. */

@@ -1,0 +1,53 @@
+import { durationText, instantOf } from '../../lib/clock.ts';
+import type { Facts } from './facts.ts';
+import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+
+/** Differences that nobody notices, milliseconds. A kubelet writes its Lease each ten seconds. */
+const TOLERATED_MS = 30_000;
+const RENEWED_MS = 40_000;
+
+/** Who leads, and since when nobody was heard of. */
+export function leaderFindings({ lease }: Facts, now: number): readonly Finding[] {
+  if (lease.refused !== undefined) return [unknown('leader', `you may not read the Lease (${lease.refused})`)];
+  const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease.value?.spec ?? {};
+  if (!holderIdentity) return [problem('leader', 'no controller leads', LEADER)];
+  const silentMs = now - (instantOf(renewTime) ?? -Infinity);
+  if (silentMs > leaseDurationSeconds * 1000 + TOLERATED_MS)
+    return [problem('leader', `${holderIdentity} leads, and was last heard of ${durationText(silentMs)} ago`, LEADER)];
+  return [ok('leader', `${holderIdentity} leads`)];
+}
+
+const LEADER = "Nothing starts meanwhile: look at the controller's pods and their logs.";
+
+/** Clocks that differ: of this machine, and of nodes, by the Leases that their kubelets write. */
+export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: number): readonly Finding[] {
+  return [
+    ...(serverTime === undefined ? [] : [ownClock(now - serverTime)]),
+    nodeClocks({ nodeLeases, seen }, serverTime ?? now),
+  ];
+}
+
+function ownClock(aheadMs: number): Finding {
+  const says = `this machine's clock is ${durationText(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the API server's`;
+  if (Math.abs(aheadMs) <= TOLERATED_MS) return ok('clocks', "this machine's clock is that of the API server");
+  return problem('clocks', says, 'Set it: times that kubectl brupop shows are off by as much.');
+}
+
+function nodeClocks({ nodeLeases, seen }: Pick<Facts, 'nodeLeases' | 'seen'>, now: number): Finding {
+  if (nodeLeases.refused !== undefined)
+    return unknown('clocks', `you may not list the Leases of kubelets (${nodeLeases.refused})`);
+  const ready = new Set(seen.snapshot.nodes.filter((node) => node.ready && node.managed).map(({ name }) => name));
+  const off = nodeLeases.value
+    .filter(({ metadata }) => ready.has(metadata.name))
+    .flatMap(({ metadata, spec }) => {
+      const behindMs = now - (instantOf(spec?.renewTime) ?? now);
+      const isOff = behindMs > RENEWED_MS + TOLERATED_MS || behindMs < -TOLERATED_MS;
+      return isOff
+        ? [`${metadata.name} (${durationText(Math.abs(behindMs))} ${behindMs < 0 ? 'ahead' : 'behind'})`]
+        : [];
+    });
+  if (off.length === 0) return ok('clocks', 'the clocks of nodes that are Ready differ by seconds at most');
+  return problem('clocks', `clocks of nodes differ, or their kubelets are late: ${namesText(off)}`, CHRONY);
+}
+
+const CHRONY = "settings.ntp of the host; what the operator decides by hosts' times is then late by as much.";

@@ -1,0 +1,94 @@
+import { X509Certificate } from 'node:crypto';
+import type { Condition } from '../../kube/objects.ts';
+import { durationText, instantOf } from '../../lib/clock.ts';
+import { STORAGE_VERSION } from '../../shadow/names.ts';
+import type { Certificate, Definition, Facts } from './facts.ts';
+import { type Finding, ok, problem, unknown } from './finding.ts';
+
+/** Definitions, the webhook that converts, and certificates. */
+
+export function definitionFindings({ definition, policyDefinition }: Facts): readonly Finding[] {
+  if (definition.refused !== undefined)
+    return [unknown('definitions', `you may not read CustomResourceDefinitions (${definition.refused})`)];
+  const stored = definition.value?.status?.storedVersions ?? [];
+  const older = stored.filter((version) => version !== STORAGE_VERSION);
+  return [
+    older.length === 0
+      ? ok('definitions', `shadows are stored as ${STORAGE_VERSION} alone`)
+      : problem('definitions', `shadows may still be stored as ${older.join(', ')}`, MIGRATION),
+    policyDefinition.value || policyDefinition.refused !== undefined
+      ? ok('definitions', 'the cluster knows update policies')
+      : unknown(
+          'definitions',
+          'the cluster does not know update policies',
+          'Apply the manifests, if you want to use them.',
+        ),
+  ];
+}
+
+const MIGRATION =
+  'A leading controller brings them over by itself: its log says why it does not. Shadows in another namespace keep the older version.';
+
+export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly Finding[] {
+  const answered =
+    conversionFault === undefined
+      ? ok('webhook', 'shadows can be read as v1 and as v2')
+      : problem('webhook', `shadows cannot be read as v1: ${conversionFault}`, WEBHOOK);
+  return [answered, ...(definition.value ? bundleFindings(definition.value, now) : [])];
+}
+
+const WEBHOOK =
+  "The API server asks the apiserver to convert: look at the apiserver's pods, its Service and the definition's caBundle.";
+
+function bundleFindings({ spec }: Definition, now: number): readonly Finding[] {
+  if (spec?.conversion?.strategy !== 'Webhook') return [];
+  const text = Buffer.from(spec.conversion.webhook?.clientConfig?.caBundle ?? '', 'base64').toString('utf8');
+  const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (pems.length === 0) return [problem('webhook', "the definition's caBundle is empty", INJECTION)];
+  const ends = pems.map((pem) => instantOf(endOf(pem)) ?? Infinity);
+  return [expiry('webhook', "the authority in the definition's caBundle", { ends: Math.max(...ends), now })];
+}
+
+const INJECTION = "cert-manager's cainjector writes it: look at its log.";
+
+/** A certificate that cannot be read has no end that is known. */
+function endOf(pem: string): string | undefined {
+  try {
+    return new Date(new X509Certificate(pem).validTo).toISOString();
+  } catch {
+    return undefined;
+  }
+}
+
+export function certificateFindings({ certificates }: Facts, now: number): readonly Finding[] {
+  const { value, refused } = certificates;
+  if (refused !== undefined)
+    return [unknown('certificates', `you may not list cert-manager's Certificates (${refused})`)];
+  if (!value || value.length === 0)
+    return [unknown('certificates', 'none are of cert-manager: nobody but the apiserver knows when they end', METRIC)];
+  return value.map((one) => certificateFinding(one, now));
+}
+
+const METRIC = 'brupop_apiserver_certificate_expiry_timestamp_seconds says it.';
+
+function certificateFinding({ metadata: { name }, status }: Certificate, now: number): Finding {
+  const ready = status?.conditions?.find(({ type }: Condition) => type === 'Ready');
+  if (ready?.status !== 'True')
+    return problem(
+      'certificates',
+      `${name} is not ready: ${ready?.message ?? 'cert-manager says nothing'}`,
+      CERT_MANAGER,
+    );
+  return expiry('certificates', name, { ends: instantOf(status?.notAfter) ?? Infinity, now });
+}
+
+const CERT_MANAGER = "kubectl describe it, and look at cert-manager's log.";
+
+const SOON_MS = 7 * 24 * 3_600_000;
+
+function expiry(check: string, what: string, { ends, now }: { readonly ends: number; readonly now: number }): Finding {
+  if (ends === Infinity) return unknown(check, `nobody says when ${what} ends`);
+  if (ends <= now) return problem(check, `${what} ended ${durationText(now - ends)} ago`, CERT_MANAGER);
+  const says = `${what} is good for ${durationText(ends - now)}`;
+  return ends - now < SOON_MS ? problem(check, says, CERT_MANAGER) : ok(check, says);
+}

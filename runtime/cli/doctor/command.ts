@@ -1,0 +1,73 @@
+import { leftoversIn } from '../leftovers.ts';
+import { type Answer, type Command, EXIT } from '../command.ts';
+import { type Look, paint, wrapped } from '../look.ts';
+import { agentFindings, partsFindings } from './parts.ts';
+import { clockFindings, leaderFindings } from './clocks.ts';
+import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+import { rightsFindings } from './rights.ts';
+
+export const doctor: Command = {
+  name: 'doctor',
+  takes: '',
+  summary: 'look for what is wrong with the operator itself, and say what to do',
+  details: `It looks at the parts and their versions, who leads, agents against labelled nodes, definitions and what is stored, the webhook,
+certificates, clocks, update policies, and at what you may do. It writes nothing. It ends with ${EXIT.found} where it has found something to do.`,
+  options: {},
+  most: 0,
+  async run({ clock, connect }) {
+    const now = clock.now();
+    return answerOf(diagnosis(await factsOf(await connect(), now), now));
+  },
+};
+
+/** @param now milliseconds since the Unix epoch, by the clock of this machine */
+export function diagnosis(facts: Facts, now: number): readonly Finding[] {
+  return [
+    ...partsFindings(facts),
+    ...leaderFindings(facts, now),
+    ...agentFindings(facts),
+    ...definitionFindings(facts),
+    ...webhookFindings(facts, now),
+    ...certificateFindings(facts, now),
+    ...clockFindings(facts, now),
+    ...fleetFindings(facts),
+    ...rightsFindings(facts.rights),
+  ];
+}
+
+/** What is told of the fleet that no node tells of. */
+function fleetFindings({ seen: { plan, snapshot, unknown: assumed } }: Facts): readonly Finding[] {
+  const faulty = plan.policies.filter(({ accepted }) => accepted.status === 'False');
+  const left = leftoversIn(snapshot);
+  return [
+    ...faulty.map(({ name, accepted }) => problem('policies', `${name}: ${accepted.message}`, 'Mend the policy.')),
+    ...(plan.policies.length > 0 && faulty.length === 0 ? [ok('policies', 'all update policies can be obeyed')] : []),
+    ...(snapshot.paused ? [unknown('policies', 'the fleet is paused', 'kubectl brupop resume ends that.')] : []),
+    ...assumed.map((one) => unknown('settings', `not known: ${one}`)),
+    ...(left.length === 0
+      ? []
+      : [problem('leftovers', `something is left on ${namesText(left.map(({ node }) => node))}`, LEFTOVERS)]),
+  ];
+}
+
+const LEFTOVERS = 'kubectl brupop leftovers says what, and kubectl brupop release undoes what is ours.';
+
+function answerOf(findings: readonly Finding[]): Answer {
+  const problems = findings.filter(({ state }) => state === 'problem');
+  return {
+    value: { problems: problems.length, findings },
+    lines: (look) => findings.flatMap((finding) => findingLines(finding, look)),
+    exitCode: problems.length > 0 ? EXIT.found : EXIT.ok,
+  };
+}
+
+const SIGNS = { ok: 'ok  ', problem: 'BAD ', unknown: '?   ' } as const;
+const STYLES = { ok: 'good', problem: 'bad', unknown: 'late' } as const;
+
+function findingLines({ check, state, says, todo }: Finding, look: Look): readonly string[] {
+  const room = { columns: look.columns, indent: 6 };
+  const said = wrapped(`${paint(look, STYLES[state], SIGNS[state])}${check}: ${says}`, room);
+  return todo === undefined ? said : said.concat(wrapped(`      -> ${todo}`, { ...room, indent: 9 }));
+}

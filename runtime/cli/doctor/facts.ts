@@ -1,0 +1,123 @@
+import { Collection } from '../../kube/collection.ts';
+import { ApiStatusError } from '../../kube/errors.ts';
+import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
+import { collectionPath } from '../../kube/paths.ts';
+import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { POLICY_CRD_NAME } from '../../policy/names.ts';
+import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../../shadow/names.ts';
+import type { Cluster } from '../command.ts';
+import { type Workload, workloadsOf } from '../deployed-settings.ts';
+import { type Inspection, inspect } from '../inspect.ts';
+import { ifAllowed, type Read } from '../reading.ts';
+import { type Right, rightsOf } from './rights.ts';
+
+/** As much of cert-manager's Certificate as tells how it stands. */
+export interface Certificate {
+  readonly metadata: { readonly name: string };
+  readonly status?: { readonly notAfter?: string | null; readonly conditions?: readonly Condition[] | null } | null;
+}
+
+/** The definition with how its versions are converted. */
+export type Definition = CustomResourceDefinition & {
+  readonly spec?: {
+    readonly conversion?: {
+      readonly strategy?: string;
+      readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } | null } | null;
+    } | null;
+  };
+};
+
+/** What a doctor looks at, read at one moment. */
+export interface Facts {
+  readonly seen: Inspection;
+  readonly parts: Read<readonly Part[]>;
+  /** All of the operator's namespace. */
+  readonly pods: Read<readonly Pod[]>;
+  readonly definition: Read<Definition | undefined>;
+  readonly policyDefinition: Read<Definition | undefined>;
+  /** Undefined where the cluster has no cert-manager. */
+  readonly certificates: Read<readonly Certificate[] | undefined>;
+  /** Why shadows cannot be read as v1, which the apiserver's webhook converts; undefined where they can. */
+  readonly conversionFault: string | undefined;
+  readonly lease: Read<Lease | undefined>;
+  /** Of the kubelets. */
+  readonly nodeLeases: Read<readonly Lease[]>;
+  /** The API server's clock, milliseconds since the Unix epoch; undefined where it does not tell. */
+  readonly serverTime: number | undefined;
+  readonly rights: readonly Right[];
+}
+
+export interface Part {
+  readonly name: string;
+  /** Undefined where the cluster has none. */
+  readonly workload: Workload | undefined;
+}
+
+export async function factsOf(cluster: Cluster, now: number): Promise<Facts> {
+  const { transport, namespace } = cluster;
+  const [seen, parts, pods, definition, policyDefinition, certificates, conversionFault, lease, nodeLeases, rest] =
+    await Promise.all([
+      inspect(cluster, now),
+      ifAllowed(partsOf(cluster), []),
+      ifAllowed(podsOf(transport, namespace).list(), []),
+      ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
+      ifAllowed(crdsOf(transport).get(POLICY_CRD_NAME), undefined),
+      ifAllowed(certificatesOf(cluster), undefined),
+      conversionFaultOf(cluster),
+      ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
+      ifAllowed(leasesOf(transport, 'kube-node-lease').list(), []),
+      Promise.all([serverTimeOf(transport), rightsOf(cluster)]),
+    ]);
+  const [serverTime, rights] = rest;
+  const defined = { definition, policyDefinition, certificates, conversionFault };
+  return { seen, parts, pods, lease, nodeLeases, serverTime, rights, ...defined };
+}
+
+const PARTS = [
+  [CONTROLLER_DEPLOYMENT, 'deployments'],
+  ['brupop-apiserver', 'deployments'],
+  ['brupop-agent', 'daemonsets'],
+] as const;
+
+async function partsOf(cluster: Cluster): Promise<readonly Part[]> {
+  const found = PARTS.map(async ([name, plural]) => ({ name, workload: await workloadsOf(cluster, plural).get(name) }));
+  return Promise.all(found);
+}
+
+async function certificatesOf({ transport, namespace }: Cluster): Promise<readonly Certificate[] | undefined> {
+  const path = collectionPath({ group: 'cert-manager.io', version: 'v1', plural: 'certificates', namespace });
+  try {
+    return await new Collection<KubeObject & Certificate>(transport, path).list();
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.status.code === 404) return undefined;
+    throw error;
+  }
+}
+
+/** A list of v1 has the API server call the webhook, if anything is there to convert. */
+async function conversionFaultOf({ transport, namespace }: Cluster): Promise<string | undefined> {
+  const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace });
+  try {
+    await transport.request({ method: 'GET', path, query: { limit: '1' } });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiStatusError)) throw error;
+    return error.status.message ?? `it answers ${error.status.code}`;
+  }
+}
+
+/** Who asks who he is gets an object that was made just now. */
+async function serverTimeOf(transport: KubeTransport): Promise<number | undefined> {
+  const group = 'authentication.k8s.io';
+  const path = collectionPath({ group, version: 'v1', plural: 'selfsubjectreviews' });
+  const body = { apiVersion: `${group}/v1`, kind: 'SelfSubjectReview' };
+  try {
+    const answer = await transport.request({ method: 'POST', path, body });
+    return instantOf((answer as { metadata?: { creationTimestamp?: string } }).metadata?.creationTimestamp);
+  } catch (error) {
+    if (error instanceof ApiStatusError) return undefined;
+    throw error;
+  }
+}

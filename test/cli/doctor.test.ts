@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { certificateFindings, webhookFindings } from '../../runtime/cli/doctor/cluster.ts';
+import { clockFindings, leaderFindings } from '../../runtime/cli/doctor/clocks.ts';
+import type { Facts } from '../../runtime/cli/doctor/facts.ts';
+import type { Finding } from '../../runtime/cli/doctor/finding.ts';
+import { agentFindings, partsFindings } from '../../runtime/cli/doctor/parts.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
+import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { createCa } from '../../sim/cluster/pki.ts';
+import { Stage } from '../controller/stage.ts';
+import { deploy } from './deployed.ts';
+import { Reached } from './served.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const read = <T>(value: T) => ({ value, refused: undefined });
+const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
+const object = (name: string) => ({ metadata: { name, uid: name, resourceVersion: '1' } });
+
+const states = (findings: readonly Finding[]): readonly string[] => findings.map(({ state }) => state);
+const problems = (findings: readonly Finding[]): readonly string[] =>
+  findings.filter(({ state }) => state === 'problem').map(({ says }) => says);
+
+describe('certificates', () => {
+  const certificate = (notAfter: string | null, ready = 'True') => ({
+    ...object('server'),
+    status: { notAfter, conditions: [{ type: 'Ready', status: ready as 'True', message: 'no issuer' }] },
+  });
+  const found = (one: object): readonly Finding[] =>
+    certificateFindings({ certificates: read([one]) } as unknown as Facts, NOW);
+
+  test('that end soon, have ended, or are not ready, are problems', () => {
+    expect(states(found(certificate(at(60 * 24 * 30))))).toEqual(['ok']);
+    expect(problems(found(certificate(at(60 * 24))))).toEqual(['server is good for 1 d']);
+    expect(problems(found(certificate(at(-60))))).toEqual(['server ended 1 h ago']);
+    expect(problems(found(certificate(at(60), 'False')))).toEqual(['server is not ready: no issuer']);
+  });
+
+  test('with nulls in place of times, or without a status, are not called good', () => {
+    expect(states(found(certificate(null)))).toEqual(['unknown']);
+    expect(states(found({ ...object('server'), status: null }))).toEqual(['problem']);
+  });
+});
+
+test('the authority that the webhook is trusted by has to be there, and good', async () => {
+  const { certPem } = await createCa(systemClock);
+  const found = (caBundle: string, fault?: string, now = systemClock.now()): readonly Finding[] => {
+    const spec = { conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle } } } };
+    const definition = read({ ...object('crd'), spec });
+    return webhookFindings({ definition, conversionFault: fault } as unknown as Facts, now);
+  };
+  const bundle = Buffer.from(certPem).toString('base64');
+  expect(problems(found(bundle))).toEqual([]);
+  expect(problems(found(''))).toEqual(["the definition's caBundle is empty"]);
+  expect(problems(found(bundle, undefined, Date.parse('2200-01-01T00:00:00Z')))[0]).toMatch(/caBundle ended/);
+  expect(problems(found(bundle, 'connection refused'))).toEqual(['shadows cannot be read as v1: connection refused']);
+  expect(states(found(Buffer.from(certPem.slice(0, 200) + certPem.slice(-30)).toString('base64')))).not.toContain(
+    'ok ok',
+  );
+});
+
+describe('clocks and leaders', () => {
+  const nodes = ['a', 'b', 'c'].map((name) => ({ name, ready: name !== 'c', managed: true }));
+  const lease = (name: string, renewTime: string | null) => ({ ...object(name), spec: { renewTime } });
+  const facts = (...leases: readonly object[]) =>
+    ({ serverTime: NOW, nodeLeases: read(leases), seen: { snapshot: { nodes } } }) as unknown as Facts;
+
+  test('a kubelet that writes other times than the API server’s is named, and one that is down is not', () => {
+    const leases = [lease('a', at(5)), lease('b', at(0)), lease('c', at(-60))];
+    expect(problems(clockFindings(facts(...leases), NOW))).toEqual([
+      'clocks of nodes differ, or their kubelets are late: a (5 min ahead)',
+    ]);
+    expect(problems(clockFindings(facts(lease('a', null)), NOW))).toEqual([]);
+  });
+
+  test('this machine’s clock is compared with the API server’s', () => {
+    expect(problems(clockFindings(facts(), NOW - 600_000))).toEqual([
+      "this machine's clock is 10 min behind the API server's",
+    ]);
+  });
+
+  test('nobody who leads, and a leader of whom nothing is heard, are problems', () => {
+    const found = (spec: object | undefined) =>
+      problems(leaderFindings({ lease: read(spec && { ...object('l'), spec }) } as unknown as Facts, NOW));
+    expect(found(undefined)).toEqual(['no controller leads']);
+    expect(found({ holderIdentity: null })).toEqual(['no controller leads']);
+    expect(found({ holderIdentity: 'x', renewTime: at(0), leaseDurationSeconds: 15 })).toEqual([]);
+    expect(found({ holderIdentity: 'x', renewTime: at(-9) })[0]).toMatch(/last heard of 9 min ago$/);
+  });
+});
+
+test('parts of several versions, and pods that are not ready, are problems', () => {
+  const part = (name: string, image: string, readyReplicas: number | null) => ({
+    name,
+    workload: {
+      ...object(name),
+      spec: { replicas: 1, template: { spec: { containers: [{ image }] } } },
+      status: { readyReplicas },
+    },
+  });
+  const found = (...parts: readonly object[]) => problems(partsFindings({ parts: read(parts) } as unknown as Facts));
+  expect(found(part('a', 'x:1', 1), part('b', 'x:1', 1))).toEqual([]);
+  expect(found(part('a', 'x:1', 1), part('b', 'x:2', 1))[0]).toMatch(/different images: a x:1, b x:2/);
+  expect(found(part('a', 'x:1', null))).toEqual(['a: 0 of 1 pods are ready']);
+  expect(found({ name: 'a', workload: undefined })).toEqual(['there is no a']);
+});
+
+test('an agent that runs and is not heard, and one that cannot start, are told apart', () => {
+  const node = (name: string) => ({ name, shadowName: `brs-${name}`, managed: true, ready: true });
+  const pod = (name: string, state: object) => ({
+    ...object(name),
+    metadata: { ...object(name).metadata, labels: { 'brupop.bottlerocket.aws/component': 'agent' } },
+    spec: { nodeName: name },
+    status: { containerStatuses: [{ name: 'agent', state }] },
+  });
+  const pods = [pod('a', { running: { startedAt: at(0) } }), pod('b', { waiting: { reason: 'ImagePullBackOff' } })];
+  const seen = { snapshot: { nodes: [node('a'), node('b')], shadows: [] } };
+  const findings = agentFindings({ seen, pods: read(pods) } as unknown as Facts);
+  expect(problems(findings)).toEqual(['no agent runs on b', 'agents run and have not registered a']);
+  expect(findings.map(({ todo }) => todo).join()).toContain('Their pods say ImagePullBackOff.');
+});
+
+describe('of a cluster', () => {
+  let stage: Stage;
+  let reached: Reached;
+  beforeEach(async () => {
+    stage = await Stage.at(Math.floor(systemClock.now() / 1000) * 1000 - 1000, 'a');
+    await deploy(stage);
+    await stage.pass(1000);
+    reached = await Reached.of(stage.cluster);
+  });
+  afterEach(async () => {
+    await reached.close();
+    await stage.end();
+  });
+
+  interface Diagnosis {
+    readonly problems: number;
+    readonly findings: readonly Finding[];
+  }
+
+  test('what is wrong is said with what to do, as a table and as JSON, and the exit code is 3', async () => {
+    const { code, out } = await reached.run('doctor');
+    expect(code).toBe(3);
+    expect(out).toMatch(/^BAD parts: there is no brupop-agent\n {6}-> Apply the manifests\.$/m);
+    expect(out).toMatch(/^ok {2}leader: controller-1 leads$/m);
+    expect(out).toMatch(/^ok {2}agents: an agent runs on each of the 1 labelled nodes/m);
+    expect(out).toMatch(/^ok {2}your rights: you may do all that kubectl brupop does$/m);
+    const asked = await reached.run('doctor', '-o', 'json');
+    const { problems: count, findings } = JSON.parse(asked.out) as Diagnosis;
+    expect(asked.code).toBe(3);
+    expect(count).toBe(findings.filter(({ state }) => state === 'problem').length);
+    for (const { state, todo } of findings) if (state === 'problem') expect(todo).toBeTruthy();
+  });
+
+  test('whoever may see and not steer is told so, and that is no fault of the operator', async () => {
+    const viewer = { username: 'vera', groups: ['system:authenticated'] };
+    const group = 'rbac.authorization.k8s.io';
+    const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }];
+    await stage.create(`/apis/${group}/v1/clusterroles`, { metadata: { name: 'see' }, rules });
+    await stage.create(`/apis/${group}/v1/clusterrolebindings`, {
+      metadata: { name: 'vera' },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'see' },
+      subjects: [{ kind: 'User', apiGroup: group, name: 'vera' }],
+    });
+    const out = await reached.as(viewer, 'doctor', '-o', 'json');
+    const rights = (JSON.parse(out.out) as Diagnosis).findings.filter(({ check }) => check === 'your rights');
+    expect(rights.map(({ state, says }) => `${state}: ${says}`)).toEqual([
+      'unknown: you may not patch nodes, which hold, unhold, now, retry, release do',
+      `unknown: you may not patch namespaces, which pause, resume do`,
+      'unknown: you may not patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
+    ]);
+  });
+
+  test('without the Deployment it is not guessed what the controller would do', async () => {
+    const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
+    await stage.transport.request({ method: 'DELETE', path });
+    expect(await reached.run('doctor')).toMatchObject({ code: 1, err: expect.stringContaining('no Deployment') });
+  });
+});
