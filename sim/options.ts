@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
+import { HOST_KINDS, type HostKind } from './hosts/kinds.ts';
 import { compareSemver, isSemver } from '../runtime/shadow/semver.ts';
 
 /** What `npm start` was asked for. */
 export interface SimOptions {
   readonly nodes: number;
+  /** What the nodes are in turn. @default Bottlerocket, all of them */
+  readonly hosts?: readonly HostKind[];
   readonly concurrency: string;
   readonly from: string;
   readonly to: string;
@@ -31,6 +34,7 @@ export function helpText(faults: Readonly<Record<string, string>>): string {
 Usage: npm start -- [options]
 
   --nodes N           nodes in the fleet, 1 to ${MOST_NODES} (default 3)
+  --host KINDS        what the nodes are in turn: ${HOST_KINDS.join(', ')} (default bottlerocket)
   --concurrency N     nodes that may update at once: a number, a percentage or "unlimited" (default 1)
   --from VERSION      version that the nodes run (default 1.38.0)
   --to VERSION        version that the hosts are offered (default 1.39.0)
@@ -64,12 +68,13 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     'a positive integer, a percentage or "unlimited"',
     amount(values.concurrency),
   );
+  const hosts = check('host', `some of ${HOST_KINDS.join(', ')}, separated by commas`, kinds(values.host));
   const speed = check('speed', 'a number from 0.1 to 1000', within(values.speed, 0.1, 1000));
   const { from, to } = versions(values, faults);
   const planted = plantedFaults(values.fail, { nodes: nodes ?? MOST_NODES, known, faults });
-  if (nodes === undefined || !concurrency || !speed || !from || !to || faults.length > 0)
+  if (nodes === undefined || !hosts || !concurrency || !speed || !from || !to || faults.length > 0)
     return { kind: 'faults', faults };
-  return { kind: 'run', options: { nodes, concurrency, from, to, speed, faults: planted, keep: values.keep } };
+  return { kind: 'run', options: { nodes, hosts, concurrency, from, to, speed, faults: planted, keep: values.keep } };
 }
 
 function versions(
@@ -90,6 +95,7 @@ function versions(
 interface RawValues {
   readonly [name: string]: unknown;
   readonly nodes: string;
+  readonly host: string;
   readonly concurrency: string;
   readonly from: string;
   readonly to: string;
@@ -101,6 +107,7 @@ interface RawValues {
 
 const DEFAULTS: RawValues = {
   nodes: '3',
+  host: 'bottlerocket',
   concurrency: '1',
   from: '1.38.0',
   to: '1.39.0',
@@ -117,6 +124,7 @@ function rawValues(args: readonly string[], faults: string[]): RawValues {
       args: [...args],
       options: {
         nodes: one,
+        host: one,
         concurrency: one,
         from: one,
         to: one,
@@ -150,6 +158,11 @@ function plantedFaults(
     }
   }
   return planted;
+}
+
+function kinds(text: string): readonly HostKind[] | undefined {
+  const named = text.split(',').map((name) => HOST_KINDS.find((kind) => kind === name));
+  return named.every((kind) => kind !== undefined) ? named : undefined;
 }
 
 function whole(text: string, most: number): number | undefined {

@@ -1,15 +1,44 @@
 import { createWriteStream } from 'node:fs';
 import { runBottlerocketAgent } from '../../runtime/agent/bottlerocket.ts';
-import { readAgentConfig } from '../../runtime/agent/config.ts';
+import { type AgentConfig, readAgentConfig, readUpdogAgentConfig } from '../../runtime/agent/config.ts';
+import { runUpdogAgent } from '../../runtime/agent/updog.ts';
+import type { Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
+import type { ProcessContext } from '../../runtime/lib/process.ts';
+import { DRIVER_LABEL } from '../../runtime/shadow/names.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import type { StartProgram } from './programs.ts';
 
-/** The agent's program without a process of its own: the same code, environment, sockets and files. */
-export function agentInProcess({ clock, random }: { readonly clock: Clock; readonly random: Random }): StartProgram {
+type Variables = Readonly<Record<string, string>>;
+
+/** A program of an agent that has its settings. */
+interface Configured {
+  readonly config: AgentConfig;
+  readonly run: (context: ProcessContext) => Promise<string>;
+}
+
+const bottlerocket = (env: Variables): Configured => {
+  const config = readAgentConfig(env);
+  return { config, run: (context) => runBottlerocketAgent(config, context) };
+};
+
+/** By the driver that the pod's label names. */
+const PROGRAMS: Readonly<Record<string, (env: Variables) => Configured>> = {
+  updog: (env) => {
+    const config = readUpdogAgentConfig(env);
+    return { config, run: (context) => runUpdogAgent(config, context) };
+  },
+};
+
+/** The program of an agent's pod without a process of its own: the same code, environment, sockets and files. */
+export function agentInProcess(
+  { metadata }: Pod,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): StartProgram {
+  const configured = PROGRAMS[metadata.labels?.[DRIVER_LABEL] ?? ''] ?? bottlerocket;
   return (env, logFile) => {
-    const config = readAgentConfig(env);
+    const { config, run } = configured(env);
     const log = createWriteStream(logFile, { flags: 'a' });
     const logger = createLogger({
       format: config.LOGGING_FORMATTER,
@@ -20,7 +49,7 @@ export function agentInProcess({ clock, random }: { readonly clock: Clock; reado
     });
     const stop = new AbortController();
     const end = (): void => stop.abort(new Error('the container was stopped'));
-    const ended = runBottlerocketAgent(config, { signal: stop.signal, logger, clock, random })
+    const ended = run({ signal: stop.signal, logger, clock, random })
       .catch((error: unknown) => logger.error('failed', { error }))
       .then(() => undefined)
       .finally(() => log.end());

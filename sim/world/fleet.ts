@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/shadow/names.ts';
 import { isFaultName } from '../hosts/faults.ts';
 import { SimulatedHost } from '../hosts/host.ts';
+import { KIND_LABELS } from '../hosts/kinds.ts';
 import { Releases } from '../hosts/releases.ts';
 import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
@@ -33,12 +33,14 @@ export function createFleet({
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
   const times = scaled(options.speed);
   return new Map(
-    nodeNames(options.nodes).map((name) => {
+    nodeNames(options.nodes).map((name, index) => {
       const host = new SimulatedHost({ clock, random, releases, version: options.from, times });
       const fault = options.faults.get(name);
       if (fault !== undefined && isFaultName(fault)) host.inject(fault);
-      const labels = { [MANAGED_LABEL]: MANAGED_LABEL_VALUE };
-      return [name, new SimulatedNode({ host, kubelet: kubelet(name, labels), dir: join(dir, name) })];
+      const { hosts = ['bottlerocket'] } = options;
+      const kind = hosts[index % hosts.length] ?? 'bottlerocket';
+      const software = kubelet(name, KIND_LABELS[kind]);
+      return [name, new SimulatedNode({ host, kind, kubelet: software, dir: join(dir, name) })];
     }),
   );
 }

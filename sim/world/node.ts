@@ -2,11 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Boot } from '../hosts/machine.ts';
 import type { SimulatedHost } from '../hosts/host.ts';
+import type { HostKind } from '../hosts/kinds.ts';
+import { HostRoot } from '../hosts/root.ts';
 import { HostSocket } from '../hosts/socket.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 
 export interface SimulatedNodeOptions {
   readonly host: SimulatedHost;
+  /** @default bottlerocket */
+  readonly kind?: HostKind;
   readonly kubelet: NodeSoftware;
   /** Folder for the host's files; a short path, since it holds a unix socket. */
   readonly dir: string;
@@ -19,6 +23,8 @@ export class SimulatedNode {
   readonly files: Readonly<Record<string, string>>;
   readonly #options: SimulatedNodeOptions;
   readonly #socket: HostSocket;
+  /** Of a host that is updated by its own programs. */
+  readonly #root: HostRoot | undefined;
   readonly #failed = Promise.withResolvers<never>();
   #last: Promise<void> = Promise.resolve();
 
@@ -28,8 +34,10 @@ export class SimulatedNode {
     this.files = {
       '/run/api.sock': join(options.dir, 'api.sock'),
       '/proc/sys/kernel/random/boot_id': join(options.dir, 'boot_id'),
+      '/': join(options.dir, 'root'),
     };
     this.#socket = new HostSocket(options.host, this.files['/run/api.sock'] ?? '');
+    this.#root = options.kind === 'updog' ? new HostRoot(options.host, this.files['/'] ?? '') : undefined;
   }
 
   /** Boots and lives until the signal aborts. Rejects when the node could not follow its host. */
@@ -41,6 +49,7 @@ export class SimulatedNode {
       onDown: () => this.#then(() => this.#options.kubelet.shutdown(signal)),
     });
     await this.#socket.start();
+    await this.#root?.start();
     host.start(signal);
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     try {
@@ -49,6 +58,7 @@ export class SimulatedNode {
       unobserve();
       await this.#last;
       await this.#socket.stop();
+      await this.#root?.stop();
     }
   }
 

@@ -12,9 +12,10 @@ const FOREIGN_CRDS = ['imports/crds/cert-manager.yaml'];
 const RETURN_TIMEOUT_SEC = 900;
 
 /** The operator as its constructs synthesise it, with what the run was asked for. */
-export function operatorManifests({ concurrency, speed }: SimOptions): Manifest[] {
+export function operatorManifests({ concurrency, hosts = [], speed }: SimOptions): Manifest[] {
   const maxConcurrentUpdate = /^\d+$/.test(concurrency) ? Number(concurrency) : concurrency;
   const chart = new BrupopChart(new App(), 'brupop', {
+    agent: { interfaceV1: hosts.includes('updog') },
     controller: { maxConcurrentUpdate, nodeReturnTimeoutInSec: Math.ceil(RETURN_TIMEOUT_SEC / speed) },
   });
   return chart.toJson() as Manifest[];

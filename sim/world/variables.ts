@@ -7,6 +7,7 @@ const PATHS: Readonly<Record<string, string>> = {
   TLS_DIR: '/etc/brupop-tls-keys',
   AGENT_TOKEN_PATH: '/var/run/secrets/tokens/bottlerocket-agent-service-account-token',
   BOTTLEROCKET_API_SOCKET: '/run/api.sock',
+  HOST_ROOT: '/.bottlerocket/rootfs',
   BOOT_ID_PATH: '/proc/sys/kernel/random/boot_id',
   TERMINATION_LOG: '/dev/termination-log',
 };

@@ -149,8 +149,11 @@ function admitting(pods: OperatorPods, program: Program, transport: KubeTranspor
 function programs({ options, root, clock, random, agent, containers }: WorldOptions): Program {
   if (containers) return containers;
   const few = options.nodes <= MOST_AGENT_PROCESSES;
-  const instead = agent ?? (few ? undefined : agentInProcess({ clock, random }));
-  return (pod) => (instead && isAgent(pod) ? instead : podProgram(pod, join(root, 'build')));
+  const instead = (pod: Pod): StartProgram | undefined => {
+    if (!isAgent(pod)) return undefined;
+    return agent ?? (few ? undefined : agentInProcess(pod, { clock, random }));
+  };
+  return (pod) => instead(pod) ?? podProgram(pod, join(root, 'build'));
 }
 
 function isAgent({ metadata }: Pod): boolean {

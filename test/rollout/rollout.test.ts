@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/shadow/names.ts';
 import type { Rollout } from '../../sim/rollout.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
 import { until, withRollout } from './support.ts';
@@ -44,6 +45,25 @@ test('twelve nodes, four at a time: never more than four are cordoned', () =>
     expect(rollout.summary().faults).toEqual([]);
     expect(rollout.recorder.mostCordoned).toBeGreaterThan(1);
     expect(rollout.recorder.mostCordoned).toBeLessThanOrEqual(4);
+  }));
+
+test('a node of interface 1.0.0 that is relabelled in mid-drain ends by its host’s API the update that updog began', () =>
+  permittedRollout({ options: { nodes: 1, hosts: ['updog'] } }, async (rollout) => {
+    const { recorder, world } = rollout;
+    await nextDrain(rollout, new Set());
+    const metadata = { labels: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE } };
+    await world.transport.request({
+      method: 'PATCH',
+      path: '/api/v1/nodes/node-1',
+      body: { metadata },
+      contentType: 'application/merge-patch+json',
+    });
+    await rollout.over;
+    expect(rollout.summary().faults).toEqual([]);
+    const { host } = world.nodes.get('node-1')!;
+    expect(host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
+    expect([host.requests.get('updog update-image'), host.requests.get('POST /actions/reboot')]).toEqual([1, 1]);
+    expect([...recorder.updates.keys()]).toEqual(['node-1']);
   }));
 
 test('without the right to evict the rollout fails, with the API server’s own words', () =>

@@ -7,17 +7,27 @@ const KNOWN = ['boot', 'prepare'];
 test('without arguments three nodes go from 1.38.0 to 1.39.0 one by one', () => {
   expect(parseOptions([], KNOWN)).toEqual({
     kind: 'run',
-    options: { nodes: 3, concurrency: '1', from: '1.38.0', to: '1.39.0', speed: 10, faults: new Map(), keep: false },
+    options: {
+      nodes: 3,
+      hosts: ['bottlerocket'],
+      concurrency: '1',
+      from: '1.38.0',
+      to: '1.39.0',
+      speed: 10,
+      faults: new Map(),
+      keep: false,
+    },
   });
 });
 
 test('everything can be said', () => {
   const args =
-    '--nodes 25 --concurrency 20% --from 1.0.0 --to 1.1.0 --speed 2.5 --fail node-2=boot --fail node-25=prepare --keep';
+    '--nodes 25 --host updog,bottlerocket --concurrency 20% --from 1.0.0 --to 1.1.0 --speed 2.5 --fail node-2=boot --fail node-25=prepare --keep';
   expect(parseOptions(args.split(' '), KNOWN)).toEqual({
     kind: 'run',
     options: {
       nodes: 25,
+      hosts: ['updog', 'bottlerocket'],
       concurrency: '20%',
       from: '1.0.0',
       to: '1.1.0',
@@ -35,6 +45,7 @@ describe('faults name the option, what was expected and what came', () => {
   test.each([
     ['--nodes 0', '--nodes: expected a whole number from 1 to 200, got "0"'],
     ['--concurrency many', '--concurrency: expected a positive integer, a percentage or "unlimited", got "many"'],
+    ['--host mac', '--host: expected some of bottlerocket, updog, separated by commas, got "mac"'],
     ['--to v1.39.0', '--to: expected a version such as 1.39.0, got "v1.39.0"'],
     ['--from 1.40.0', '--to: expected a version above 1.40.0, got "1.39.0"'],
     ['--speed fast', '--speed: expected a number from 0.1 to 1000, got "fast"'],

@@ -5,6 +5,7 @@ const MOUNTS = {
   '/etc/keys': '/pod/keys',
   '/var/run/secrets/tokens': '/pod/tokens',
   '/run/api.sock': '/host/api.sock',
+  '/.bottlerocket/rootfs': '/host/root',
 };
 
 test('a path that the pod states, or that is its default, leads to what is mounted there', () => {
@@ -13,6 +14,7 @@ test('a path that the pod states, or that is its default, leads to what is mount
     TLS_DIR: '/pod/keys',
     AGENT_TOKEN_PATH: '/pod/tokens/mine',
     BOTTLEROCKET_API_SOCKET: '/host/api.sock',
+    HOST_ROOT: '/host/root',
   });
 });
 

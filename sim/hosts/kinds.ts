@@ -1,0 +1,11 @@
+import { MANAGED_LABEL, MANAGED_LABEL_V1, MANAGED_LABEL_VALUE } from '../../runtime/shadow/names.ts';
+
+/** Hosts by what updates them. */
+export const HOST_KINDS = ['bottlerocket', 'updog'] as const;
+export type HostKind = (typeof HOST_KINDS)[number];
+
+/** The labels that have their nodes updated. */
+export const KIND_LABELS: Readonly<Record<HostKind, Readonly<Record<string, string>>>> = {
+  bottlerocket: { [MANAGED_LABEL]: MANAGED_LABEL_VALUE },
+  updog: { [MANAGED_LABEL]: MANAGED_LABEL_V1 },
+};
