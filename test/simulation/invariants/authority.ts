@@ -3,26 +3,35 @@ import { isAgent, isApiserver, shadowFacts, type StatusFacts } from './facts.ts'
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
-/** A status that an agent sent before it ended may still land, milliseconds. */
+/** What an agent sent before it ended may still land, or what a replica that stood still had of it then, milliseconds. */
 const LANDS_WITHIN = 300_000;
 
 /** What a status says of the node comes from that node: its boot, what its host has run, and an agent that is there. */
 export const ownStatus: Rule = {
   name: 'own-status',
-  begin: (picture) => ({
-    see(entry) {
-      if (entry.kind !== 'write') return NOTHING;
-      if (isAgent(entry.by)) return [`${entry.by} wrote ${entry.resource} ${entry.name} itself`];
-      const isStatus = entry.resource === 'bottlerocketshadows' && isApiserver(entry.by);
-      return isStatus && entry.before && entry.after ? foreign(picture, entry) : NOTHING;
-    },
-  }),
+  begin(picture) {
+    // By replica, when it last went on.
+    const thawedAt = new Map<string, Instant>();
+    return {
+      see(entry) {
+        if (entry.kind === 'fault' && entry.name === 'freeze' && entry.phase === 'ends')
+          thawedAt.set(entry.about, entry.at);
+        if (entry.kind !== 'write') return NOTHING;
+        if (isAgent(entry.by)) return [`${entry.by} wrote ${entry.resource} ${entry.name} itself`];
+        const isStatus = entry.resource === 'bottlerocketshadows' && isApiserver(entry.by);
+        return isStatus ? foreign(picture, entry, thawedAt.get(entry.by) ?? -Infinity) : NOTHING;
+      },
+    };
+  },
 };
 
-function foreign(picture: Picture, { at, before, after }: Write): readonly string[] {
-  const [old, { node, status }] = [shadowFacts(before!).status, shadowFacts(after!)];
+function foreign(picture: Picture, { at, before, after }: Write, thawedAt: Instant): readonly string[] {
+  if (!before || !after) return NOTHING;
+  const [old, { node, status }] = [shadowFacts(before).status, shadowFacts(after)];
   if (!status || JSON.stringify(old) === JSON.stringify(status)) return NOTHING;
-  return [...ofAnotherHost(picture, node, { old, status }), ...ofNobody(picture, node, { at, old, status })];
+  const isLate = at - thawedAt < LANDS_WITHIN;
+  const ofOthers = ofAnotherHost(picture, node, { old, status });
+  return isLate ? ofOthers : [...ofOthers, ...ofNobody(picture, node, { at, old, status })];
 }
 
 interface Change {

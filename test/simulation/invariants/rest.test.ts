@@ -56,6 +56,20 @@ describe('own-status', () => {
   test('an agent writes nothing itself', () => {
     expect(fleet().shadow('n1', { status: { crash_count: 1 } }, { by: 'agent-n2' }).breaches).toHaveLength(1);
   });
+
+  test('what a dead agent has sent to a replica that stood still lands once that goes on', () => {
+    const freeze = { kind: 'fault', id: 1, name: 'freeze', about: 'apiserver-0' } as const;
+    const late = (by: string): readonly string[] => {
+      const story = fleet()
+        .tell({ ...freeze, phase: 'begins' })
+        .process('agent-n1', 'killed')
+        .after(10);
+      return story.tell({ ...freeze, phase: 'ends' }).shadow('n1', { status: { current_state: 'ErrorReset' } }, { by })
+        .breaches;
+    };
+    expect(late('apiserver-0')).toEqual([]);
+    expect(late('apiserver-1')).toHaveLength(1);
+  });
 });
 
 test('no-failures: a process that fails', () => {
