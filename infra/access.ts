@@ -2,10 +2,10 @@ import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Component } from './labels.ts';
-import { AUTH_DELEGATOR_BINDING, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
+import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { rules } from './rules.ts';
+import { CHANNEL_RULES, rules } from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
 /** @internal */
@@ -60,6 +60,10 @@ export class Access extends Construct {
     [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: granted.namespace });
     if (granted.default.length > 0) {
       this.#addRole('EventsRole', { name: eventsRoleName(component), granted: granted.default, namespace: 'default' });
+    }
+    if (component === 'controller' && settings.k3os.enabled) {
+      const { namespace } = settings.k3os;
+      this.#addRole('ChannelsRole', { name: CHANNELS_ROLE, granted: CHANNEL_RULES, namespace });
     }
   }
 

@@ -26,14 +26,21 @@ export interface AgentParts {
   /** Labels of its pods alone, which also select them. */
   readonly labels: Labels;
   /** What their nodes have to be. */
-  readonly nodes: k8s.NodeSelectorRequirement;
+  readonly nodes: readonly k8s.NodeSelectorRequirement[];
   readonly pod: Pick<PodParts, 'env' | 'program' | 'resources' | 'security' | 'podSecurity'>;
   /** The host's files that the driver needs. */
-  readonly mount: k8s.VolumeMount;
-  readonly hostPath: k8s.HostPathVolumeSource;
+  readonly files: readonly HostFile[];
   /** What its pods have besides. */
   readonly spec?: Omit<k8s.PodSpec, 'containers'>;
   readonly podAntiAffinity?: k8s.PodAntiAffinity;
+}
+
+interface HostFile {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly hostPath: k8s.HostPathVolumeSource;
+  /** @default false */
+  readonly readOnly?: boolean;
 }
 
 /** One of them on each node that is as `parts` says. */
@@ -59,7 +66,7 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
   const { agent } = settings;
   const { affinity, ...scheduled } = scheduling(settings, {
     component: 'agent',
-    nodeAffinity: requiredNodes([parts.nodes]),
+    nodeAffinity: requiredNodes(parts.nodes),
   });
   const { podAntiAffinity } = parts;
   return podTemplate(settings, {
@@ -70,7 +77,7 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
     probePeriod: 30,
     ...parts.pod,
     volumeMounts: [
-      parts.mount,
+      ...parts.files.map(mountOf),
       { name: TOKEN_VOLUME, mountPath: TOKEN_DIR, readOnly: true },
       { name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true },
     ],
@@ -80,10 +87,14 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
       ...(agent.tolerations.length > 0 && { tolerations: agent.tolerations as k8s.Toleration[] }),
       // The address of the apiserver's Service, for when the cluster DNS does not answer.
       enableServiceLinks: true,
-      volumes: [{ name: parts.mount.name, hostPath: parts.hostPath }, ...agentVolumes(settings)],
+      volumes: [...parts.files.map(({ name, hostPath }) => ({ name, hostPath })), ...agentVolumes(settings)],
       ...parts.spec,
     },
   });
+}
+
+function mountOf({ name, mountPath, readOnly = false }: HostFile): k8s.VolumeMount {
+  return { name, mountPath, ...(readOnly && { readOnly }) };
 }
 
 /** What every agent is told, and what its driver is told besides. */

@@ -41,7 +41,7 @@ function updogParts(settings: Settings): AgentParts {
   return {
     name: UPDOG_DAEMON_SET,
     labels: { [DRIVER_LABEL]: 'updog' },
-    nodes: { key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_V1] },
+    nodes: [{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_V1] }],
     pod: {
       program: 'agent-updog',
       env: environment<typeof updogAgentEnv>(agentVariables(settings, { HOST_ROOT: undefined })),
@@ -50,8 +50,7 @@ function updogParts(settings: Settings): AgentParts {
       security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
       podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
     },
-    mount: { name: ROOT_VOLUME, mountPath: HOST_ROOT },
-    hostPath: { path: '/', type: 'Directory' },
+    files: [{ name: ROOT_VOLUME, mountPath: HOST_ROOT, hostPath: { path: '/', type: 'Directory' } }],
     // shutdown does nothing in a root that is not that of process 1.
     spec: { hostPid: true },
     podAntiAffinity: ALONE,

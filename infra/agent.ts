@@ -32,14 +32,13 @@ function bottlerocketParts(settings: Settings): AgentParts {
   return {
     name: DAEMON_SET,
     labels: {},
-    nodes: { key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_VALUE] },
+    nodes: [{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_VALUE] }],
     pod: {
       env: environment<typeof agentEnv>(agentVariables(settings, { BOTTLEROCKET_API_SOCKET: agent.apiSocket })),
       security: { seLinuxOptions: { user: 'system_u', role: 'system_r', type: agent.seLinuxType, level: 's0' } },
       podSecurity: { supplementalGroups: [API_SOCKET_GROUP] },
     },
-    mount: { name: SOCKET_VOLUME, mountPath: agent.apiSocket },
     // The file, not its folder: /run holds the container runtime's socket too.
-    hostPath: { path: agent.apiSocket, type: 'Socket' },
+    files: [{ name: SOCKET_VOLUME, mountPath: agent.apiSocket, hostPath: { path: agent.apiSocket, type: 'Socket' } }],
   };
 }

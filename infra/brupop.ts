@@ -1,9 +1,11 @@
 import { type ApiObject, Chart } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
 import { Agent } from './agent.ts';
+import { K3osAgent } from './agent-k3os.ts';
 import { UpdogAgent } from './agent-updog.ts';
 import { Apiserver } from './apiserver.ts';
 import { Certificates } from './certificates.ts';
+import { addChannelCrd } from './channel-crd.ts';
 import { Controller } from './controller.ts';
 import { addShadowCrd } from './crd.ts';
 import { addNamespace } from './namespace.ts';
@@ -57,6 +59,8 @@ export class Brupop extends Construct {
   readonly crd: ApiObject | undefined;
   /** That of the policies. Undefined where it is somebody else's. */
   readonly policyCrd: ApiObject | undefined;
+  /** That of k3OS' UpdateChannels. Undefined unless asked for, or where it is somebody else's. */
+  readonly channelCrd: ApiObject | undefined;
   /** Undefined where the Secrets are ready-made. */
   readonly certificates: Certificates | undefined;
   readonly apiserver: Apiserver;
@@ -64,6 +68,8 @@ export class Brupop extends Construct {
   readonly agent: Agent;
   /** Undefined unless asked for. */
   readonly updogAgent: UpdogAgent | undefined;
+  /** Undefined unless asked for. */
+  readonly k3osAgent: K3osAgent | undefined;
   /** In the order of the prop. */
   readonly policies: readonly UpdatePolicy[];
   /** Undefined unless asked for. */
@@ -89,17 +95,28 @@ export class Brupop extends Construct {
       : undefined;
     this.crd = settings.createCrd ? addShadowCrd(this, 'Crd', settings) : undefined;
     this.policyCrd = settings.createCrd ? addPolicyCrd(this, 'PolicyCrd', settings) : undefined;
-    const source = settings.certificates;
-    this.certificates =
-      source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });
+    this.channelCrd = this.#channelCrd();
+    this.certificates = this.#certificates();
     this.apiserver = new Apiserver(this, 'Apiserver', settings);
     this.controller = new Controller(this, 'Controller', settings);
     this.agent = new Agent(this, 'Agent', settings);
+    this.k3osAgent = settings.k3os.enabled ? new K3osAgent(this, 'K3osAgent', settings) : undefined;
     this.updogAgent = settings.agent.interfaceV1 ? new UpdogAgent(this, 'UpdogAgent', settings) : undefined;
     this.networkPolicies = settings.networkPolicies.enabled
       ? new NetworkPolicies(this, 'NetworkPolicies', settings)
       : undefined;
     this.policies = settings.policies.map((policy) => this.#policy(policy));
+  }
+
+  #certificates(): Certificates | undefined {
+    const { settings } = this;
+    const source = settings.certificates;
+    return source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });
+  }
+
+  #channelCrd(): ApiObject | undefined {
+    const { createCrd, k3os } = this.settings;
+    return createCrd && k3os.enabled ? addChannelCrd(this, 'ChannelCrd', this.settings) : undefined;
   }
 
   /** With the labels and annotations that every object of the operator has. */

@@ -63,7 +63,7 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
 }
 
 function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
-  const { controller } = settings;
+  const { controller, k3os } = settings;
   return environment<typeof controllerEnv>({
     ...IN_CLUSTER,
     KUBECONFIG: undefined,
@@ -83,8 +83,8 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     INTERFACE_V1: settings.agent.interfaceV1 || undefined,
     DRAIN_TIMEOUT_IN_SEC: settings.apiserver.drainTimeoutInSec,
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
-    K3OS_NAMESPACE: undefined,
-    K3OS_RELEASES_URL: undefined,
+    K3OS_NAMESPACE: k3os.enabled ? k3os.namespace : undefined,
+    K3OS_RELEASES_URL: k3os.enabled ? k3os.releasesUrl : undefined,
     HTTP_PORT: controller.httpPort,
   });
 }

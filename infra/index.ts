@@ -4,6 +4,7 @@
  */
 export type { Access } from './access.ts';
 export type { Agent } from './agent.ts';
+export type { K3osAgent } from './agent-k3os.ts';
 export type { UpdogAgent } from './agent-updog.ts';
 export type { Apiserver } from './apiserver.ts';
 export { Brupop, DuplicateOperatorError } from './brupop.ts';
@@ -30,6 +31,7 @@ export type {
   SelfSignedProps,
 } from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
+export type { K3osProps } from './props/k3os.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
 export type { PolicyFreeze, PolicyProof, PolicyWindow, PolicyZones, UpdatePolicyProps } from './props/policies.ts';
 export type { ResourceList, Resources } from './props/resources.ts';

@@ -9,6 +9,7 @@ import type { Component } from './labels.ts';
 
 export const DAEMON_SET = 'brupop-agent';
 export const UPDOG_DAEMON_SET = 'brupop-agent-updog';
+export const K3OS_DAEMON_SET = 'brupop-agent-k3os';
 export const APISERVER_DEPLOYMENT = 'brupop-apiserver';
 
 export const HIGH_PRIORITY = 'brupop-controller-high-priority';
@@ -33,6 +34,9 @@ export const AUTH_DELEGATOR_BINDING = 'brupop-apiserver-auth-delegator-role-bind
 export function eventsRoleName(component: Component): string {
   return `brupop-${component}-events-role`;
 }
+
+/** Name of the controller's Role where UpdateChannels live. */
+export const CHANNELS_ROLE = 'brupop-controller-channels-role';
 
 /** Name of a component's ClusterRole and of its Role in the operator's namespace. */
 export function roleName(component: Component): string {

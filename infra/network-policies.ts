@@ -20,10 +20,12 @@ export class NetworkPolicies extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.#settings = settings;
-    const { apiserver, controller } = settings;
+    const { apiserver, controller, k3os } = settings;
+    // Who asks for releases, and downloads them: wherever GitHub is.
+    const releases = k3os.enabled ? [{ ports: tcp([HTTPS_PORT]) }] : [];
     this.agent = this.#addPolicy('agent', {
       ingress: [],
-      egress: [{ to: [pods('apiserver')], ports: tcp([apiserver.internalPort]) }],
+      egress: [{ to: [pods('apiserver')], ports: tcp([apiserver.internalPort]) }, ...releases],
     });
     this.apiserver = this.#addPolicy('apiserver', {
       ingress: [
@@ -34,7 +36,7 @@ export class NetworkPolicies extends Construct {
     });
     this.controller = this.#addPolicy('controller', {
       ingress: [{ ...from(this.#readers()), ports: tcp([controller.httpPort]) }],
-      egress: [],
+      egress: releases,
     });
   }
 
@@ -74,6 +76,8 @@ export class NetworkPolicies extends Construct {
     );
   }
 }
+
+const HTTPS_PORT = 443;
 
 function pods(component: Component): k8s.NetworkPolicyPeer {
   return { podSelector: { matchLabels: selectorLabels(component) } };

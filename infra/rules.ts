@@ -1,4 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
+import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
@@ -16,6 +17,11 @@ export interface Rules {
 const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
 
 const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
+
+/** What the controller may do where UpdateChannels live. They have no subresource for the status, and a create names no object yet. */
+export const CHANNEL_RULES: readonly k8s.PolicyRule[] = [
+  { apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: ['list', 'watch', 'create', 'patch'] },
+];
 
 /** What each process may do, and nothing that it does not do. */
 export function rules(component: Component, namespace: string): Rules {

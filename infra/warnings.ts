@@ -8,6 +8,10 @@ const ROOT_ON_HOSTS =
   "agent.interfaceV1: on each node of interface 1.0.0 runs a privileged agent with the host's whole root, " +
   "so whoever takes over the operator's image or namespace has these nodes; label them 2.0.0 once they run 0.4.1 or later";
 
+const ROOT_ON_K3OS =
+  'k3os.enabled: on each k3OS node runs a privileged agent that can write the installed system, ' +
+  "so whoever takes over the operator's image or namespace has these nodes";
+
 /** Combinations of valid props that can still hurt. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { agent, apiserver, controller, networkPolicies } = settings;
@@ -32,6 +36,7 @@ export function warningsOf(settings: Settings): readonly string[] {
         'add the seventh, "*"',
     ],
     [agent.interfaceV1, ROOT_ON_HOSTS],
+    [settings.k3os.enabled, ROOT_ON_K3OS],
     [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
     [
       !networkPolicies.enabled && Boolean(networkPolicies.kubernetesApiCidrs ?? networkPolicies.metricsNamespace),

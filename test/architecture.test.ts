@@ -67,6 +67,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/shadow',
     'runtime/marks',
     'runtime/policy',
+    'runtime/k3os',
     'runtime/lib',
     'runtime/controller/config.ts',
     'runtime/agent/config.ts',

@@ -9,7 +9,7 @@ import {
 import { channelCrdSchema } from '../runtime/k3os/schema.ts';
 
 /** The definition of channels as clusters of tests have it. */
-export function channelCrd(): object {
+export function channelCrd(openAPIV3Schema: object = channelCrdSchema()): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -23,9 +23,7 @@ export function channelCrd(): object {
         plural: CHANNEL_PLURAL,
         singular: CHANNEL_SINGULAR,
       },
-      versions: [
-        { name: CHANNEL_VERSION, served: true, storage: true, schema: { openAPIV3Schema: channelCrdSchema() } },
-      ],
+      versions: [{ name: CHANNEL_VERSION, served: true, storage: true, schema: { openAPIV3Schema } }],
     },
   };
 }

@@ -9,7 +9,7 @@ import type { MonitorsProps } from '../monitoring/monitors.ts';
 
 /**
  * Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. Helm refuses objects
- * whose definition comes with the same release, so policies are applied by themselves.
+ * whose definition comes with the same release, so policies are applied by themselves. Nodes that run k3OS are for those who synthesise.
  */
 export const NO_VALUES = [
   'cluster',
@@ -17,6 +17,7 @@ export const NO_VALUES = [
   'createNamespace',
   'instance',
   'policies',
+  'k3os',
 ] as const satisfies (keyof BrupopProps)[];
 
 /**

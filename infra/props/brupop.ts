@@ -20,6 +20,7 @@ import {
   textOf,
 } from './fields.ts';
 import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
+import { type K3osProps, k3osProps } from './k3os.ts';
 import { policiesProp, type UpdatePolicyProps } from './policies.ts';
 import type { ScheduleSettings } from './schedule.ts';
 import { freeLabels, type WorkloadSettings } from './workload.ts';
@@ -67,6 +68,8 @@ export interface BrupopProps {
   /** Where the apiserver's certificate comes from. @default a CA of the operator's own, kept by cert-manager */
   readonly certificates?: CertificateProps;
   readonly networkPolicies?: NetworkPolicyProps;
+  /** Nodes that run k3OS. @default they are nobody's */
+  readonly k3os?: K3osProps;
   /** What is decided for groups of nodes, one BottlerocketUpdatePolicy each. Nodes that none selects go by the settings of `controller`. @default none */
   readonly policies?: readonly UpdatePolicyProps[];
 }
@@ -96,7 +99,10 @@ export interface NetworkPolicyProps {
 
 /** The props, complete: every value stated. */
 export interface Settings extends Required<
-  Omit<BrupopProps, 'image' | 'logging' | 'agent' | 'apiserver' | 'controller' | 'certificates' | 'networkPolicies'>
+  Omit<
+    BrupopProps,
+    'image' | 'logging' | 'agent' | 'apiserver' | 'controller' | 'certificates' | 'networkPolicies' | 'k3os'
+  >
 > {
   readonly image: ImageSettings;
   readonly logging: Required<LoggingProps>;
@@ -104,6 +110,7 @@ export interface Settings extends Required<
   readonly apiserver: WorkloadSettings<ApiserverProps>;
   readonly controller: WorkloadSettings<Omit<ControllerProps, 'schedule'>> & { readonly schedule: ScheduleSettings };
   readonly certificates: CertificateSettings;
+  readonly k3os: Required<K3osProps>;
   readonly networkPolicies: NetworkPolicyProps & Required<Pick<NetworkPolicyProps, 'enabled' | 'kubernetesApiPorts'>>;
 }
 
@@ -151,6 +158,7 @@ export const brupopProps = z
     controller: controllerProps.prefault({}),
     certificates: certificateProps,
     networkPolicies: networkPolicyProps.prefault({}),
+    k3os: k3osProps.prefault({}),
     policies: policiesProp,
   } satisfies Record<keyof BrupopProps, z.ZodType>)
   .refine(agentsHaveTheirOwn, {

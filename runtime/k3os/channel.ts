@@ -1,4 +1,3 @@
-import { shown } from '../shadow/parse.ts';
 import type { ChannelObject } from './model.ts';
 import { type Release, releaseOf } from './release.ts';
 
@@ -57,4 +56,9 @@ function repositoryOf(url: string): string | undefined {
 function wishOf(text: string): Wish | undefined {
   const version = text.trim();
   return version === '' || version.toLowerCase() === 'latest' ? { kind: 'latest' } : releaseOf(version);
+}
+
+/** What came, in at most one short line. */
+function shown(value: unknown): string {
+  return value == null ? 'nothing' : JSON.stringify(value).slice(0, 100);
 }

@@ -30,11 +30,17 @@ export const VERSION_ANNOTATION = `${K3OS_GROUP}/version`;
 /** On a shadow: the URL of the source of that release. */
 export const CHANNEL_ANNOTATION = `${K3OS_GROUP}/channel`;
 
+interface NodeRequirement {
+  readonly key: string;
+  readonly operator: 'Exists' | 'NotIn' | 'DoesNotExist';
+  readonly values?: string[];
+}
+
 /** The nodes that channels are about. One that also bears the label of Bottlerocket's nodes is taken for what that says. */
-export const K3OS_NODES = {
-  matchExpressions: [
-    { key: MODE_LABEL, operator: 'Exists' },
-    { key: MODE_LABEL, operator: 'NotIn', values: [LIVE_MODE] },
-    { key: MANAGED_LABEL, operator: 'DoesNotExist' },
-  ],
-} as const satisfies LabelSelector;
+export const K3OS_REQUIREMENTS: readonly NodeRequirement[] = [
+  { key: MODE_LABEL, operator: 'Exists' },
+  { key: MODE_LABEL, operator: 'NotIn', values: [LIVE_MODE] },
+  { key: MANAGED_LABEL, operator: 'DoesNotExist' },
+];
+
+export const K3OS_NODES: LabelSelector = { matchExpressions: K3OS_REQUIREMENTS };

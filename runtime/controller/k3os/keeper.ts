@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answers, keyOf, type Question, questionOf } from '../../k3os/answers.ts';
 import type { Channel } from '../../k3os/channel.ts';
+import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
 import { withoutNulls } from '../../policy/nulls.ts';
 import { backoff } from '../../lib/retry.ts';
@@ -33,6 +34,8 @@ export class ChannelKeeper {
   #failures = 0;
   /** No write before, monotonic. */
   #restsUntil = -Infinity;
+  /** The definition that is served is the preview's, which drops them: nothing is written for their sake. */
+  #areConditionsDropped = false;
   /** What the last write made of each channel, by UID: an older view of it says nothing. */
   readonly #written = new Map<string, string>();
 
@@ -105,11 +108,21 @@ export class ChannelKeeper {
   #due(situation: Situation): Write | undefined {
     const { channels, config } = this.#options;
     for (const channel of situation.channels) {
-      const patch = this.#isOutdated(channel) ? undefined : patchOf(channel, shownOf(channel, situation));
+      const patch = this.#isOutdated(channel) ? undefined : this.#patchOf(channel, shownOf(channel, situation));
       if (patch) return { kind: 'patch', channel, patch };
     }
     const made = channels.isEmpty ? defaultChannel(situation.nodes, config.K3OS_NAMESPACE) : undefined;
     return made && { kind: 'create', made };
+  }
+
+  /** What makes the channel show what it should; undefined where it does. */
+  #patchOf({ object }: Channel, { status, version }: Shown): object | undefined {
+    const { conditions, ...lasting } = status;
+    const wanted = this.#areConditionsDropped ? lasting : { ...lasting, conditions };
+    const isShown = isDeepStrictEqual(withoutNulls(object.status ?? {}), withoutNulls(wanted));
+    if (isShown && version === undefined) return undefined;
+    const { resourceVersion } = object.metadata;
+    return { metadata: { resourceVersion }, status, ...(version !== undefined && { spec: { version } }) };
   }
 
   #isOutdated({ object: { metadata } }: Channel): boolean {
@@ -120,11 +133,12 @@ export class ChannelKeeper {
   async #write(write: Write, signal: AbortSignal): Promise<void> {
     const { objects, clock, logger, random, isConflict } = this.#options;
     try {
-      const { metadata } =
+      const { metadata, status } =
         write.kind === 'create'
           ? await objects.create(write.made, signal)
           : await objects.patch(write.channel.object.metadata.name, write.patch, signal);
       this.#written.set(metadata.uid, metadata.resourceVersion);
+      if (write.kind === 'patch') this.#areConditionsDropped = (status as ChannelStatus | null)?.conditions == null;
       this.#failures = 0;
       this.#restsUntil = clock.monotonic() + PACE_MS;
     } catch (error) {
@@ -141,14 +155,6 @@ export class ChannelKeeper {
 type Write =
   | { readonly kind: 'patch'; readonly channel: Channel; readonly patch: object }
   | { readonly kind: 'create'; readonly made: object };
-
-/** What makes the channel show what it should; undefined where it does. */
-function patchOf({ object }: Channel, { status, version }: Shown): object | undefined {
-  const isShown = isDeepStrictEqual(withoutNulls(object.status ?? {}), withoutNulls(status));
-  if (isShown && version === undefined) return undefined;
-  const { resourceVersion } = object.metadata;
-  return { metadata: { resourceVersion }, status, ...(version !== undefined && { spec: { version } }) };
-}
 
 function retryAtOf(answers: Answers): number {
   return Math.min(...[...answers.values()].flatMap((answer) => (answer.kind === 'found' ? [] : [answer.retryAt])));

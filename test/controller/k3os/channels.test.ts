@@ -231,6 +231,17 @@ test('a channel is written at a bounded rate, and not at all where nothing chang
   expect((await k3os.channel()).metadata.resourceVersion).toBe(before);
 });
 
+test('over the definition that the preview has left, which drops conditions, all the rest is as ever', async () => {
+  k3os = await K3osStage.preview('n1');
+  await k3os.make({ version: 'latest' });
+  k3os.start();
+  await k3os.pass(10_000);
+  const before = await k3os.channel();
+  expect([before.spec?.version, before.status]).toEqual(['v1.1.0', { polling: '', upgrading: ['n1'] }]);
+  await k3os.pass(60_000);
+  expect((await k3os.channel()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+});
+
 test('without channels k3OS nodes are nobody’s, as ever', async () => {
   k3os = await K3osStage.with('n1');
   await k3os.make();

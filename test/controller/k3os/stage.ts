@@ -7,6 +7,7 @@ import type { Answer, Question } from '../../../runtime/k3os/answers.ts';
 import { keyOf } from '../../../runtime/k3os/answers.ts';
 import type { ChannelObject } from '../../../runtime/k3os/model.ts';
 import { MODE_LABEL } from '../../../runtime/k3os/names.ts';
+import { channelCrdSchema } from '../../../runtime/k3os/schema.ts';
 import { MANAGED_LABEL, shadowName } from '../../../runtime/shadow/names.ts';
 import { channelCrd } from '../../channel-crd.ts';
 import { Stage } from '../stage.ts';
@@ -27,9 +28,21 @@ export class K3osStage {
     this.channels = new Collection(stage.transport, channelsPath('k3os-system'));
   }
 
-  static async with(...names: readonly string[]): Promise<K3osStage> {
+  static with(...names: readonly string[]): Promise<K3osStage> {
+    return K3osStage.#build(names, channelCrd());
+  }
+
+  /** With the definition that the preview has left, which knows no conditions. */
+  static preview(...names: readonly string[]): Promise<K3osStage> {
+    const schema = structuredClone(channelCrdSchema()) as { properties: { status: { properties: object } } };
+    const { conditions: _, ...properties } = schema.properties.status.properties as Record<string, unknown>;
+    schema.properties.status.properties = properties;
+    return K3osStage.#build(names, channelCrd(schema));
+  }
+
+  static async #build(names: readonly string[], definition: object): Promise<K3osStage> {
     const stage = await Stage.with(...names);
-    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', channelCrd());
+    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
     await stage.create('/api/v1/namespaces', { metadata: { name: 'k3os-system' } });
     const k3os = new K3osStage(stage);
     for (const name of names) await k3os.#convert(name);

@@ -1,0 +1,61 @@
+import type { ApiObject } from 'cdk8s';
+import type { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import type { k3osAgentEnv } from '../runtime/agent/config.ts';
+import { K3OS_REQUIREMENTS } from '../runtime/k3os/names.ts';
+import { DRIVER_LABEL } from '../runtime/shadow/names.ts';
+import { agentDaemonSet, type AgentParts, agentVariables } from './agent-pods.ts';
+import { environment } from './environment.ts';
+import { K3OS_DAEMON_SET } from './names.ts';
+import { addObject } from './objects.ts';
+import type { Settings } from './props/brupop.ts';
+
+/** The host's k3os downloads a release in the agent's container. */
+const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
+
+const directory = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'Directory' });
+const file = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'File' });
+
+/** What the host's k3os needs of its host, each where it is there. */
+const FILES: AgentParts['files'] = [
+  // What runs, as the host says.
+  { name: 'k3os-os-release', mountPath: '/etc/os-release', hostPath: file('/etc/os-release'), readOnly: true },
+  // The authorities that the host trusts.
+  { name: 'k3os-etc-ssl', mountPath: '/etc/ssl', hostPath: directory('/etc/ssl'), readOnly: true },
+  { name: 'k3os-exe', mountPath: '/sbin/k3os', hostPath: file('/sbin/k3os'), readOnly: true },
+  { name: 'k3os-system', mountPath: '/k3os/system', hostPath: directory('/k3os/system') },
+  // Its lock, how the host was booted, and what is remembered of the present boot.
+  { name: 'k3os-run', mountPath: '/run/k3os', hostPath: directory('/run/k3os') },
+];
+
+/** One agent on each k3OS node. It is root on its host. */
+export class K3osAgent extends Construct {
+  readonly daemonSet: ApiObject;
+
+  /** @internal */
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.daemonSet = addObject(this, 'DaemonSet', agentDaemonSet(settings, k3osParts(settings)));
+  }
+}
+
+function k3osParts(settings: Settings): AgentParts {
+  return {
+    name: K3OS_DAEMON_SET,
+    labels: { [DRIVER_LABEL]: 'k3os' },
+    nodes: K3OS_REQUIREMENTS,
+    pod: {
+      program: 'agent-k3os',
+      env: environment<typeof k3osAgentEnv>(
+        agentVariables(settings, { HOST_ROOT: undefined, HOST_INIT_PID: undefined }),
+      ),
+      resources: RESOURCES,
+      // k3os remounts the host's system so that it can be written.
+      security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
+      podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
+    },
+    files: FILES,
+    // The host is rebooted by its init, which is told so.
+    spec: { hostPid: true },
+  };
+}

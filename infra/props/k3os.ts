@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { controllerEnv } from '../../runtime/controller/config.ts';
+import { CHANNEL_NAMESPACE } from '../../runtime/k3os/names.ts';
+import { flag, namespaceOrAny, textOf } from './fields.ts';
+
+/** Nodes that run k3OS. */
+export interface K3osProps {
+  /**
+   * Whether nodes labelled `k3os.io/mode` (not `live`) are updated as well, to what an UpdateChannel says, by an agent that is root on its host.
+   * @default false
+   */
+  readonly enabled?: boolean;
+  /** The namespace of the UpdateChannels. It has to be there. @default k3os-system */
+  readonly namespace?: string;
+  /** Address of GitHub's REST API, which is asked for releases. @default https://api.github.com */
+  readonly releasesUrl?: string;
+}
+
+/** @internal */
+export const k3osProps = z.strictObject({
+  enabled: flag.default(false),
+  namespace: namespaceOrAny.default(CHANNEL_NAMESPACE),
+  releasesUrl: textOf(controllerEnv.K3OS_RELEASES_URL),
+} satisfies Record<keyof K3osProps, z.ZodType>);
