@@ -37,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/kube',
     'runtime/controller',
     'runtime/controller/plan',
+    'runtime/apiserver',
     'node',
     'log-update',
     'yaml',

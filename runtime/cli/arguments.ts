@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { NAMESPACE } from '../shadow/names.ts';
-import { type Command, type Options, UsageError } from './command.ts';
+import { type Command, type Options, UsageError, type Values } from './command.ts';
 import { FORMATS, type Format } from './output.ts';
 
 /** What every command takes. */
@@ -20,7 +20,7 @@ export const COMMON: Options = {
 export interface Asked {
   readonly command: Command;
   readonly names: readonly string[];
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly values: Values;
   readonly format: Format;
 }
 

@@ -6,6 +6,8 @@ import type { Look } from './look.ts';
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
+  /** It may be given several times. */
+  readonly multiple?: true;
   /** What the text is called in `--help`; undefined for a flag. */
   readonly value?: string;
   readonly help: string;
@@ -20,12 +22,20 @@ export interface Cluster {
   readonly namespace: string;
 }
 
+/** By name of the option; undefined for one that was not given. */
+export type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+/** What was given, once or several times. */
+export function textsOf(values: Values, name: string): readonly string[] {
+  const given = values[name];
+  return given === undefined ? [] : [given].flat().map(String);
+}
+
 /** A command as somebody has given it. */
 export interface Request {
   /** What follows the command's name, apart from options. */
   readonly names: readonly string[];
-  /** By name of the option; undefined for one that was not given. */
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly values: Values;
   readonly clock: Clock;
   /** Name of whoever has started the program, as the system knows it. */
   readonly user: string;

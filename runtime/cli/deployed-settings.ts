@@ -51,14 +51,17 @@ interface DeployedSettings {
 }
 
 /** The settings in the controller's Deployment. @throws UnknownPolicyError, EnvError, and as `KubeTransport.request` */
-export async function deployedSettings(cluster: Cluster): Promise<DeployedSettings> {
+export async function deployedSettings(
+  cluster: Cluster,
+  instead: Readonly<Record<string, string>> = {},
+): Promise<DeployedSettings> {
   const [deployment, pods] = await Promise.all([
     ifAllowed(workloadsOf(cluster, 'deployments').get(CONTROLLER_DEPLOYMENT), {}),
     ifAllowed(podsOf(cluster.transport, cluster.namespace).list(selecting(COMPONENTS.controller)), []),
   ]);
   if (deployment.refused !== undefined) {
     const sentence = `the controller's settings, since you may not read its Deployment (${deployment.refused}): defaults are assumed`;
-    return { config: readControllerConfig({ MY_NODE_NAME: 'none' }), unknown: [sentence] };
+    return { config: readControllerConfig({ ...instead, MY_NODE_NAME: 'none' }), unknown: [sentence] };
   }
   if (!deployment.value)
     throw new UnknownPolicyError(
@@ -67,7 +70,7 @@ export async function deployedSettings(cluster: Cluster): Promise<DeployedSettin
   const [container = {}] = containersOf(deployment.value as Workload);
   const ownNode = pods.value[0]?.spec?.nodeName ?? 'none';
   return {
-    config: readControllerConfig({ ...literalsOf(container), MY_NODE_NAME: ownNode }),
+    config: readControllerConfig({ ...literalsOf(container), ...instead, MY_NODE_NAME: ownNode }),
     unknown: unreadOf(container),
   };
 }

@@ -29,23 +29,51 @@ export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly config: ControllerConfig;
+  /** The policies at another moment, when windows are open or not: all else about them is as it was read. */
+  readonly policiesAt: (now: number) => Snapshot['policies'];
   /** What is assumed instead of known, a sentence each: settings that stand elsewhere, and what the reader may not read. */
   readonly unknown: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
+/** What is assumed instead of what the cluster has. */
+export interface Changes {
+  /** In place of those of the same name, or besides. */
+  readonly policies: readonly UpdatePolicyObject[];
+  /** Variables of the controller. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const NO_CHANGES: Changes = { policies: [], settings: {} };
+
 /**
  * Plans as the controller does, on the cluster as it is now and by the settings of the controller's Deployment. Nothing is written, and no
  * controller need run. Nodes and shadows have to be readable.
  * @throws UnknownPolicyError, and as `KubeTransport.request`
  */
-export async function inspect(cluster: Cluster, now: number): Promise<Inspection> {
-  const [{ config, unknown }, world] = await Promise.all([deployedSettings(cluster), readWorld(cluster)]);
-  const channels = await channelsIn(cluster, config);
-  const snapshot = snapshotOf({ ...world, channels }, config, now);
+export async function inspect(cluster: Cluster, now: number, changes = NO_CHANGES): Promise<Inspection> {
+  const [{ config, unknown }, read] = await Promise.all([
+    deployedSettings(cluster, changes.settings),
+    readWorld(cluster),
+  ]);
+  const policies = { ...read.policies, value: replaced(read.policies.value, changes.policies) };
+  const world = { ...read, policies, channels: await channelsIn(cluster, config) };
+  const orders = ordersBy(world.channels, config);
+  const views = new PolicyViews(config);
+  const policiesAt = (at: number) => views.at(policies.value, at, orders?.policies());
+  const snapshot = snapshotOf(world, { config, orders, policies: policiesAt(now) }, now);
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
-  return { snapshot, config, plan: planned, unknown: [...unknown, ...refusedIn(world, channels)], now };
+  const assumed = [...unknown, ...refusedIn(world, world.channels)];
+  return { snapshot, config, policiesAt, plan: planned, unknown: assumed, now };
+}
+
+/** What is known of a policy by its status is still known where its spec is another one. */
+function replaced(policies: readonly UpdatePolicyObject[], by: readonly UpdatePolicyObject[]) {
+  const before = new Map(policies.map((policy) => [policy.metadata.name, policy]));
+  const after = by.map((policy) => Object.assign({}, policy, before.get(policy.metadata.name), { spec: policy.spec }));
+  const names = new Set(by.map(({ metadata }) => metadata.name));
+  return [...policies.filter(({ metadata }) => !names.has(metadata.name)), ...after];
 }
 
 /** Undefined where k3OS nodes are nobody's. */
@@ -114,12 +142,18 @@ function ordersBy(channels: Channels, config: ControllerConfig) {
   return statedOrders(channels.value, { unread, variables: policyOf(config) });
 }
 
-type Inspected = World & { readonly channels: Channels };
+interface Rules {
+  readonly config: ControllerConfig;
+  readonly orders: ReturnType<typeof ordersBy>;
+  readonly policies: Snapshot['policies'];
+}
 
 /** @param now milliseconds since the Unix epoch */
-function snapshotOf(world: Inspected, config: ControllerConfig, now: number): Snapshot {
-  const { nodes, shadows, policies, agents, lease, paused } = world;
-  const orders = ordersBy(world.channels, config);
+function snapshotOf(
+  { nodes, shadows, agents, lease, paused }: World,
+  { config, orders, policies }: Rules,
+  now: number,
+): Snapshot {
   const observations = new Observations();
   const manages = managedBesides(config, orders);
   const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, manages));
@@ -137,7 +171,7 @@ function snapshotOf(world: Inspected, config: ControllerConfig, now: number): Sn
     slots: slotsOn(lease.value),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     paused: paused.value,
-    policies: new PolicyViews(config).at(policies.value, now, orders?.policies()),
+    policies,
     policiesUnread: knownUnread(facts),
     refusals: knownRefusals(facts),
     // Only the controller knows them. What follows from them is in the conditions.

@@ -13,6 +13,7 @@ import { type Asked, parsed } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
 import { doctor } from './doctor/command.ts';
 import { explained } from './errors.ts';
+import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
 import type { Look } from './look.ts';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   timeline,
   history,
   leftovers,
+  planCommand,
   pause,
   resume,
   hold,

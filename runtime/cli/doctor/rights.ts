@@ -26,7 +26,7 @@ interface Wanted {
   readonly isNeeded?: true;
 }
 
-const ALL = 'status, why, leftovers';
+const ALL = 'status, why, leftovers, plan';
 
 const wanted = (namespace: string): readonly Wanted[] => [
   { commands: ALL, verb: 'list', resource: 'nodes', isNeeded: true },

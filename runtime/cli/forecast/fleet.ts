@@ -1,0 +1,149 @@
+import type { Command, SetSpec, Start } from '../../controller/plan/commands.ts';
+import {
+  isActive,
+  type NodeView,
+  type ShadowView,
+  type SlotView,
+  type Snapshot,
+} from '../../controller/plan/snapshot.ts';
+import { instantOf } from '../../lib/clock.ts';
+import type { Spec, Status } from '../../shadow/model.ts';
+import type { Durations } from './durations.ts';
+
+/** What it takes until a controller or an agent has seen what the other wrote. */
+export const REACTION_MS = 1000;
+
+/**
+ * The fleet on a virtual clock: commands are carried out, and agents do what they are asked, each step in its time. Nothing fails that has not
+ * failed already, and a node that is not Ready, or without its agent, stays so.
+ */
+export class VirtualFleet {
+  readonly #nodes: Map<string, NodeView>;
+  /** By name. */
+  readonly #shadows: Map<string, ShadowView>;
+  /** By name of the shadow. */
+  readonly #slots: Map<string, SlotView>;
+  /** By name of the shadow, when its agent has done what it is asked. */
+  readonly #due = new Map<string, number>();
+  readonly #rest: Snapshot;
+  readonly #durations: Durations;
+
+  constructor(snapshot: Snapshot, durations: Durations, now: number) {
+    this.#rest = snapshot;
+    this.#durations = durations;
+    this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
+    this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+    this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
+    for (const shadow of snapshot.shadows) {
+      if (isActive(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
+    }
+  }
+
+  /** @param policies as they are at that moment */
+  snapshot(policies: Snapshot['policies']): Snapshot {
+    return {
+      ...this.#rest,
+      nodes: [...this.#nodes.values()],
+      shadows: [...this.#shadows.values()],
+      slots: [...this.#slots.values()],
+      policies,
+    };
+  }
+
+  /** When the next agent has done what it is asked; Infinity where none is asked for anything. */
+  get nextStep(): number {
+    return Math.min(Infinity, ...this.#due.values());
+  }
+
+  get updating(): number {
+    return this.#slots.size;
+  }
+
+  /** @returns the nodes whose update is over now */
+  letAgentsAct(now: number): readonly string[] {
+    const done: string[] = [];
+    for (const [name, due] of this.#due) {
+      if (due > now) continue;
+      this.#due.delete(name);
+      const shadow = this.#shadows.get(name);
+      if (shadow && this.#step(shadow, now)) done.push(this.#nodes.get(name)?.name ?? name);
+    }
+    return done;
+  }
+
+  carryOut(commands: readonly Command[], now: number): void {
+    for (const command of commands) this.#carryOut(command, now);
+  }
+
+  #carryOut(command: Command, now: number): void {
+    if (command.kind === 'start') {
+      const { shadow, nodeUid } = command;
+      this.#slots.set(shadow, { shadow, nodeUid, since: now, writes: 'settled' });
+      this.#wish(command, now);
+    } else if (command.kind === 'set-spec') this.#wish(command, now);
+    else if (command.kind === 'call-off') this.#wish(command, now);
+    else if (command.kind === 'free') this.#slots.delete(command.shadow);
+    else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
+    else if (command.kind === 'bump') this.#settle(command.shadow);
+    else if ('node' in command) this.#leaveAlone(command.node);
+  }
+
+  #settle(name: string): void {
+    const slot = this.#slots.get(name);
+    if (slot) this.#slots.set(name, { ...slot, writes: 'settled' });
+  }
+
+  /** What is written to a Node ends what is on it. */
+  #leaveAlone(name: string): void {
+    for (const [key, node] of this.#nodes)
+      if (node.name === name) this.#nodes.set(key, { ...released(node), joinable: false, ...NOBODY_ASKS });
+  }
+
+  #wish({ shadow: name, spec }: Pick<Start | SetSpec, 'shadow' | 'spec'>, now: number): void {
+    const shadow = this.#shadows.get(name);
+    if (!shadow) return;
+    const wished = { ...shadow, spec, stateSeenAt: now };
+    this.#shadows.set(name, wished);
+    if (wished.spec.state !== wished.status?.current_state) this.#ask(wished, { began: now, now });
+  }
+
+  /** Nobody acts on a node that is down, or whose agent is gone. */
+  #ask(shadow: ShadowView, { began = 0, now }: { readonly began: number | undefined; readonly now: number }): void {
+    const node = this.#nodes.get(shadow.name);
+    if (!node?.ready || this.#rest.silentSince.has(node.name) || shadow.spec.state === shadow.status?.current_state)
+      return;
+    const done = this.#durations.rounded(began + this.#durations.of(node, shadow));
+    this.#due.set(shadow.name, Math.max(done, now + REACTION_MS));
+  }
+
+  /** @returns whether that ends an update well */
+  #step(shadow: ShadowView, now: number): boolean {
+    const { spec, status } = shadow;
+    const node = this.#nodes.get(shadow.name);
+    if (!status || !node) return false;
+    const isFinished = spec.state === 'Idle' && status.current_state === 'MonitoringUpdate';
+    const ended = isFinished && { finishedAt: now, endedAt: now, upToDateSince: now };
+    const next = reached(spec, status, isFinished);
+    this.#shadows.set(shadow.name, { ...shadow, ...ended, stateSeenAt: now, status: next });
+    if (spec.state === 'RebootedIntoUpdate' || spec.state === 'Idle')
+      this.#nodes.set(shadow.name, { ...released(node), version: next.current_version });
+    return isFinished;
+  }
+}
+
+const NOBODY_ASKS = { askedBy: undefined, retryOf: undefined };
+
+function reached({ state, version }: Spec, status: Status, isFinished: boolean): Status {
+  return {
+    ...status,
+    current_state: state,
+    ...(state === 'RebootedIntoUpdate' && { current_version: version ?? status.current_version, reboot: null }),
+    ...(isFinished && { crash_count: 0, failed_versions: null }),
+  };
+}
+
+/** The same object, where there is nothing to undo. */
+function released(node: NodeView): NodeView {
+  if (!node.marks) return node;
+  return { ...node, marks: undefined, unschedulable: node.unschedulable && !node.marks.owns.includes('cordon') };
+}
