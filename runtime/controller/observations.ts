@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../lib/clock.ts';
 import { upToDate } from './plan/conditions.ts';
 import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
@@ -81,9 +80,7 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
   const { readinessStatedAt: stated, ...node } = facts;
   const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
   const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
-  // Who rules the node is remembered by this object.
-  const labels = last && isDeepStrictEqual(last.view.labels, node.labels) ? last.view.labels : node.labels;
-  return { ...node, labels, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
+  return { ...node, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
 }
 
 interface SeenShadow {

@@ -64,17 +64,6 @@ test('nothing is made anew of what has not changed', () => {
   expect(second!.shadow).toBe(first!.shadow);
 });
 
-test('the labels of a node are one object for as long as they say the same', () => {
-  const labels = { pool: 'a' };
-  const seen = looks([
-    [nodeFacts({ labels }), shadowFacts()],
-    [nodeFacts({ labels: { pool: 'a' }, ready: false }), shadowFacts()],
-    [nodeFacts({ labels: { pool: 'b' } }), shadowFacts()],
-  ]).map((look) => look.node.labels);
-  expect(seen[1]).toBe(seen[0]);
-  expect(seen[2]).toEqual({ pool: 'b' });
-});
-
 describe('the end of an update', () => {
   const atRest = (more: Partial<ShadowFacts> = {}): ShadowFacts => shadowFacts({ ...shadow('a'), ...more });
   const ends = (...facts: readonly ShadowFacts[]): (number | undefined)[] =>

@@ -61,17 +61,17 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'lets everybody follow a release that nobody has proven',
     file: 'runtime/controller/plan/gates.ts',
-    find: '  if (!release.proof.admits(uid)) return release.unproven;\n',
-    replace: "  if (uid === '') return release.unproven;\n",
+    find: '  if (!isRetry && !release.proof.admits) return release.unproven;\n',
+    replace: '',
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
   },
   {
     rule: 'F3',
     does: 'lets a rewrite of the version pass every gate',
     file: 'runtime/controller/plan/starts.ts',
-    find: 'const { finding, changesAt } = ownGate(info, candidate.version, this.#keeper);',
+    find: 'const { finding, changesAt } = ownGate(info, candidate, this.#keeper);',
     replace:
-      "const { finding, changesAt } = candidate.shadow.spec.state === 'Idle' ? ownGate(info, candidate.version, this.#keeper) : { finding: undefined, changesAt: NEVER };",
+      "const { finding, changesAt } = shadow.spec.state === 'Idle' ? ownGate(info, candidate, this.#keeper) : { finding: undefined, changesAt: NEVER };",
     tests: [
       'test/controller/plan/failure-budget.test.ts',
       'test/controller/plan/starts.test.ts',

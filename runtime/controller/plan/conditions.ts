@@ -20,21 +20,21 @@ interface ConditionRules {
 /**
  * Writes for the conditions that differ from the verdicts. A shadow that is about to be written, or whose view is stale, gets its condition
  * later, once that write has been seen. Writes that are withheld do not count towards the limit.
+ * @param verdicts one for each of `managed`
  */
 export function conditionCommands(
-  judged: readonly { readonly info: NodeInfo; readonly verdict: Verdict }[],
+  managed: readonly NodeInfo[],
+  verdicts: readonly Verdict[],
   rules: ConditionRules,
 ): readonly SetCondition[] {
   const { written, withheld, limit, now } = rules;
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
   let left = limit;
-  for (const {
-    info: { shadow },
-    verdict,
-  } of judged) {
+  for (const [index, { shadow }] of managed.entries()) {
     if (left <= 0) break;
-    if (!shadow || shadow.stale || written.has(shadow.name)) continue;
+    const verdict = verdicts[index];
+    if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);
     if (!command) continue;
     commands.push(command);

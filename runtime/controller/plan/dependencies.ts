@@ -37,11 +37,11 @@ export class Dependencies {
   }
 
   /** What keeps the nodes of the group from starting on the release; it names the first policy that it waits for. */
-  of(group: Group, name: OsReleaseName, release: OsRelease): GateResult {
+  of(group: Group, release: OsRelease): GateResult {
     if (group.rules.after.length === 0) return PASS;
     const known = this.#known.get(release);
     if (known) return known;
-    const result = this.#lookUp(group, name);
+    const result = this.#lookUp(group, release);
     this.#known.set(release, result);
     return result;
   }

@@ -10,8 +10,9 @@ import type { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import type { NodeView, ShadowView, Snapshot } from './snapshot.ts';
 import { notYet } from './times.ts';
-import { type Finding, found, type GateResult, PASS, type Stop, stopped } from './verdict.ts';
+import { type Finding, found, type GateResult, PASS, type Stop, stopped, within } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
+import type { Zone } from './zones.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
@@ -27,54 +28,93 @@ export interface Gatekeeper {
   readonly now: number;
 }
 
-/** Both of two results: the first that stops counts, and time may change either. */
-const within = (outer: GateResult, inner: GateResult): GateResult =>
-  outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
+/** A node with an update to start: on what, with whom it is counted, and where. */
+export interface Candidate {
+  readonly info: AssessedNode;
+  readonly shadow: ShadowView;
+  readonly version: string;
+  readonly group: Group;
+  readonly release: OsRelease;
+  /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
+  readonly isRetry: boolean;
+  readonly zone: Zone;
+  readonly crashes: number;
+  /** Somebody has asked for it to come next, and at once. */
+  readonly isAsked: boolean;
+  /** When its node was created: of thousands that are sorted, it is looked up once each. */
+  readonly createdAt: number;
+}
+
+/** What a node can be offered. */
+interface Offer {
+  readonly shadow: ShadowView;
+  readonly version: string;
+}
+
+/** Undefined where several policies claim the node. */
+export function candidateOf(
+  info: AssessedNode,
+  { shadow, version }: Offer,
+  { groups }: Pick<Gatekeeper, 'groups'>,
+): Candidate | undefined {
+  const group = groups.of(info);
+  if (!group) return undefined;
+  const { node } = info;
+  const release = group.releases.of(node.family, version);
+  return {
+    info,
+    shadow,
+    version,
+    group,
+    release,
+    isRetry: release.failed.has(node.uid),
+    zone: group.zones.of(node),
+    crashes: shadow.status?.crash_count ?? 0,
+    isAsked: node.askedBy !== undefined,
+    createdAt: node.createdAt,
+  };
+}
 
 /**
- * What keeps the node from starting on `version`, apart from the budget. What people have decided comes first, then time, then other nodes.
+ * What keeps the node from starting on the version, apart from the budget. What people have decided comes first, then time, then other nodes.
  * So a node that waits for others waits for nothing else.
  */
-export function gate(info: AssessedNode, version: string, keeper: Gatekeeper): GateResult {
-  const own = ownGate(info, version, keeper);
-  const group = keeper.groups.of(info);
-  return own.finding || !group ? own : within(own, othersGate(info, { version, group }, keeper));
+export function gate(info: AssessedNode, offer: Offer, keeper: Gatekeeper): GateResult {
+  const candidate = candidateOf(info, offer, keeper);
+  const own = ownGate(info, candidate, keeper);
+  return own.finding || !candidate ? own : within(own, othersGate(candidate, keeper));
 }
 
 /** The part of the gate that other nodes do not open or close. */
-export function ownGate(info: AssessedNode, version: string, keeper: Gatekeeper): GateResult {
-  const group = keeper.groups.of(info);
+export function ownGate(info: AssessedNode, candidate: Candidate | undefined, keeper: Gatekeeper): GateResult {
   const people = byPeople(info, keeper);
-  if (people || !group) return people ? stopped(people) : PASS;
-  const { freeze } = group;
-  return freeze.finding ? freeze : within(freeze, ownTime(info, { version, group }, keeper));
+  if (people || !candidate) return people ? stopped(people) : PASS;
+  const { freeze } = candidate.group;
+  return freeze.finding ? freeze : within(freeze, ownTime(candidate, keeper));
 }
 
-/** What a node would start on, and with whom it is counted. */
-interface Aim {
-  readonly version: string;
-  readonly group: Group;
-}
-
-function ownTime(info: AssessedNode, { version, group }: Aim, keeper: Gatekeeper): GateResult {
-  const { node, shadow } = info;
-  if (!node.ready) return stopped(NOT_READY);
-  const halted = haltedOn(node, group.releases.of(node.family, version));
-  if (halted) return stopped(halted);
-  const time = shadow ? notYet({ node, shadow }, group, keeper) : PASS;
+function ownTime(candidate: Candidate, keeper: Gatekeeper): GateResult {
+  const { info, release, isRetry } = candidate;
+  if (!info.node.ready) return stopped(NOT_READY);
+  if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));
+  const time = notYet(candidate, keeper);
   if (time.finding) return time;
-  const withheld = keeper.withheld.refusalOf('start', node.shadowName);
+  const withheld = keeper.withheld.refusalOf('start', info.node.shadowName);
   return withheld ? within(time, { finding: refused(withheld), changesAt: withheld.retryAt }) : time;
 }
 
-/** The part that they do, in the order in which they have to be waited for. */
-export function othersGate({ node }: AssessedNode, { version, group }: Aim, { dependencies }: Gatekeeper): GateResult {
-  const { family, uid } = node;
-  const release = group.releases.of(family, version);
-  const awaited = dependencies.of(group, { family, version }, release);
+/**
+ * The part that they do, in the order in which they have to be waited for. Starts only ever close it: whom it keeps before the others of a
+ * plan start, it keeps after.
+ */
+export function othersGate(
+  { group, release, isRetry, zone }: Candidate,
+  { dependencies }: Pick<Gatekeeper, 'dependencies'>,
+): GateResult {
+  const awaited = dependencies.of(group, release);
   if (awaited.finding) return awaited;
-  if (!release.proof.admits(uid)) return release.unproven;
-  return group.zones.gate(group.zones.of(node));
+  if (!isRetry && !release.proof.admits) return release.unproven;
+  return group.zones.gate(zone);
 }
 
 /** What people have decided, up to freezes, which end by themselves. */
@@ -148,10 +188,10 @@ function afterFreeze(info: AssessedNode, version: string | null | undefined, kee
 
 /** Proof is counted again: nodes that nobody counted on may have come back, and those that proved the release may be gone. */
 function unsound(node: NodeView, release: OsRelease): SecondGateResult | undefined {
-  const halted = haltedOn(node, release);
-  if (halted) return callOff(halted);
-  if (release.proof.letsThrough(node.uid)) return undefined;
-  return callOff(release.unprovenBut(node.name), release.proof.letsThroughAt);
+  const { proof, failed, failuresLeft } = release;
+  if (failed.has(node.uid)) return undefined;
+  if (failuresLeft <= 0) return callOff(haltedOn(release));
+  return proof.letsThrough ? undefined : callOff(release.unprovenBut(node.name), proof.letsThroughAt);
 }
 
 /** How long a refusal is waited out: a budget may be used up only for a moment, while pods of other nodes start. */
@@ -169,13 +209,11 @@ export function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusal
 
 /** Why an update was called off, while its agent returns to rest: the same gate keeps the node from starting again. */
 export function stillRefused(info: AssessedNode, keeper: Gatekeeper): GateResult {
-  const { status } = info.shadow ?? {};
-  if (!info.shadow || !status || !isCalledOff(info.shadow)) return PASS;
-  return status.current_version === status.target_version ? PASS : gate(info, status.target_version, keeper);
+  const { shadow } = info;
+  const { status } = shadow ?? {};
+  if (!shadow || !status || !isCalledOff(shadow)) return PASS;
+  const { current_version: current, target_version: version } = status;
+  return current === version ? PASS : gate(info, { shadow, version }, keeper);
 }
 
-/** A node that has failed on the version may always try again: its recovery shows that the release is sound. */
-function haltedOn({ uid }: NodeView, { failed, failuresLeft, version }: OsRelease): Finding | undefined {
-  if (failuresLeft > 0 || failed.has(uid)) return undefined;
-  return found('RolloutHalted', `too many nodes failed on ${version}`);
-}
+const haltedOn = ({ version }: OsRelease): Finding => found('RolloutHalted', `too many nodes failed on ${version}`);

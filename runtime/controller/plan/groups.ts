@@ -6,12 +6,11 @@ import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import type { PolicyView } from './snapshot.ts';
-import { frozen } from './times.ts';
-import type { GateResult } from './verdict.ts';
+import { type GroupTimes, timesOf } from './times.ts';
 import { Zones } from './zones.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
-export interface Group {
+export interface Group extends GroupTimes {
   readonly view: PolicyView;
   readonly rules: UpdatePolicy;
   /** Why none of them starts. */
@@ -21,10 +20,7 @@ export interface Group {
   readonly releases: OsReleases;
   readonly budget: Budget;
   readonly zones: Zones;
-  /** Until when nothing starts after the last update that has ended, milliseconds since the Unix epoch. */
-  readonly pausesUntil: number;
-  /** Whether a freeze holds. */
-  readonly freeze: GateResult;
+  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
@@ -33,16 +29,15 @@ export class Groups {
   readonly all: readonly Group[];
   readonly #byView: ReadonlyMap<PolicyView, Group>;
 
-  constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Settings & { readonly now: number }) {
-    const claims = new Map<PolicyView, Claims>(
-      rulings.all.map(({ view }) => [view, { members: [], contested: new Set() }]),
-    );
+  constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Time) {
+    const all = rulings.all.map((ruling) => ({ ruling, claims: claimsOf(ruling.rules, time) }));
+    const byView = new Map(all.map(({ ruling, claims }) => [ruling.view, claims]));
     for (const info of managed) {
       const { view, rivals } = info.ruling;
-      if (view) claims.get(view)?.members.push(info);
-      for (const rival of rivals) claims.get(rival)?.contested.add(info.node.family);
+      if (view) take(info, byView.get(view));
+      else for (const rival of rivals) byView.get(rival)?.contested.add(info.node.family);
     }
-    this.all = rulings.all.map((ruling) => groupOf(ruling, claims.get(ruling.view) ?? NOTHING, time));
+    this.all = all.map(({ ruling, claims }) => groupOf(ruling, claims, time));
     this.#byView = new Map(this.all.map((group) => [group.view, group]));
   }
 
@@ -62,30 +57,43 @@ export class Groups {
   }
 }
 
+type Time = Settings & { readonly now: number };
+
 /** What one policy claims. */
 interface Claims {
   readonly members: AssessedNode[];
   /** Families of the nodes that others claim as well. */
   readonly contested: Set<string>;
+  readonly releases: OsReleases;
 }
 
-const NOTHING: Claims = { members: [], contested: new Set() };
+function claimsOf(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Claims {
+  const contested = new Set<string>();
+  return {
+    members: [],
+    contested,
+    releases: new OsReleases({ ...rules, returnTimeoutMs, agentTimeoutMs, now }, contested),
+  };
+}
 
-function groupOf(
-  { view, rules, against }: Ruling & { readonly view: PolicyView },
-  { members, contested }: Claims,
-  { returnTimeoutMs, agentTimeoutMs, now }: Settings & { readonly now: number },
-): Group {
+function take(info: AssessedNode, claims: Claims | undefined): void {
+  claims?.members.push(info);
+  claims?.releases.count(info);
+}
+
+function groupOf(ruling: Ruling & { readonly view: PolicyView }, { members, releases }: Claims, { now }: Time): Group {
+  const { view, rules, against } = ruling;
+  const pausesUntil = rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs;
+  releases.settle();
   return {
     view,
     rules,
     against,
     members,
-    releases: new OsReleases(members, { ...rules, returnTimeoutMs, agentTimeoutMs, now }, contested),
+    releases,
     budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
     zones: new Zones(rules.zones, members),
-    pausesUntil: rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs,
-    freeze: frozen(rules, now),
+    ...timesOf(ruling, pausesUntil, now),
     now,
   };
 }

@@ -8,8 +8,8 @@ import { NEVER, nextAfter } from './requeue.ts';
 import {
   isActive,
   isIdle,
+  mapNodes,
   type NodeInfo,
-  nodeInfos,
   type NodeView,
   type ShadowView,
   type Snapshot,
@@ -36,6 +36,8 @@ interface Health {
 }
 
 export interface AssessedNode extends NodeInfo {
+  /** Its place by name among all nodes of the snapshot. */
+  readonly at: number;
   readonly ruling: Ruling;
   readonly health: Health;
 }
@@ -63,14 +65,12 @@ type Measures = Settings & Pick<UpdatePolicy, 'soakMs'>;
 
 /** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
 export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): readonly AssessedNode[] {
-  const assessed: AssessedNode[] = [];
-  // A copy that begins with the spread is several times as fast as any other way to add a field.
-  for (const info of nodeInfos(snapshot)) {
-    const ruling = rulings.of(info.node.labels);
+  return mapNodes(snapshot, (info, at) => {
+    const ruling = rulings.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
-    assessed.push({ ...info, ruling, health });
-  }
-  return assessed;
+    // A copy that begins with the spread is several times as fast as any other way to add a field.
+    return { ...info, at, ruling, health };
+  });
 }
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {

@@ -1,18 +1,6 @@
-import type { AssessedNode } from './health.ts';
-import { compare, type ShadowView } from './snapshot.ts';
+import type { Candidate } from './gates.ts';
+import { compare } from './snapshot.ts';
 import type { Zone, Zones } from './zones.ts';
-
-/** A node with an update to start. */
-export interface Candidate {
-  readonly info: AssessedNode;
-  readonly shadow: ShadowView;
-  readonly version: string;
-  readonly crashes: number;
-  /** Somebody has asked for it to come next. */
-  readonly isAsked: boolean;
-  /** When its node was created: of thousands that are sorted, it is looked up once each. */
-  readonly createdAt: number;
-}
 
 /**
  * Offers a place to the candidates of one policy in their turn: those that somebody has asked for first, then the fewest failures
@@ -30,12 +18,14 @@ const rankOf = ({ isAsked, crashes }: Candidate): number => (isAsked ? -1 : cras
 
 type Offer = (candidate: Candidate) => boolean;
 
-/** The candidates of one zone that are left. */
+/** The candidates of one zone. */
 interface Queue {
   readonly zone: Zone;
+  readonly all: readonly Candidate[];
+  /** How many had their turn. */
+  served: number;
+  /** The next one. */
   head: Candidate;
-  /** From the last on. */
-  readonly rest: Candidate[];
   /** Those of the zone that wait for a place. */
   queued: number;
   /** Some nodes of the zone run the version that others of it wait for. */
@@ -48,7 +38,8 @@ function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: Offer
   for (const queue of queuesOf(candidates, zones)) insert(queues, queue, before);
   for (let queue = queues.pop(); queue; queue = queues.pop()) {
     if (offer(queue.head)) queue.queued += 1;
-    const next = queue.rest.pop();
+    queue.served += 1;
+    const next = queue.all[queue.served];
     if (!next) continue;
     queue.head = next;
     insert(queues, queue, before);
@@ -56,12 +47,10 @@ function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: Offer
 }
 
 function queuesOf(candidates: readonly Candidate[], zones: Zones): Queue[] {
-  const waiting = Map.groupBy(candidates, ({ info }) => zones.of(info.node));
-  return [...waiting].flatMap(([zone, those]) => {
-    const isBegun = zones.isLimited && those.some(({ info, version }) => zone.runs.get(info.node.family)?.has(version));
-    const rest = those.toReversed();
-    const head = rest.pop();
-    return head ? { zone, head, rest, queued: 0, isBegun } : [];
+  return [...Map.groupBy(candidates, ({ zone }) => zone)].flatMap(([zone, all]) => {
+    const isBegun = zones.isLimited && all.some(({ info, version }) => zones.runs(zone, info.node.family, version));
+    const [head] = all;
+    return head ? { zone, all, served: 0, head, queued: 0, isBegun } : [];
   });
 }
 
@@ -80,7 +69,8 @@ const byAge = (a: Candidate, b: Candidate): number =>
 
 /** Keeps the queues in order, the next one last: only the one whose turn it was has another place than before. */
 function insert(queues: Queue[], queue: Queue, before: Order): void {
-  let [low, high] = [0, queues.length];
+  let low = 0;
+  let high = queues.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     const other = queues[middle];

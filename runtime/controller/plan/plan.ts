@@ -53,9 +53,9 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
   const warnings = warningsFor(fleet, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
-  const { judged, changesAt } = judge(managed, decisions, keeper);
+  const { verdicts, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
+  const conditions = conditionCommands(managed, verdicts, { written, withheld, limit: settings.conditionWrites, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthsAt(fleet, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
@@ -63,7 +63,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
     commands: [...commands, ...withheld.due(conditions)],
-    verdicts: judged.map(({ verdict }) => verdict),
+    verdicts,
     ...offers(groups),
     warnings,
     policies,
@@ -77,7 +77,8 @@ function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
   const offered: PolicyRelease[] = [];
   const halted: Halted[] = [];
   for (const { rules, releases } of all) {
-    for (const { family, version, release } of releases.all) {
+    for (const release of releases.all) {
+      const { family, version } = release;
       if (!release.wanted) continue;
       const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
       offered.push(name);
@@ -89,10 +90,9 @@ function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
 
 /** Also of nodes that are no longer managed: what they leave behind is cleaned up when its time has come. */
 function healthsAt(fleet: readonly AssessedNode[], now: number): number {
-  return nextAfter(
-    now,
-    fleet.map(({ health }) => health.changesAt),
-  );
+  let next = NEVER;
+  for (const { health } of fleet) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
+  return next;
 }
 
 /** By UID of the node. */

@@ -1,5 +1,5 @@
 import type { Proof as ProofRules } from '../../policy/policy.ts';
-import { failureBudget, provingNodes, type Quantity } from '../../policy/quantity.ts';
+import type { Quantity } from '../../policy/quantity.ts';
 import { NEVER } from './requeue.ts';
 import type { Settings } from './settings.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
@@ -15,6 +15,14 @@ export interface ProvingRules extends Patience {
   readonly now: number;
 }
 
+/** How many nodes of a family these are, by the rules of its policy. */
+export interface ProvingCounts {
+  /** Nodes that prove a release. */
+  readonly needed: number;
+  /** Nodes that may fail on it once it is proven. */
+  readonly mayFail: number;
+}
+
 /** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
 const SPARE_FAILURES = 2;
 
@@ -25,7 +33,7 @@ const SPARE_FAILURES = 2;
  */
 export class Proof {
   readonly #rules: ProvingRules;
-  readonly #kin: { readonly members: number };
+  readonly #kin: { readonly counts: ProvingCounts };
   readonly #failed: ReadonlySet<string>;
   /** On their way to it, those that failed on it left out. */
   readonly #inFlight: Crowd;
@@ -36,8 +44,10 @@ export class Proof {
   #well = 0;
   /** When nodes at rest will have been well for long enough. */
   readonly #wellAt: number[] = [];
+  #provenAt: number | undefined;
 
-  constructor(rules: ProvingRules, kin: { readonly members: number }, failed: ReadonlySet<string>) {
+  /** @param kin whose counts are asked for once all nodes have been counted */
+  constructor(rules: ProvingRules, kin: { readonly counts: ProvingCounts }, failed: ReadonlySet<string>) {
     this.#rules = rules;
     this.#kin = kin;
     this.#failed = failed;
@@ -48,6 +58,7 @@ export class Proof {
 
   /** The node is at rest and runs the release. */
   rest(info: NodeInfo, shadow: ShadowView): void {
+    this.#provenAt = undefined;
     this.#resting.add(lostAt(info, this.#rules));
     const wellAt = wellFrom(info, shadow, this.#rules.proof.soakMs);
     if (wellAt <= this.#rules.now) this.#well += 1;
@@ -71,27 +82,29 @@ export class Proof {
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch, -Infinity where it is, NEVER where time alone does not do. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
-    return this.#wellAt.toSorted((a, b) => a - b)[this.#needed - this.#well - 1] ?? NEVER;
+    this.#provenAt ??= nth(this.#wellAt, this.#needed - this.#well);
+    return this.#provenAt;
   }
 
   /** Nodes that may fail on the release. */
   get mayFail(): number {
-    return this.proven ? this.mayFailProven : Math.min(this.mayFailProven, this.#needed + SPARE_FAILURES);
+    const { needed, mayFail } = this.#kin.counts;
+    return this.proven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
   }
 
   /** Nodes that may fail on it once it is proven. */
   get mayFailProven(): number {
-    return failureBudget(this.#rules.maxFailed, this.#kin.members);
+    return this.#kin.counts.mayFail;
   }
 
-  /** Whether another node may start on it. */
-  admits(uid: string): boolean {
-    return this.proven || this.#failed.has(uid) || this.#surplus(this.#inFlight) <= 0;
+  /** Whether another node may start on it, that has not failed on it. */
+  get admits(): boolean {
+    return this.proven || this.#surplus(this.#inFlight) <= 0;
   }
 
-  /** Whether a node that has staged it may be disturbed for it. */
-  letsThrough(uid: string): boolean {
-    return this.proven || this.#failed.has(uid) || this.#surplus(this.#disturbed) <= 0;
+  /** Whether such a node that has staged it may be disturbed for it. */
+  get letsThrough(): boolean {
+    return this.proven || this.#surplus(this.#disturbed) <= 0;
   }
 
   /** When time alone admits a node that is not admitted. */
@@ -104,7 +117,7 @@ export class Proof {
   }
 
   get #needed(): number {
-    return provingNodes(this.#rules.proof.nodes, this.#kin.members);
+    return this.#kin.counts.needed;
   }
 
   /** How many must go before one more may come. */
@@ -162,9 +175,10 @@ function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: n
  * asked for one. A node that was asked to reboot is waited for, and is a failure in the end (rule F1). One that is lost starts nothing
  * either, so a silent agent has at least the time after which it is missed.
  */
-export function lostAt({ node, shadow, silentSince = NEVER }: NodeInfo, patience: Patience): number {
+export function lostAt({ node, shadow, silentSince }: NodeInfo, patience: Patience): number {
+  if (node.ready && silentSince === undefined) return NEVER;
   if (shadow?.rebootAskedAt !== undefined || shadow?.spec.state === 'MonitoringUpdate') return NEVER;
   const { returnTimeoutMs, agentTimeoutMs } = patience;
   if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
-  return Math.max(silentSince, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
+  return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
 }

@@ -1,7 +1,8 @@
+import { failureBudget, provingNodes } from '../../policy/quantity.ts';
 import { failedOn, hasFailed } from './blame.ts';
 import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
-import { lostAt, Proof, type ProvingRules } from './proof.ts';
+import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER } from './requeue.ts';
 import { isActive, isIdle, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed, type Refusal } from './verdict.ts';
@@ -24,8 +25,7 @@ export interface Halted extends PolicyRelease {
 }
 
 /** How a version does on the nodes of one family that one policy rules. */
-export interface OsRelease {
-  readonly version: string;
+export interface OsRelease extends OsReleaseName {
   readonly proof: Proof;
   /** UIDs of the nodes that failed on it, as far as the release is to blame. */
   readonly failed: ReadonlySet<string>;
@@ -64,15 +64,10 @@ export class OsReleases {
   readonly #rules: ProvingRules;
   readonly #contested: ReadonlySet<string>;
 
-  /**
-   * @param members managed nodes that the policy rules
-   * @param contested families of nodes that it would rule, but for other policies of its priority
-   */
-  constructor(members: readonly AssessedNode[], rules: ProvingRules, contested: ReadonlySet<string>) {
+  /** @param contested families of nodes that the policy would rule, but for other policies of its priority */
+  constructor(rules: ProvingRules, contested: ReadonlySet<string>) {
     this.#rules = rules;
     this.#contested = contested;
-    for (const info of members) this.#count(info);
-    for (const family of this.#families.values()) family.settle();
   }
 
   of(family: string, version: string): OsRelease {
@@ -84,9 +79,9 @@ export class OsReleases {
   }
 
   /** Each version that a node runs, waits for, is on its way to or has failed on. */
-  get all(): readonly (OsReleaseName & { readonly release: OsRelease })[] {
-    return [...this.#families].flatMap(([family, { tallies }]) =>
-      [...tallies].filter(([, { isKnown }]) => isKnown).map(([version, release]) => ({ family, version, release })),
+  get all(): readonly OsRelease[] {
+    return [...this.#families.values()].flatMap(({ tallies }) =>
+      [...tallies.values()].filter(({ isKnown }) => isKnown),
     );
   }
 
@@ -95,7 +90,8 @@ export class OsReleases {
     this.#family(info.node.family).tally(version).begin(info);
   }
 
-  #count(info: AssessedNode): void {
+  /** @param info a managed node that the policy rules */
+  count(info: AssessedNode): void {
     const { node, shadow, health } = info;
     const family = this.#family(node.family);
     family.members += 1;
@@ -110,10 +106,15 @@ export class OsReleases {
     else if (isActive(shadow) && shadow.spec.version != null) family.tally(shadow.spec.version).begin(info);
   }
 
+  /** Once every node has been counted. */
+  settle(): void {
+    for (const family of this.#families.values()) family.settle();
+  }
+
   #family(name: string): Family {
     const known = this.#families.get(name);
     if (known) return known;
-    const family = new Family(this.#rules, this.#contested.has(name));
+    const family = new Family(name, this.#contested, this.#rules);
     this.#families.set(name, family);
     return family;
   }
@@ -125,12 +126,29 @@ class Family implements Kin {
   readonly tallies = new Map<string, Tally>();
   /** On their way to nobody knows which version. */
   readonly inDoubt: AssessedNode[] = [];
-  readonly isContested: boolean;
+  readonly name: string;
+  readonly #contested: ReadonlySet<string>;
   readonly #rules: ProvingRules;
+  #counts: ProvingCounts | undefined;
 
-  constructor(rules: ProvingRules, isContested: boolean) {
+  constructor(name: string, contested: ReadonlySet<string>, rules: ProvingRules) {
+    this.name = name;
+    this.#contested = contested;
     this.#rules = rules;
-    this.isContested = isContested;
+  }
+
+  get isContested(): boolean {
+    return this.#contested.has(this.name);
+  }
+
+  /** To be asked for once every node has been counted. */
+  get counts(): ProvingCounts {
+    const { proof, maxFailed } = this.#rules;
+    this.#counts ??= {
+      needed: provingNodes(proof.nodes, this.members),
+      mayFail: failureBudget(maxFailed, this.members),
+    };
+    return this.#counts;
   }
 
   get newest(): string | undefined {
@@ -164,12 +182,13 @@ function isAtRestOn({ shadow }: AssessedNode, version: string): boolean {
 }
 
 class Tally implements OsRelease {
+  readonly family: string;
   readonly failed = new Set<string>();
   readonly proof: Proof;
   isRun = false;
   wanted = false;
   readonly version: string;
-  readonly #family: Pick<Kin, 'isContested'>;
+  readonly #kin: Pick<Family, 'name' | 'isContested' | 'counts'>;
   readonly #rules: ProvingRules;
   /** Names of the nodes that run it or are on their way to it: who can prove it. */
   readonly #canaries: string[] = [];
@@ -179,11 +198,12 @@ class Tally implements OsRelease {
   #underWayUntil = -Infinity;
   #unproven: Refusal | undefined;
 
-  constructor(version: string, family: Pick<Kin, 'members' | 'isContested'>, rules: ProvingRules) {
+  constructor(version: string, kin: Pick<Family, 'name' | 'isContested' | 'counts'>, rules: ProvingRules) {
     this.version = version;
-    this.#family = family;
+    this.family = kin.name;
+    this.#kin = kin;
     this.#rules = rules;
-    this.proof = new Proof(rules, family, this.failed);
+    this.proof = new Proof(rules, kin, this.failed);
   }
 
   get isKnown(): boolean {
@@ -201,7 +221,7 @@ class Tally implements OsRelease {
   get completeAt(): number {
     // What only the spare failures of an unproven release halt is halted no more once it is proven.
     const isHalted = this.failed.size >= this.proof.mayFailProven;
-    if (this.#isAwaited || isHalted || this.#family.isContested) return NEVER;
+    if (this.#isAwaited || isHalted || this.#kin.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 

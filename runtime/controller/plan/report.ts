@@ -3,7 +3,7 @@ import type { InvalidPolicy } from '../../policy/policy.ts';
 import { hasFailed } from './blame.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import type { OsReleaseName } from './releases.ts';
+import type { OsRelease, OsReleaseName } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { type BrokenPolicy, isActive } from './snapshot.ts';
 import type { Starts } from './starts.ts';
@@ -56,14 +56,15 @@ export function reportOn(group: Group, outcome: Outcome): PolicyReport | undefin
   if (!view.resource || rules.name === undefined) return undefined;
   const { uid, generation } = view.resource;
   const nextChangeAt = changesAt(group, outcome);
+  const { nodes, active } = countOf(group);
   return {
     name: rules.name,
     uid,
     generation,
-    nodes: countOf(group),
+    nodes,
     releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group.now)),
     accepted: accepted(group),
-    progressing: progressing(group, outcome.starts),
+    progressing: progressing(group, active, outcome.starts),
     halted: halted(group),
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
@@ -86,12 +87,10 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
   };
 }
 
-type Known = Group['releases']['all'][number];
-
-function releaseOf({ family, version, release }: Known, now: number): ReleaseReport {
+function releaseOf(release: OsRelease, now: number): ReleaseReport {
   return {
-    family,
-    version,
+    family: release.family,
+    version: release.version,
     offered: release.wanted || release.isUnderWay,
     proven: release.proof.proven,
     complete: release.completeAt <= now,
@@ -101,18 +100,21 @@ function releaseOf({ family, version, release }: Known, now: number): ReleaseRep
 
 function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
   const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER];
-  for (const { release } of group.releases.all) times.push(release.proof.provenAt, release.completeAt);
+  for (const { proof, completeAt } of group.releases.all) times.push(proof.provenAt, completeAt);
   for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
   return nextAfter(group.now, times);
 }
 
-function countOf(group: Group): PolicyNodes {
+/** With how many have an update that runs, whether or not it has failed by now. */
+function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: number } {
   const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
+  let active = 0;
   for (const info of group.members) {
     const standing = standingOf(info, group);
     if (standing) counts[standing] += 1;
+    if (info.shadow && isActive(info.shadow)) active += 1;
   }
-  return { selected: group.members.length, ...counts };
+  return { nodes: { selected: group.members.length, ...counts }, active };
 }
 
 /** Undefined where its agent has not reported yet. */
@@ -142,11 +144,9 @@ function accepted({ view, against }: Group): ConditionReport {
   return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
 }
 
-function progressing({ members }: Group, { commands, findings }: Starts): ConditionReport {
-  const starting = new Set(commands.map(({ nodeUid }) => nodeUid));
-  const isUpdating = members.some(
-    ({ node, shadow }) => starting.has(node.uid) || (shadow !== undefined && isActive(shadow)),
-  );
+function progressing(group: Group, active: number, { starting, findings }: Starts): ConditionReport {
+  const { members } = group;
+  const isUpdating = active > 0 || starting.has(group);
   const nearest = nearestOf(members, findings);
   if (isUpdating) {
     const others = nearest ? `; others wait: ${nearest.message}` : '';
@@ -160,15 +160,19 @@ function progressing({ members }: Group, { commands, findings }: Starts): Condit
 /** Of all that keeps nodes from starting, what keeps the one that is nearest to its start. */
 function nearestOf(members: readonly AssessedNode[], findings: Starts['findings']): Finding | undefined {
   let nearest: Finding | undefined;
-  for (const { node } of members) {
-    const finding = findings.get(node.uid);
-    if (finding && (!nearest || NEARNESS.indexOf(finding.reason) < NEARNESS.indexOf(nearest.reason))) nearest = finding;
+  let least = Infinity;
+  for (const { at } of members) {
+    const finding = findings[at];
+    const distance = finding ? (DISTANCES.get(finding.reason) ?? -1) : Infinity;
+    if (distance >= least) continue;
+    nearest = finding;
+    least = distance;
   }
   return nearest;
 }
 
 /** The order of the gates, from the last one on. */
-const NEARNESS: readonly Finding['reason'][] = [
+const GATES_BACKWARDS: readonly Finding['reason'][] = [
   'WaitingForSlot',
   'ZoneBusy',
   'Unproven',
@@ -185,12 +189,13 @@ const NEARNESS: readonly Finding['reason'][] = [
   'PolicyInvalid',
   'Held',
 ];
+const DISTANCES: ReadonlyMap<Finding['reason'], number> = new Map(
+  GATES_BACKWARDS.map((reason, distance) => [reason, distance]),
+);
 
 function halted({ releases }: Group): ConditionReport {
-  const stopped = releases.all.filter(({ release }) => release.wanted && release.failuresLeft <= 0);
+  const stopped = releases.all.filter(({ wanted, failuresLeft }) => wanted && failuresLeft <= 0);
   if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(
-    ({ family, version, release }) => `${version} on ${family} (${release.failed.size} failed)`,
-  );
+  const names = stopped.map(({ family, version, failed }) => `${version} on ${family} (${failed.size} failed)`);
   return { status: 'True', reason: 'RolloutHalted', message: `too many nodes failed: ${listed(names)}` };
 }

@@ -1,7 +1,7 @@
 import { type LabelSelector, selects } from '../../lib/selector.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { cyclesOf } from './dependencies.ts';
-import { type BrokenPolicy, compare, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
+import { type BrokenPolicy, compare, type NodeView, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 /** Who decides for a node. */
@@ -23,15 +23,17 @@ interface Claim {
 }
 
 const NONE: readonly PolicyView[] = [];
+/** The place of the variables where there are no policies. */
+const ONLY: readonly number[] = [0];
 
-type Labels = Readonly<Record<string, string>>;
+type Labelled = Pick<NodeView, 'labels'>;
 
-/** By labels, the places of the claims that they are ruled by. */
-type Selections = WeakMap<Labels, readonly number[]>;
+/** By node, the places of the claims that it is ruled by. */
+type Selections = WeakMap<Labelled, readonly number[]>;
 
 /**
- * What selectors select is remembered for as long as the policies are the same objects, and labels too: to ask 20 selectors of 10,000 nodes
- * takes longer than the rest of a plan. It is kept by the policy of the variables, of which each planner has one.
+ * What selectors select is remembered for as long as the policies are the same objects, and the node too: to ask 20 selectors of 10,000
+ * nodes takes longer than the rest of a plan. It is kept by the policy of the variables, of which each planner has one.
  */
 const SELECTIONS = new WeakMap<UpdatePolicy, { readonly of: readonly unknown[]; readonly selections: Selections }>();
 
@@ -72,24 +74,24 @@ export class Rulings {
     return this.#claims.map(({ ruling }) => ruling);
   }
 
-  of(labels: Labels): Ruling {
-    const places = this.#known.get(labels) ?? this.#select(labels);
+  of(node: Labelled): Ruling {
+    const places = this.#claims.length === 1 ? ONLY : (this.#known.get(node) ?? this.#select(node));
     const claim = this.#claims[places[0] ?? -1];
     if (!claim) throw new TypeError('expected the policy of the variables to select every node');
     return places.length === 1 ? claim.ruling : this.#conflictOf(places.flatMap((at) => this.#claims[at] ?? []));
   }
 
   /** The places of those of the highest priority among the claims that select it. */
-  #select(labels: Labels): readonly number[] {
+  #select(node: Labelled): readonly number[] {
     const selected: number[] = [];
     let highest: number | undefined;
     for (const [at, { selector, priority }] of this.#claims.entries()) {
       if (highest !== undefined && priority !== highest) break;
-      if (!selects(selector, labels)) continue;
+      if (!selects(selector, node.labels)) continue;
       highest = priority;
       selected.push(at);
     }
-    this.#known.set(labels, selected);
+    this.#known.set(node, selected);
     return selected;
   }
 

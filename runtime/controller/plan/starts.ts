@@ -1,19 +1,21 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Budgets } from './budgets.ts';
 import type { Start } from './commands.ts';
-import { type Gatekeeper, othersGate, ownGate } from './gates.ts';
+import { type Candidate, candidateOf, type Gatekeeper, othersGate, ownGate } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { startable } from './machine.ts';
-import { type Candidate, inTurn } from './order.ts';
+import { inTurn } from './order.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
-import { type Finding, found, type GateResult, QUEUED, type Refusal } from './verdict.ts';
+import { type Finding, found, QUEUED } from './verdict.ts';
 
 export interface Starts {
   readonly commands: readonly Start[];
-  /** By UID of the node, what keeps it from starting the update that it is offered. */
-  readonly findings: ReadonlyMap<string, Finding>;
+  /** The policies whose nodes these are. */
+  readonly starting: ReadonlySet<Group>;
+  /** By the node's place among all, what keeps it from starting the update that it is offered. */
+  readonly findings: readonly (Finding | undefined)[];
   /** Under which policies somebody could start but for what others take, or for the proof that others owe. */
   readonly waiting: ReadonlySet<Group>;
   /** Somebody could start but for what others take, under whichever policy. */
@@ -24,83 +26,88 @@ export interface Starts {
 
 /** Gives what is left of the budgets to those whose turn it is. @param managed nodes of the fleet */
 export function chooseStarts(managed: readonly AssessedNode[], budgets: Budgets, keeper: Gatekeeper): Starts {
-  const round = new Round(budgets, keeper);
+  const round = new Round(managed.at(-1), budgets, keeper);
   for (const info of managed) round.consider(info);
   return round.end();
-}
-
-interface Waiting {
-  readonly candidate: Candidate;
-  readonly group: Group;
-}
-
-/** It was offered a place and did not start. */
-interface Left extends Waiting {
-  /** What the gate said then, after so many starts. */
-  readonly others: GateResult;
-  readonly starts: number;
 }
 
 class Round {
   readonly #budgets: Budgets;
   readonly #keeper: Gatekeeper;
   readonly #commands: Start[] = [];
-  readonly #findings = new Map<string, Finding>();
+  readonly #starting = new Set<Group>();
+  readonly #findings: (Finding | undefined)[];
   readonly #changesAt = new Map<Group, number>();
   /** Those that only others keep from starting. */
   readonly #ready = new Map<Group, Candidate[]>();
   /** The node that the controller runs on: its drain interrupts the controller, so it is last of all. */
-  #own: Waiting | undefined;
-  /** In their turn. */
-  readonly #left: Left[] = [];
+  #own: Candidate | undefined;
+  /** Those that did not start, in their turn as far as they wait for a place. */
+  readonly #left: Candidate[] = [];
 
-  constructor(budgets: Budgets, keeper: Gatekeeper) {
+  /** @param last by name of those that will be considered */
+  constructor(last: AssessedNode | undefined, budgets: Budgets, keeper: Gatekeeper) {
+    this.#findings = Array<undefined>((last?.at ?? -1) + 1).fill(undefined);
     this.#budgets = budgets;
     this.#keeper = keeper;
   }
 
   consider(info: AssessedNode): void {
-    const candidate = candidateOf(info);
-    if (!candidate) return;
-    const { finding, changesAt } = ownGate(info, candidate.version, this.#keeper);
-    const group = this.#keeper.groups.of(info);
-    if (group) this.#note(group, changesAt);
-    const kept = isCleanedUp(info, candidate.shadow) ? finding : (finding ?? CLEANING_UP);
-    if (kept) this.#findings.set(info.node.uid, kept);
-    else if (!group) return;
-    else if (info.node.name === this.#keeper.settings.ownNode && !candidate.isAsked) this.#own = { candidate, group };
-    else this.#enqueue({ candidate, group });
+    const { shadow } = info;
+    const version = shadow && versionFor(info, shadow);
+    if (!shadow || version === undefined) return;
+    const candidate = candidateOf(info, { shadow, version }, this.#keeper);
+    const { finding, changesAt } = ownGate(info, candidate, this.#keeper);
+    if (candidate) this.#note(candidate.group, changesAt);
+    const kept = isCleanedUp(info, shadow) ? finding : (finding ?? CLEANING_UP);
+    if (kept) this.#findings[info.at] = kept;
+    else if (candidate) this.#enqueue(candidate);
   }
 
   /** Policies come in their turn, and each offers what there is to its nodes in theirs. */
   end(): Starts {
-    for (const group of this.#keeper.groups.all) {
-      inTurn(this.#ready.get(group) ?? [], group.zones, (candidate) => this.#offer({ candidate, group }));
-    }
+    for (const group of this.#keeper.groups.all) this.#offerTo(group);
     if (this.#own) this.#offer(this.#own);
     const told = this.#tell();
-    return { commands: this.#commands, findings: this.#findings, changesAt: this.#changesAt, ...told };
+    return {
+      commands: this.#commands,
+      starting: this.#starting,
+      findings: this.#findings,
+      changesAt: this.#changesAt,
+      ...told,
+    };
   }
 
-  #enqueue({ candidate, group }: Waiting): void {
+  #enqueue(candidate: Candidate): void {
+    const { info, group, isAsked } = candidate;
     const ready = this.#ready.get(group);
-    if (ready) ready.push(candidate);
+    if (info.node.name === this.#keeper.settings.ownNode && !isAsked) this.#own = candidate;
+    else if (ready) ready.push(candidate);
     else this.#ready.set(group, [candidate]);
   }
 
+  /** Whom others keep from starting already, they keep whoever starts meanwhile: only the others need a turn. */
+  #offerTo(group: Group): void {
+    const open: Candidate[] = [];
+    for (const candidate of this.#ready.get(group) ?? []) {
+      if (othersGate(candidate, this.#keeper).finding) this.#left.push(candidate);
+      else open.push(candidate);
+    }
+    inTurn(open, group.zones, (candidate) => this.#offer(candidate));
+  }
+
   /** @returns whether it waits for a place, and for nothing else */
-  #offer(waiting: Waiting): boolean {
-    const { candidate, group } = waiting;
-    const { info, version } = candidate;
-    const others = othersGate(info, { version, group }, this.#keeper);
-    const isKept = others.finding !== undefined;
-    if (!isKept && this.#budgets.take(info, group)) {
+  #offer(candidate: Candidate): boolean {
+    const { info, version, group } = candidate;
+    const isOpen = othersGate(candidate, this.#keeper).finding === undefined;
+    if (isOpen && this.#budgets.take(info, group)) {
       group.releases.begin(info, version);
       this.#commands.push(startOf(candidate, this.#keeper.now));
+      this.#starting.add(group);
       return false;
     }
-    this.#left.push({ candidate, group, others, starts: this.#commands.length });
-    return !isKept;
+    this.#left.push(candidate);
+    return isOpen;
   }
 
   /** Says of those that were left what keeps them now that all starts are known: the next plan says the same. */
@@ -108,27 +115,26 @@ class Round {
     const waiting = new Set<Group>();
     const positions = new Map<Group, number>();
     let isCapped = false;
-    for (const { candidate, group, starts, ...left } of this.#left) {
-      const { info, version } = candidate;
-      const isLatest = starts === this.#commands.length;
-      const others = isLatest ? left.others : othersGate(info, { version, group }, this.#keeper);
+    for (const candidate of this.#left) {
+      const { info, group } = candidate;
+      const others = othersGate(candidate, this.#keeper);
       if (others.finding) {
-        this.#say(info, group, { finding: others.finding, changesAt: others.changesAt });
+        this.#say(candidate, others.finding, others.changesAt);
         if (QUEUED.has(others.finding.reason)) waiting.add(group);
         continue;
       }
       const position = (positions.get(group) ?? 0) + 1;
       positions.set(group, position);
       const { finding, changesAt } = this.#budgets.refusal(info, group);
-      this.#say(info, group, { finding: { ...finding, position }, changesAt });
+      this.#say(candidate, { ...finding, position }, changesAt);
       if (this.#budgets.isCapped(info, group)) isCapped = true;
       else waiting.add(group);
     }
     return { waiting, isCapped };
   }
 
-  #say({ node }: AssessedNode, group: Group, { finding, changesAt }: Refusal): void {
-    this.#findings.set(node.uid, finding);
+  #say({ info, group }: Candidate, finding: Finding, changesAt: number): void {
+    this.#findings[info.at] = finding;
     this.#note(group, changesAt);
   }
 
@@ -138,13 +144,9 @@ class Round {
   }
 }
 
-/** A node with an update to start. One without an agent, or not back from its last update, starts nothing. */
-function candidateOf(info: AssessedNode): Candidate | undefined {
-  const { node, shadow, health } = info;
-  const version = shadow && startable(shadow);
-  if (!shadow || version === undefined || health.agentSilent || health.notReturned) return undefined;
-  const crashes = shadow.status?.crash_count ?? 0;
-  return { info, shadow, version, crashes, isAsked: node.askedBy !== undefined, createdAt: node.createdAt };
+/** What a node would start on. One without an agent, or not back from its last update, starts nothing. */
+function versionFor({ health }: AssessedNode, shadow: ShadowView): string | undefined {
+  return health.agentSilent || health.notReturned ? undefined : startable(shadow);
 }
 
 /** Its last update has been cleaned up after, and its last start is not in doubt. */

@@ -1,9 +1,20 @@
 import type { Freeze, UpdatePolicy } from '../../policy/policy.ts';
 import type { Families } from './families.ts';
+import type { Candidate } from './gates.ts';
 import type { Group } from './groups.ts';
-import { nextAfter } from './requeue.ts';
-import type { NodeView, ShadowView, Snapshot, WindowState } from './snapshot.ts';
-import { atTime, drainBlockedFinding, type Finding, found, type GateResult, PASS, stopped } from './verdict.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import type { ShadowView, Snapshot, WindowState } from './snapshot.ts';
+import {
+  atTime,
+  drainBlockedFinding,
+  type Finding,
+  found,
+  type GateResult,
+  PASS,
+  type Refusal,
+  stopped,
+  within,
+} from './verdict.ts';
 
 /** What keeps a start for a time, each with when that ends. */
 interface Times {
@@ -11,11 +22,6 @@ interface Times {
   readonly families: Families;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-}
-
-interface OnNode {
-  readonly node: NodeView;
-  readonly shadow: ShadowView;
 }
 
 /** Whether a freeze of the policy holds. Of several, the one that began first is named. */
@@ -34,23 +40,53 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
   return { finding: undefined, changesAt };
 }
 
-/** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */
-export function notYet(on: OnNode, group: Group, times: Times): GateResult {
-  const { shadow } = on;
-  const window = windowFor(on, group);
-  const finding =
-    backingOff(on, times.now) ?? refusedLately(shadow, times) ?? (window && outsideWindow(shadow, window));
-  if (finding) return stopped(finding);
-  const closing = window ? beforeClosing(on, { ...times, window, group }) : PASS;
-  if (closing.finding || group.pausesUntil <= times.now) return closing;
-  const until = group.pausesUntil;
-  const pausing = found('Pausing', `the next update under the policy starts after ${atTime(until)}`, until);
-  return { finding: pausing, changesAt: Math.min(until, closing.changesAt) };
+/** What time says of all nodes of a policy alike. */
+export interface GroupTimes {
+  /** Whether a freeze holds. */
+  readonly freeze: GateResult;
+  /** Why none of them starts but those that were in time for the last trigger: no window is open. */
+  readonly closed: Refusal | undefined;
+  /** When the window closes that is open. */
+  readonly closing: GateResult;
+  /** Whether the pause after the last update that has ended still holds. */
+  readonly pause: GateResult;
 }
 
-/** None for a node that somebody has asked for: he has chosen the time (rule P9). */
-function windowFor({ node }: OnNode, { view }: Group): WindowState | undefined {
-  return view.kind === 'valid' && node.askedBy === undefined ? view.window : undefined;
+/** @param pausesUntil milliseconds since the Unix epoch */
+export function timesOf({ rules, view }: Pick<Group, 'rules' | 'view'>, pausesUntil: number, now: number): GroupTimes {
+  const window = windowOf(view);
+  return {
+    freeze: frozen(rules, now),
+    closed: window && !window.open ? outsideWindow(window) : undefined,
+    closing:
+      window?.open && window.changesAt !== undefined ? { finding: undefined, changesAt: window.changesAt } : PASS,
+    pause: pausesUntil <= now ? PASS : stopped(pausing(pausesUntil)),
+  };
+}
+
+const windowOf = (view: Group['view']): WindowState | undefined => (view.kind === 'valid' ? view.window : undefined);
+
+function outsideWindow({ changesAt }: WindowState): Refusal {
+  if (changesAt === undefined) return stopped(found('OutsideWindow', 'the schedule names no time to come'));
+  return stopped(found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt));
+}
+
+const pausing = (until: number): Finding =>
+  found('Pausing', `the next update under the policy starts after ${atTime(until)}`, until);
+
+/** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */
+export function notYet(candidate: Candidate, times: Times): GateResult {
+  const own = backingOff(candidate, times.now) ?? refusedLately(candidate.shadow, times);
+  if (own) return stopped(own);
+  const window = byWindow(candidate, times);
+  return window.finding ? window : within(window, candidate.group.pause);
+}
+
+/** Whoever asks for a node has chosen the time himself (rule P9). */
+function byWindow(candidate: Candidate, times: Times): GateResult {
+  const { shadow, group, isAsked } = candidate;
+  if (isAsked) return PASS;
+  return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, times);
 }
 
 const MINUTE_MS = 60_000;
@@ -60,7 +96,9 @@ const LONGEST_BACKOFF_MINUTES = 1440;
  * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
  * failed, and none after the failure that somebody has named on the node: the next failure is another one (rule P9).
  */
-function backingOff({ node, shadow: { status, failedAt } }: OnNode, now: number): Finding | undefined {
+function backingOff({ info, shadow }: Candidate, now: number): Finding | undefined {
+  const { node } = info;
+  const { status, failedAt } = shadow;
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
   if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
   const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
@@ -77,23 +115,16 @@ function refusedLately({ name, status }: ShadowView, { snapshot, now }: Times): 
 }
 
 /** Where updates start at moments, a node that was offered its update before the last moment is in time. */
-function outsideWindow({ offeredAt }: ShadowView, { open, triggeredAt, changesAt }: WindowState): Finding | undefined {
-  if (open || (triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= triggeredAt)) return undefined;
-  if (changesAt === undefined) return found('OutsideWindow', 'the schedule names no time to come');
-  return found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt);
-}
-
-interface Closing extends Times {
-  readonly window: WindowState;
-  readonly group: Group;
+function isInTime({ offeredAt }: ShadowView, window: WindowState | undefined): boolean {
+  return window?.triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= window.triggeredAt;
 }
 
 /** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
-function beforeClosing({ node, shadow }: OnNode, { window, group, families, now }: Closing): GateResult {
-  const { open, changesAt } = window;
-  if (!open || changesAt === undefined) return PASS;
-  if (!group.rules.mustFit) return { finding: undefined, changesAt };
-  const neededMs = shadow.lastUpdateMs ?? families.longestUpdateMs(node.family);
+function beforeClosing({ info, shadow, group }: Candidate, { families, now }: Times): GateResult {
+  const { rules, closing } = group;
+  const { changesAt } = closing;
+  if (!rules.mustFit || changesAt === NEVER) return closing;
+  const neededMs = shadow.lastUpdateMs ?? families.longestUpdateMs(info.node.family);
   const tooLateAt = changesAt - neededMs + 1;
   if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
   const minutes = Math.ceil(neededMs / MINUTE_MS);

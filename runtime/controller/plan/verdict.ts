@@ -118,5 +118,11 @@ export type Refusal = GateResult & { readonly finding: Finding };
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
+/** Both of two results, the first of which passes: time may change either. */
+export function within(outer: GateResult, inner: GateResult): GateResult {
+  if (inner === PASS) return outer;
+  return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
+}
+
 /** Time changes this result at the instant that the finding names, or never. */
 export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });

@@ -17,7 +17,6 @@ import {
   type GateResult,
   PASS,
   type Reason,
-  type Refusal,
   type Stop,
   type Verdict,
   verdictOn,
@@ -35,49 +34,60 @@ interface Decisions {
   readonly warnings: readonly Warning[];
 }
 
-interface Judged {
-  readonly info: AssessedNode;
-  readonly verdict: Verdict;
-}
-
 /** Says of each managed node why it is not being updated, or what its update is at; and when time alone changes that. */
 export function judge(
   managed: readonly AssessedNode[],
   decisions: Decisions,
   keeper: Gatekeeper,
-): { readonly judged: readonly Judged[]; readonly changesAt: number } {
-  const context = { stops: decisions.stops, newest: keeper.families.newest(), keeper };
-  const starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
-  const changes: number[] = [];
-  const isRefusing = keeper.snapshot.refusals.size > 0;
-  const judged = managed.map((info) => {
-    const { uid, name } = info.node;
-    const kept = decisions.starts.findings.get(uid);
-    const version = kept ? undefined : starting.get(uid);
-    const policy = info.ruling.view?.policy.name;
-    if (version)
-      return { info, verdict: withWarnings(verdictOn(name, updatingTo(version), policy), decisions.warnings) };
-    const { finding, changesAt } = answerFor(info, kept, context);
-    if (changesAt !== NEVER) changes.push(changesAt);
-    const said = isRefusing ? explained(finding, kept, decisions.refusals.get(info.node.shadowName)) : finding;
-    return { info, verdict: withWarnings(verdictOn(name, said, policy), decisions.warnings) };
-  });
-  return { judged, changesAt: nextAfter(keeper.now, changes) };
+): { readonly verdicts: readonly Verdict[]; readonly changesAt: number } {
+  const judgement = new Judgement(decisions, keeper);
+  return { verdicts: managed.map((info) => judgement.on(info)), changesAt: judgement.changesAt };
 }
 
-interface Context {
-  readonly stops: Decisions['stops'];
+/** Verdicts on updates that run. */
+const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
+
+class Judgement {
+  /** When time alone changes any of it. */
+  changesAt = NEVER;
+  readonly #decisions: Decisions;
+  readonly #keeper: Gatekeeper;
   /** By family, the newest version that any of its hosts runs or is offered. */
-  readonly newest: ReadonlyMap<string, string>;
-  readonly keeper: Gatekeeper;
-}
+  readonly #newest: ReadonlyMap<string, string>;
+  /** By UID of the node, the version of an update that is about to start. */
+  readonly #starting: ReadonlyMap<string, string | null | undefined>;
 
-/** @param kept what keeps it from starting the update that it is offered */
-function answerFor(info: AssessedNode, kept: Finding | undefined, { stops, newest, keeper }: Context): Refusal {
-  const own = findingFor(info, newest);
-  if (!own || !UNDER_WAY.has(own.reason)) return { finding: own ?? kept ?? WAITING, changesAt: NEVER };
-  const { finding, changesAt } = heldUp(info, own, { stop: stops.get(info.node.uid), keeper });
-  return { finding: finding ?? (kept ? { ...own, newer: kept } : own), changesAt };
+  constructor(decisions: Decisions, keeper: Gatekeeper) {
+    this.#decisions = decisions;
+    this.#keeper = keeper;
+    this.#newest = keeper.families.newest();
+    this.#starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
+  }
+
+  on(info: AssessedNode): Verdict {
+    const { node, ruling } = info;
+    const verdict = verdictOn(node.name, this.#finding(info), ruling.view?.policy.name);
+    return withWarnings(verdict, this.#decisions.warnings);
+  }
+
+  #finding(info: AssessedNode): Finding {
+    const { uid, shadowName } = info.node;
+    const { starts, refusals } = this.#decisions;
+    /** What keeps it from starting the update that it is offered. */
+    const kept = starts.findings[info.at];
+    const version = kept ? undefined : this.#starting.get(uid);
+    if (version) return updatingTo(version);
+    const own = findingFor(info, this.#newest);
+    const finding = own && UNDER_WAY.has(own.reason) ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
+    return explained(finding, kept, refusals.get(shadowName));
+  }
+
+  #underWay(info: AssessedNode, own: Finding, kept: Finding | undefined): Finding {
+    const stop = this.#decisions.stops.get(info.node.uid);
+    const { finding, changesAt } = heldUp(info, own, { stop, keeper: this.#keeper });
+    this.changesAt = nextAfter(this.#keeper.now, [this.changesAt, changesAt]);
+    return finding ?? (kept ? { ...own, newer: kept } : own);
+  }
 }
 
 /** Of several commands for the node that are withheld, its start is spoken of first. */
@@ -85,9 +95,6 @@ function explained(finding: Finding, kept: Finding | undefined, other: WriteRefu
   const refusal = kept?.reason === 'WriteRefused' ? kept : other;
   return refusal ? withRefusal(finding, refusal) : finding;
 }
-
-/** Verdicts on updates that run. */
-const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
 
 /** Why an update that runs does not go on, where there is more to say than that it runs. */
 function heldUp(
@@ -117,19 +124,21 @@ function overdue(info: AssessedNode, { settings, now }: Gatekeeper): GateResult 
 }
 
 /** The finding on a managed node, apart from starts; undefined where only starts decide. */
-function findingFor(info: AssessedNode, newest: Context['newest']): Finding | undefined {
+function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
   const trouble = troubleOf(info, shadow);
   if (trouble) return trouble;
-  if (!shadow.status) return found('AgentMissing', 'the agent of the node has not reported yet');
+  if (!shadow.status) return NOT_REPORTED;
   if (isActive(shadow)) return updating(shadow);
   if (shadow.status.current_version !== shadow.status.target_version) return undefined;
   if (shadow.told?.version === undefined && shadow.told) return shadow.told.stop.because;
-  return isBehind(shadow.status, newest.get(info.node.family))
-    ? found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of')
-    : found('UpToDate', 'the node runs the newest version that it is offered');
+  return isBehind(shadow.status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
 }
+
+const NOT_REPORTED = found('AgentMissing', 'the agent of the node has not reported yet');
+const NOT_OFFERED = found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of');
+const NEWEST = found('UpToDate', 'the node runs the newest version that it is offered');
 
 function withoutShadow({ node, isShadowUnowned, health }: AssessedNode): Finding {
   if (isShadowUnowned) return found('ShadowNotOwned', `${node.shadowName} ${NOT_OWNED}`);
@@ -184,11 +193,18 @@ export interface Warning {
  * @param fleet every node of the cluster: those that are not managed go on serving
  */
 export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, settings: Settings): readonly Warning[] {
-  const serving = fleet.filter(isServing);
-  if (!serving.every(({ node }) => node.managed) || !serving.some(isConcerned)) return [];
-  if (serving.length === 1) return [ONLY_NODE];
+  let serving = 0;
+  let isOneConcerned = false;
+  for (const info of fleet) {
+    if (!isServing(info)) continue;
+    if (!info.node.managed) return [];
+    serving += 1;
+    isOneConcerned ||= isConcerned(info);
+  }
+  if (!isOneConcerned) return [];
+  if (serving === 1) return [ONLY_NODE];
   const underPolicies = all.reduce((sum, { budget }) => sum + budget.capacity, 0);
-  const takesAll = Math.min(concurrency(settings.maxConcurrent, serving.length), underPolicies) >= serving.length;
+  const takesAll = Math.min(concurrency(settings.maxConcurrent, serving), underPolicies) >= serving;
   return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }
 

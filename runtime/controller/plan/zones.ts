@@ -14,37 +14,40 @@ export interface Zone {
   updating: number;
   /** When time alone has given back all of that; -Infinity where nothing is taken. */
   busyUntil: number;
-  /** By family, the versions that its nodes run. Only known where zones are limited. */
-  readonly runs: Map<string, Set<string>>;
 }
+
+/** By zone and family, the versions that nodes run. */
+type Versions = ReadonlyMap<Zone, ReadonlyMap<string, ReadonlySet<string>>>;
 
 /** In which zones of a policy nodes are being updated, and where they may be besides. */
 export class Zones {
   readonly isLimited: boolean;
   readonly #rules: ZoneRules;
+  readonly #members: readonly AssessedNode[];
   readonly #zones = new Map<string | undefined, Zone>();
   #busy = 0;
+  #running: Versions | undefined;
   readonly #refusals = new Map<Zone, Refusal>();
 
   constructor(rules: ZoneRules, members: readonly AssessedNode[]) {
     this.#rules = rules;
+    this.#members = members;
     this.isLimited = rules.atOnce !== Infinity;
-    if (!this.isLimited) return;
-    for (const { node, shadow } of members) {
-      if (!shadow?.status) continue;
-      const { runs } = this.of(node);
-      const versions = runs.get(node.family) ?? new Set();
-      runs.set(node.family, versions.add(shadow.status.current_version));
-    }
   }
 
   of({ labels }: Pick<NodeView, 'labels'>): Zone {
     const name = labels[this.#rules.key];
     const known = this.#zones.get(name);
     if (known) return known;
-    const zone = { name, busy: 0, updating: 0, busyUntil: -Infinity, runs: new Map<string, Set<string>>() };
+    const zone = { name, busy: 0, updating: 0, busyUntil: -Infinity };
     this.#zones.set(name, zone);
     return zone;
+  }
+
+  /** Whether a node of the zone and family runs the version. */
+  runs(zone: Zone, family: string, version: string): boolean {
+    this.#running ??= this.#versions();
+    return this.#running.get(zone)?.get(family)?.has(version) === true;
   }
 
   /** The node takes a part of the budget. @param until NEVER = until its update is over */
@@ -64,6 +67,18 @@ export class Zones {
     const refusal = this.#refusals.get(zone) ?? this.#refuse(zone);
     this.#refusals.set(zone, refusal);
     return refusal;
+  }
+
+  #versions(): Versions {
+    const running = new Map<Zone, Map<string, Set<string>>>();
+    for (const { node, shadow } of this.#members) {
+      if (!shadow?.status) continue;
+      const zone = this.of(node);
+      const families = running.get(zone) ?? new Map<string, Set<string>>();
+      const versions = families.get(node.family) ?? new Set();
+      running.set(zone, families.set(node.family, versions.add(shadow.status.current_version)));
+    }
+    return running;
   }
 
   /** The zone that is named is the one that stays busy for longest, so that the sentence holds until this zone may begin. */
