@@ -62,7 +62,7 @@ class Rollout {
     this.#last = seen.plan;
     this.#settings = { ...settingsOf(seen.config), conditionWrites: 0 };
     const rulings = new Rulings(seen.snapshot);
-    this.#durations = new Durations(seen.snapshot, ({ labels }) => rulings.of(labels).rules.soakMs);
+    this.#durations = new Durations(seen.snapshot, (node) => rulings.of(node).rules.soakMs);
     this.#fleet = new VirtualFleet(seen.snapshot, this.#durations, seen.now);
   }
 
