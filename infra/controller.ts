@@ -80,6 +80,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
     LABEL_NODES: controller.labelNodes,
+    NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
     INTERFACE_V1: settings.agent.interfaceV1 || undefined,
     DRAIN_TIMEOUT_IN_SEC: settings.apiserver.drainTimeoutInSec,
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,

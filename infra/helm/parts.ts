@@ -36,8 +36,16 @@ export interface Part {
   readonly changes?: Readonly<Record<string, Transform>>;
 }
 
-const { readyMadeCertificates, clientCertificates, digest, interfaceV1, scrapePods, knownCallers, knownReaders } =
-  DECISIONS;
+const {
+  readyMadeCertificates,
+  clientCertificates,
+  digest,
+  interfaceV1,
+  nodeAnnotations,
+  scrapePods,
+  knownCallers,
+  knownReaders,
+} = DECISIONS;
 
 const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   file: `certificates-${kind}.yaml`,
@@ -111,7 +119,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, interfaceV1, scrapePods],
+    decisions: [digest, nodeAnnotations, interfaceV1, scrapePods],
     changes: { Deployment: (object) => withWindow(pods('controller')(object)) },
   },
   {

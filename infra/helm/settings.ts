@@ -116,6 +116,11 @@ export const DECISIONS = {
     }),
     no: same,
   },
+  nodeAnnotations: {
+    condition: value('controller.nodeAnnotations'),
+    yes: (settings) => ({ ...settings, controller: { ...settings.controller, nodeAnnotations: true } }),
+    no: (settings) => ({ ...settings, controller: { ...settings.controller, nodeAnnotations: false } }),
+  },
   interfaceV1: {
     condition: value('agent.interfaceV1'),
     yes: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: true } }),

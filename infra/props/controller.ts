@@ -33,6 +33,11 @@ export interface ControllerProps extends WorkloadProps {
   readonly notReadyHoldInSec?: number;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
   readonly labelNodes?: boolean;
+  /**
+   * Whether Nodes say where their updates are in the annotations of the first operator, `bottlerocket.aws/action-wanted`, `action-active`, `action-state`,
+   * `update-available` (which is a label as well) and `operator-version`. Nothing reads them back. @default false
+   */
+  readonly nodeAnnotations?: boolean;
   /** Port of /metrics, /healthz, /readyz and /plan. @default 8080 */
   readonly httpPort?: number;
 }
@@ -54,5 +59,6 @@ export const controllerProps = z.strictObject({
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
+  nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
   httpPort: listenPort(controllerEnv.HTTP_PORT),
 } satisfies Record<keyof ControllerProps, z.ZodType>);

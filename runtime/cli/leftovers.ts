@@ -1,4 +1,5 @@
 import { isActive, type NodeView, type ShadowView, type Snapshot } from '../controller/plan/snapshot.ts';
+import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';
 import { inspect } from './inspect.ts';
 import { table } from './look.ts';
@@ -6,8 +7,8 @@ import { table } from './look.ts';
 /** What is on a node where no update runs. */
 export interface Leftover {
   readonly node: string;
-  /** By the marks, or a cordon of which nobody can tell whose it is. */
-  readonly whose: 'ours' | 'unknown';
+  /** By the marks; of a cordon nobody can tell. What the first operator wrote on Nodes it never took away. */
+  readonly whose: 'ours' | 'unknown' | 'first operator';
   readonly what: string;
 }
 
@@ -15,7 +16,8 @@ export const leftovers: Command = {
   name: 'leftovers',
   takes: '',
   summary: 'list what is left on nodes where no update runs',
-  details: `"ours" is what the operator's marks on the node say, "unknown" a cordon of which nobody can tell whose it is.`,
+  details: `"ours" is what the operator's marks on the node say, "unknown" a cordon of which nobody can tell whose it is, "first
+operator" what v0.1 wrote on Nodes.`,
   options: {},
   most: 0,
   async run({ clock, connect }) {
@@ -43,7 +45,8 @@ function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean 
   return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
 }
 
-function leftoverOn({ name: node, marks, unreleased, managed, unschedulable }: NodeView): readonly Leftover[] {
+function leftoverOn(view: NodeView): readonly Leftover[] {
+  const { name: node, marks, unreleased, managed, unschedulable } = view;
   const left: Leftover[] = [];
   if (marks) {
     const entries = [...marks.owns, ...(marks.unknown ?? [])];
@@ -55,5 +58,15 @@ function leftoverOn({ name: node, marks, unreleased, managed, unschedulable }: N
     left.push({ node, whose: 'ours', what: `${unreleased}: a newer version knows how to undo it` });
   if (!marks && managed && unschedulable)
     left.push({ node, whose: 'unknown', what: "cordoned without marks: an administrator's, or an older apiserver's" });
-  return left;
+  return [...left, ...ofFirstOperator(view)];
+}
+
+/** Our own are told by the version, which that operator never wrote. It gave the actions' names to labels as well, all of them empty. */
+function ofFirstOperator({ name: node, labels, firstOperator }: NodeView): readonly Leftover[] {
+  const isOurs = firstOperator?.[OPERATOR_VERSION_KEY] !== undefined;
+  const annotations = isOurs ? [] : Object.keys(firstOperator ?? {});
+  const known: readonly string[] = isOurs ? ACTION_KEYS : FIRST_OPERATOR_KEYS;
+  const kept = known.filter((key) => labels[key] !== undefined);
+  const what = [...annotations.map((key) => `annotation ${key}`), ...kept.map((key) => `label ${key}`)].join(', ');
+  return what === '' ? [] : [{ node, whose: 'first operator', what }];
 }

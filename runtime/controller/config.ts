@@ -94,6 +94,10 @@ export const controllerEnv = {
     default: '3600',
   }),
   LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
+  NODE_ANNOTATIONS: bool({
+    help: "whether Nodes say in the first operator's annotations where their updates are",
+    default: 'false',
+  }),
   INTERFACE_V1: bool({
     help: "whether nodes of the first operator's interface, labelled 1.0.0, are managed too",
     default: 'false',

@@ -3,6 +3,7 @@ import { instantOf } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import { readMarks } from '../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../marks/names.ts';
+import { FIRST_OPERATOR_KEYS } from '../shadow/first-operator.ts';
 import {
   ADOPTED_ANNOTATION,
   HOLD_ANNOTATION,
@@ -92,7 +93,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
 function decidedOn(
   node: Node,
   isOther: IsManaged,
-): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased'> {
+): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased' | 'firstOperator'> {
   const { labels, annotations } = node.metadata;
   return {
     managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE || isOther(labels ?? {}),
@@ -101,7 +102,16 @@ function decidedOn(
     askedBy: askerOf(annotations?.[UPDATE_NOW_ANNOTATION]),
     retryOf: annotations?.[RETRY_ANNOTATION],
     unreleased: annotations?.[UNRELEASED_ANNOTATION],
+    firstOperator: firstOperatorOn(annotations),
   };
+}
+
+function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView['firstOperator'] {
+  const said = FIRST_OPERATOR_KEYS.flatMap((key) => {
+    const value = annotations?.[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
 /** Bytes of a name that goes into Events: anybody may write an annotation of any length. */

@@ -107,6 +107,8 @@ export interface NodeView {
   readonly version: string | undefined;
   readonly bootId: string | undefined;
   readonly marks: Marks | undefined;
+  /** Annotations in the first operator's words, by key; undefined where there are none. Nothing is decided on them. */
+  readonly firstOperator?: Readonly<Record<string, string>> | undefined;
   /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
   readonly unreleased?: string | undefined;
 }

@@ -84,6 +84,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       nodeReturnTimeoutInSec: 303,
       notReadyHoldInSec: 304,
       labelNodes: true,
+      nodeAnnotations: true,
       httpPort: 9003,
     },
     certificates: {
