@@ -207,6 +207,8 @@ export class SimulatedHost {
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
     const over = AbortSignal.any([killed, boot.signal]);
     if (!this.#k3os) return this.#tools.run(command, over);
+    if (command[0] === '/sbin/init') this.reboot();
+    if (command[0] === '/sbin/init') return { exit: 0, stdout: '', stderr: '' };
     return this.#k3os.run(command.slice(1), over);
   }
 

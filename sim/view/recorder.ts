@@ -58,6 +58,8 @@ export class Recorder {
   }
 
   #began(node: string, startMs: number): void {
+    // Nobody offers anything to a host that is told what to run.
+    this.offeredMs ??= startMs;
     const update = this.updates.get(node);
     if (update && update.endMs === undefined) return;
     this.updates.delete(node);

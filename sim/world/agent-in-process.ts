@@ -1,6 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { runBottlerocketAgent } from '../../runtime/agent/bottlerocket.ts';
-import { type AgentConfig, readAgentConfig, readUpdogAgentConfig } from '../../runtime/agent/config.ts';
+import {
+  type AgentConfig,
+  readAgentConfig,
+  readK3osAgentConfig,
+  readUpdogAgentConfig,
+} from '../../runtime/agent/config.ts';
+import { runK3osAgent } from '../../runtime/agent/k3os.ts';
 import { runUpdogAgent } from '../../runtime/agent/updog.ts';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -25,6 +31,10 @@ const bottlerocket = (env: Variables): Configured => {
 
 /** By the driver that the pod's label names. */
 const PROGRAMS: Readonly<Record<string, (env: Variables) => Configured>> = {
+  k3os: (env) => {
+    const config = readK3osAgentConfig(env);
+    return { config, run: (context) => runK3osAgent(config, context) };
+  },
   updog: (env) => {
     const config = readUpdogAgentConfig(env);
     return { config, run: (context) => runUpdogAgent(config, context) };

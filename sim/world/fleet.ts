@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import { isFaultName } from '../hosts/faults.ts';
 import { SimulatedHost } from '../hosts/host.ts';
+import { FolderDisk } from '../hosts/k3os/disk.ts';
 import { KIND_LABELS } from '../hosts/kinds.ts';
 import { Releases } from '../hosts/releases.ts';
 import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
@@ -34,11 +35,14 @@ export function createFleet({
   const times = scaled(options.speed);
   return new Map(
     nodeNames(options.nodes).map((name, index) => {
-      const host = new SimulatedHost({ clock, random, releases, version: options.from, times });
-      const fault = options.faults.get(name);
-      if (fault !== undefined && isFaultName(fault)) host.inject(fault);
       const { hosts = ['bottlerocket'] } = options;
       const kind = hosts[index % hosts.length] ?? 'bottlerocket';
+      const disk = new FolderDisk(join(dir, name, 'root'));
+      const has = async (_: string, tag: string): Promise<boolean> => releases.has(tag.replace(/^v/, ''));
+      const k3os = kind === 'k3os' ? { disk, has } : undefined;
+      const host = new SimulatedHost({ clock, random, releases, version: options.from, times, k3os });
+      const fault = options.faults.get(name);
+      if (fault !== undefined && isFaultName(fault)) host.inject(fault);
       const software = kubelet(name, KIND_LABELS[kind]);
       return [name, new SimulatedNode({ host, kind, kubelet: software, dir: join(dir, name) })];
     }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Boot } from '../hosts/machine.ts';
 import type { SimulatedHost } from '../hosts/host.ts';
 import type { HostKind } from '../hosts/kinds.ts';
+import { K3osRoot } from '../hosts/k3os/root.ts';
 import { HostRoot } from '../hosts/root.ts';
 import { HostSocket } from '../hosts/socket.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
@@ -24,7 +25,7 @@ export class SimulatedNode {
   readonly #options: SimulatedNodeOptions;
   readonly #socket: HostSocket;
   /** Of a host that is updated by its own programs. */
-  readonly #root: HostRoot | undefined;
+  readonly #root: HostRoot | K3osRoot | undefined;
   readonly #failed = Promise.withResolvers<never>();
   #last: Promise<void> = Promise.resolve();
 
@@ -35,9 +36,16 @@ export class SimulatedNode {
       '/run/api.sock': join(options.dir, 'api.sock'),
       '/proc/sys/kernel/random/boot_id': join(options.dir, 'boot_id'),
       '/': join(options.dir, 'root'),
+      ...(options.kind === 'k3os' && k3osFiles(join(options.dir, 'root'))),
     };
     this.#socket = new HostSocket(options.host, this.files['/run/api.sock'] ?? '');
-    this.#root = options.kind === 'updog' ? new HostRoot(options.host, this.files['/'] ?? '') : undefined;
+    const { host, kind = 'bottlerocket' } = options;
+    const root = this.files['/'] ?? '';
+    this.#root = {
+      bottlerocket: () => undefined,
+      updog: () => new HostRoot(host, root),
+      k3os: () => new K3osRoot(host, root),
+    }[kind]();
   }
 
   /** Boots and lives until the signal aborts. Rejects when the node could not follow its host. */
@@ -64,7 +72,8 @@ export class SimulatedNode {
 
   async #up({ id, version }: Boot, signal: AbortSignal): Promise<void> {
     await writeFile(this.files['/proc/sys/kernel/random/boot_id'] ?? '', `${id}\n`);
-    const osImage = `Bottlerocket OS ${version} (${this.host.variant})`;
+    const isK3os = this.#options.kind === 'k3os';
+    const osImage = isK3os ? `k3OS v${version}` : `Bottlerocket OS ${version} (${this.host.variant})`;
     await this.#options.kubelet.boot({ osImage, bootID: id }, signal);
   }
 
@@ -72,4 +81,10 @@ export class SimulatedNode {
   #then(step: () => Promise<void>): void {
     this.#last = this.#last.then(step).catch(this.#failed.reject);
   }
+}
+
+/** What an agent sees of a k3OS host. */
+function k3osFiles(root: string): Readonly<Record<string, string>> {
+  const paths = ['/etc/os-release', '/etc/ssl', '/sbin/k3os', '/k3os/system', '/run/k3os'];
+  return Object.fromEntries(paths.map((path) => [path, join(root, path)]));
 }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { INIT_PID } from '../hosts/k3os/root.ts';
 import type { Mounts } from './pod-files.ts';
 
 /** Where the processes look for files, by the variable that says so, and where they do by default. */
@@ -22,9 +24,17 @@ export function pathVariables(
   mounts: Mounts,
   nowhere: string,
 ): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(PATHS).map(([name, usual]) => [name, onMachine(stated[name] ?? usual, mounts, nowhere)]),
-  );
+  const paths = Object.entries(PATHS).map(([name, usual]) => [name, onMachine(stated[name] ?? usual, mounts, nowhere)]);
+  return { ...(Object.fromEntries(paths) as Record<string, string>), ...k3osVariables(mounts) };
+}
+
+const SYSTEM = '/k3os/system';
+
+/** An agent of a k3OS host has several paths of it, below one root here, and a process that is its init. */
+function k3osVariables(mounts: Mounts): Record<string, string> {
+  const root = mounts[SYSTEM]?.slice(0, -SYSTEM.length);
+  if (root === undefined) return {};
+  return { HOST_ROOT: root, HOST_INIT_PID: readFileSync(join(root, INIT_PID), 'utf8') };
 }
 
 function onMachine(path: string, mounts: Mounts, nowhere: string): string {

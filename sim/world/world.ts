@@ -6,6 +6,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { ADMIN, type AuditEntry, EmbeddedCluster } from '../cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../cluster/https.ts';
+import { ReleasesServer } from '../hosts/k3os/releases-server.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
 import { startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
@@ -15,7 +16,7 @@ import { issueCertificates } from './cert-manager.ts';
 import { createFleet } from './fleet.ts';
 import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
-import { foreignCrds, operatorManifests } from './operator-manifests.ts';
+import { channelManifests, foreignCrds, operatorManifests } from './operator-manifests.ts';
 import { OperatorPods, type OperatorPodsOptions } from './operator-pods.ts';
 import { podProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
@@ -70,7 +71,8 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   const served = await serveCluster(cluster);
   const service = await serveService();
   cluster.setWebhooks(webhookDialer(() => service.port));
-  await install(transport, served.caPem, parts);
+  const source = releasesServer(options);
+  await install(transport, { caPem: served.caPem, releasesUrl: await source?.start() }, parts);
 
   const program = programs(parts);
   const pods = operatorPods(parts, {
@@ -94,17 +96,39 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
     try {
       await Promise.all([kubernetes.stopped, ...[...nodes.values()].map((node) => node.run(signal))]);
     } finally {
-      await close(served, service);
+      await Promise.all([close(served, service), source?.stop()]);
     }
   };
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
 }
 
-async function install(transport: KubeTransport, caPem: string, parts: WorldOptions): Promise<void> {
+/** Who tells of releases of k3OS; undefined where no node runs it. */
+function releasesServer({ hosts, from, to }: SimOptions): ReleasesServer | undefined {
+  return hosts?.includes('k3os') ? new ReleasesServer(() => [`v${from}`, `v${to}`]) : undefined;
+}
+
+interface Addresses {
+  readonly caPem: string;
+  /** Undefined where no node runs k3OS. */
+  readonly releasesUrl: string | undefined;
+}
+
+async function install(
+  transport: KubeTransport,
+  { caPem, releasesUrl }: Addresses,
+  parts: WorldOptions,
+): Promise<void> {
   const { options, clock, root, edit } = parts;
-  const operator = operatorManifests(options);
+  const operator = operatorManifests(options, releasesUrl);
+  const [before, after] = channelManifests(options);
   const { manifests } = await issueCertificates(edit ? edit(operator) : operator, clock);
-  await applyAll(transport, [...(await foreignCrds(root)), ...manifests, rootCa(NAMESPACE, caPem)]);
+  await applyAll(transport, [
+    ...before,
+    ...(await foreignCrds(root)),
+    ...manifests,
+    rootCa(NAMESPACE, caPem),
+    ...after,
+  ]);
   await applyAll(transport, workload(options));
 }
 

@@ -45,7 +45,7 @@ describe('faults name the option, what was expected and what came', () => {
   test.each([
     ['--nodes 0', '--nodes: expected a whole number from 1 to 200, got "0"'],
     ['--concurrency many', '--concurrency: expected a positive integer, a percentage or "unlimited", got "many"'],
-    ['--host mac', '--host: expected some of bottlerocket, updog, separated by commas, got "mac"'],
+    ['--host mac', '--host: expected some of bottlerocket, updog, k3os, separated by commas, got "mac"'],
     ['--to v1.39.0', '--to: expected a version such as 1.39.0, got "v1.39.0"'],
     ['--from 1.40.0', '--to: expected a version above 1.40.0, got "1.39.0"'],
     ['--speed fast', '--speed: expected a number from 0.1 to 1000, got "fast"'],
