@@ -191,8 +191,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'starts more while those that are to prove a release soak',
     file: PROOF,
-    find: 'return moving.count + this.#resting.count - this.#needed + 1;',
-    replace: 'return moving.count - this.#needed + 1;',
+    find: 'return moving.count + this.#resting.count - this.needed + 1;',
+    replace: 'return moving.count - this.needed + 1;',
     tests: PROPERTIES,
   },
   {

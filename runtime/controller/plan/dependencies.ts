@@ -2,7 +2,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
 import type { PolicyView } from './snapshot.ts';
-import { found, type GateResult, PASS } from './verdict.ts';
+import { found, type GateResult, listed, PASS } from './verdict.ts';
 
 /** By name of a policy that waits for itself in the end, every policy on such a way round, itself included. */
 export function cyclesOf(policies: readonly PolicyView[]): ReadonlyMap<string, readonly string[]> {
@@ -55,8 +55,14 @@ export class Dependencies {
       if (group.releases.family(name.family).isContested) {
         return waiting(`nodes of policy ${awaited} are in conflict with another policy`);
       }
-      const { completeAt } = group.releases.of(name.family, name.version);
-      return { ...waiting(`${name.version} is not complete under policy ${awaited}`), changesAt: completeAt };
+      const release = group.releases.of(name.family, name.version);
+      const missing = missingFor(group, release);
+      const why =
+        missing.length > 0 ? `: it is not proven without nodes that are held or away: ${listed(missing)}` : '';
+      return {
+        ...waiting(`${name.version} is not complete under policy ${awaited}${why}`),
+        changesAt: release.completeAt,
+      };
     }
     return PASS;
   }
@@ -66,6 +72,16 @@ const waiting = (message: string): GateResult => ({
   finding: found('WaitingForPolicy', message),
   changesAt: Infinity,
 });
+
+/** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nobody else would name them. */
+function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
+  const known = new Set(canaries);
+  const others = members.filter(
+    ({ node, shadow }) => node.family === family && shadow?.status?.target_version === version && !known.has(node.name),
+  );
+  const out = others.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
+  return known.size + others.length - out.length < proof.needed ? out.map(({ node }) => node.name) : [];
+}
 
 /** What was complete once stays so: a node that joins later holds up nobody. */
 function isPassed({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {

@@ -76,13 +76,13 @@ export class Proof {
   }
 
   get proven(): boolean {
-    return this.#well >= this.#needed;
+    return this.#well >= this.needed;
   }
 
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch, -Infinity where it is, NEVER where time alone does not do. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
-    this.#provenAt ??= nth(this.#wellAt, this.#needed - this.#well);
+    this.#provenAt ??= nth(this.#wellAt, this.needed - this.#well);
     return this.#provenAt;
   }
 
@@ -116,7 +116,8 @@ export class Proof {
     return Math.min(this.provenAt, this.#roomAt(this.#disturbed));
   }
 
-  get #needed(): number {
+  /** Nodes that prove it. */
+  get needed(): number {
     return this.#kin.counts.needed;
   }
 
@@ -126,7 +127,7 @@ export class Proof {
   }
 
   #reachedBeyond(moving: Crowd): number {
-    return moving.count + this.#resting.count - this.#needed + 1;
+    return moving.count + this.#resting.count - this.needed + 1;
   }
 
   #riskedBeyond(moving: Crowd): number {

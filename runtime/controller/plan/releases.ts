@@ -35,6 +35,8 @@ export interface OsRelease extends OsReleaseName {
   readonly wanted: boolean;
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
+  /** Names of the nodes that run it or are on their way to it: who can prove it. */
+  readonly canaries: readonly string[];
   /**
    * When it is proven and not halted, no other policy claims nodes of the family, and no node waits for it or is on its way to it, if all
    * stays as it is: milliseconds since the Unix epoch. Nodes that are held, not Ready, silent, or whose last update failed do not wait, and
@@ -190,8 +192,7 @@ class Tally implements OsRelease {
   readonly version: string;
   readonly #kin: Pick<Family, 'name' | 'isContested' | 'counts'>;
   readonly #rules: ProvingRules;
-  /** Names of the nodes that run it or are on their way to it: who can prove it. */
-  readonly #canaries: string[] = [];
+  readonly canaries: string[] = [];
   #underWay = 0;
   #isAwaited = false;
   /** When the last of those on their way to it is lost. */
@@ -232,7 +233,7 @@ class Tally implements OsRelease {
 
   rest(info: AssessedNode, shadow: ShadowView): void {
     if (this.failed.has(info.node.uid)) return;
-    this.#canaries.push(info.node.name);
+    this.canaries.push(info.node.name);
     this.proof.rest(info, shadow);
   }
 
@@ -246,7 +247,7 @@ class Tally implements OsRelease {
   begin(info: AssessedNode): void {
     this.#unproven = undefined;
     this.#underWay += 1;
-    this.#canaries.push(info.node.name);
+    this.canaries.push(info.node.name);
     if (this.failed.has(info.node.uid)) return;
     const goneAt = lostAt(info, this.#rules);
     this.proof.begin(goneAt);
@@ -255,11 +256,11 @@ class Tally implements OsRelease {
   }
 
   unprovenBut(node: string): Finding {
-    return this.#unprovenBy(this.#canaries.filter((name) => name !== node));
+    return this.#unprovenBy(this.canaries.filter((name) => name !== node));
   }
 
   #refuse(): Refusal {
-    return { finding: this.#unprovenBy(this.#canaries), changesAt: this.proof.admitsAt };
+    return { finding: this.#unprovenBy(this.canaries), changesAt: this.proof.admitsAt };
   }
 
   #unprovenBy(canaries: readonly string[]): Finding {

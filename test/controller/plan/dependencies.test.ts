@@ -95,6 +95,20 @@ describe('a release goes on to the next policy', () => {
   });
 });
 
+test('a node that a person holds, and that a release cannot be proven without, is named to those that wait for it', () => {
+  const two = ruling('test', { ...selecting('test'), proof: { nodes: { kind: 'count', count: 2 }, soakMs: 0 } });
+  const nodes = [
+    node('t', labels('test')),
+    node('u', { ...labels('test'), held: true }),
+    node('p', labels('production')),
+  ];
+  const world = worldOf({ t: updated, u: {} }, { nodes, policies: [two, production] });
+  expect(onP(world)).toMatchObject({
+    reason: 'WaitingForPolicy',
+    message: '1.1.0 is not complete under policy test: it is not proven without nodes that are held or away: u',
+  });
+});
+
 describe('a release waits', () => {
   const waiting = (message: string) => ({
     reason: 'WaitingForPolicy',
