@@ -16,6 +16,7 @@ export { Dashboard, type DashboardProps } from './monitoring/dashboard.ts';
 export { Monitors, type MonitorsProps } from './monitoring/monitors.ts';
 export { PrometheusSample, type PrometheusSampleProps } from './monitoring/prometheus-sample.ts';
 export type { NetworkPolicies } from './network-policies.ts';
+export { PeopleRoles, type PeopleRolesProps } from './people.ts';
 export { UpdatePolicy } from './policy.ts';
 export type { PriorityClasses } from './priority.ts';
 export type { AgentProps } from './props/agent.ts';

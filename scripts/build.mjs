@@ -113,6 +113,12 @@ async function buildProcesses() {
   return metafile;
 }
 
+/** kubectl runs it for a shell that completes: it is the same program, asked something else. */
+const COMPLETION = `#!/usr/bin/env node
+process.argv.splice(2, 0, '__complete');
+await import('./kubectl-brupop.mjs');
+`;
+
 /** One small file that starts quickly, for the Node that people have. */
 async function buildCli() {
   const { metafile } = await build({
@@ -127,7 +133,8 @@ async function buildCli() {
     plugins: [kubeconfigsOnly],
     metafile: true,
   });
-  await chmod('build/kubectl-brupop.mjs', 0o755);
+  await writeFile('build/kubectl_complete-brupop.mjs', COMPLETION);
+  for (const name of ['kubectl-brupop', 'kubectl_complete-brupop']) await chmod(`build/${name}.mjs`, 0o755);
   return metafile;
 }
 

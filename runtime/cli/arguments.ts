@@ -55,6 +55,11 @@ function commandIn(args: readonly string[], commands: readonly Command[]): numbe
   return tokens.find(({ kind }) => kind === 'positional')?.index;
 }
 
+/** Which cluster is meant by a line that is not finished. */
+export function givenIn(words: readonly string[]): Values {
+  return parseArgs({ args: [...words], options: COMMON, strict: false, allowPositionals: true }).values;
+}
+
 function strictly(args: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });

@@ -9,8 +9,9 @@ import { hold, unhold } from './acting/hold.ts';
 import { pause, resume } from './acting/pause.ts';
 import { release } from './acting/release.ts';
 import { now, retry } from './acting/requests.ts';
-import { type Asked, parsed } from './arguments.ts';
+import { type Asked, givenIn, parsed } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
+import { completionOf, completionText, lookupIn } from './completion.ts';
 import { doctor } from './doctor/command.ts';
 import { explained } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
@@ -61,6 +62,8 @@ export interface Surroundings {
 /** From arguments to exit code. */
 export async function runProgram(world: Surroundings): Promise<ExitCode> {
   try {
+    const [first, ...words] = world.args;
+    if (first === COMPLETE) return await completed(words, world);
     const asked = parsed(world.args, COMMANDS);
     if (asked.kind === 'run') return await carriedOut(asked, world);
     world.out(asked.kind === 'version' ? versionText : asked.command ? commandHelp(asked.command) : helpText(COMMANDS));
@@ -70,6 +73,15 @@ export async function runProgram(world: Surroundings): Promise<ExitCode> {
     world.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : ''}`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
+}
+
+/** What `kubectl_complete-brupop` puts before the words that a shell has. */
+const COMPLETE = '__complete';
+
+async function completed(words: readonly string[], world: Surroundings): Promise<ExitCode> {
+  const lookup = lookupIn(() => clusterFor({ values: givenIn(words) }, world));
+  world.out(completionText(await completionOf(words, COMMANDS, lookup)));
+  return EXIT.ok;
 }
 
 async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> {
@@ -88,7 +100,7 @@ async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> 
   return answer.exitCode ?? EXIT.ok;
 }
 
-async function clusterFor({ values }: Asked, { env, home }: Surroundings): Promise<Cluster> {
+async function clusterFor({ values }: Pick<Asked, 'values'>, { env, home }: Surroundings): Promise<Cluster> {
   const { kubeconfig, context, namespace } = values as Readonly<Record<string, string | undefined>>;
   const read = readEnv(processEnv, env);
   const usual = join(home, '.kube', 'config');

@@ -5,10 +5,10 @@ import { paint } from './look.ts';
 import { textOf } from './output.ts';
 import type { Surroundings } from './program.ts';
 
-/** The shortest time between two looks, milliseconds. */
-const PAUSE_MS = 2000;
-/** A large fleet is looked at less often: no more than this share of the time is spent reading it. */
-const SHARE = 0.1;
+/** The time between two looks, milliseconds: at least, and at most. */
+const PAUSE_MS = { least: 2000, most: 15_000 };
+/** A fleet that takes long to read is looked at less often: so many times as long goes by between two looks. */
+const RESTS = 4;
 
 interface Watched {
   readonly asked: Asked;
@@ -31,7 +31,7 @@ export async function watching({ asked: { command, format }, request, world }: W
     const text = textOf(answer, format, look) + trouble;
     if (text !== shown) world.redraw(text);
     shown = text;
-    await clock.sleep(Math.max(PAUSE_MS, took / SHARE), signal).catch(() => undefined);
+    await clock.sleep(Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, took * RESTS)), signal).catch(() => undefined);
     if (signal.aborted) return EXIT.ok;
     begun = clock.monotonic();
     failure = undefined;

@@ -141,7 +141,7 @@ describe('of a cluster', () => {
   test('what is wrong is said with what to do, as a table and as JSON, and the exit code is 3', async () => {
     const { code, out } = await reached.run('doctor');
     expect(code).toBe(3);
-    expect(out).toMatch(/^BAD parts: there is no brupop-agent\n {6}-> Apply the manifests\.$/m);
+    expect(out).toMatch(/^BAD parts: there is no brupop-apiserver\n {6}-> Apply the manifests\.$/m);
     expect(out).toMatch(/^ok {2}leader: controller-1 leads$/m);
     expect(out).toMatch(/^ok {2}agents: an agent runs on each of the 1 labelled nodes/m);
     expect(out).toMatch(/^ok {2}your rights: you may do all that kubectl brupop does$/m);

@@ -33,6 +33,7 @@ describe('the package', () => {
       'build/controller.mjs',
       'build/k3os-channels.mjs',
       'build/kubectl-brupop.mjs',
+      'build/kubectl_complete-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
       'dist/brupop.k8s.yaml',

@@ -1,0 +1,69 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { z } from 'zod';
+import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
+import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import type { Brupop } from './brupop.ts';
+import { watchedOperator } from './monitoring/operator.ts';
+import { addObject, globalMeta } from './objects.ts';
+import { checkProps } from './props/settings.ts';
+
+export interface PeopleRolesProps {
+  /** The operator that people see and steer. */
+  readonly brupop: Brupop;
+}
+
+/** @internal */
+export const peopleRolesProps = z.strictObject({
+  brupop: watchedOperator,
+} satisfies Record<keyof PeopleRolesProps, z.ZodType>);
+
+const READ = ['get', 'list', 'watch'];
+
+/** All that `kubectl brupop` reads. No Secret is among it. */
+const VIEW: readonly k8s.PolicyRule[] = [
+  { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL], verbs: READ },
+  // Pods of the operator, and those that a plan looks for that no eviction can move.
+  { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: READ },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },
+  { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: READ },
+  // Who leads and has slots, and by which clocks kubelets write.
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: READ },
+  { apiGroups: ['cert-manager.io'], resources: ['certificates'], verbs: READ },
+  {
+    apiGroups: ['apiextensions.k8s.io'],
+    resources: ['customresourcedefinitions'],
+    resourceNames: [CRD_NAME, POLICY_CRD_NAME],
+    verbs: ['get'],
+  },
+];
+
+/**
+ * ClusterRoles to grant to people who use `kubectl brupop`. They are bound to nobody: who gets them is for the cluster's owner to say.
+ * Whoever may operate can patch every Node, as for `kubectl drain`.
+ */
+export class PeopleRoles extends Construct {
+  /** To see: `brupop-view`. */
+  readonly view: ApiObject;
+  /** To see and to steer: `brupop-operate`. */
+  readonly operate: ApiObject;
+
+  /** @throws InvalidPropsError */
+  constructor(scope: Construct, id: string, props: PeopleRolesProps) {
+    const { brupop } = checkProps(peopleRolesProps, props);
+    super(scope, id);
+    const { settings } = brupop;
+    const home = { apiGroups: [''], resources: ['namespaces'], resourceNames: [settings.namespace] };
+    const view = [...VIEW, { ...home, verbs: ['get'] }];
+    const steer = [
+      { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
+      { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['patch'] },
+      { ...home, verbs: ['patch'] },
+    ];
+    const role = (name: string, rules: k8s.PolicyRule[]) =>
+      k8s.KubeClusterRole.manifest({ metadata: globalMeta(settings, { name }), rules });
+    this.view = addObject(this, 'View', role('brupop-view', view));
+    this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer]));
+  }
+}

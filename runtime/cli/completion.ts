@@ -1,0 +1,91 @@
+import { nodesOf, policiesOf } from '../kube/resources.ts';
+import { COMMON } from './arguments.ts';
+import type { Cluster, Command, Options } from './command.ts';
+import { FORMATS } from './output.ts';
+
+/**
+ * Answers a shell by kubectl's convention: kubectl runs `kubectl_complete-brupop` with the words after the plug-in's name, of which the last
+ * one is being typed, and takes a candidate from each line, and what else to do from the last one.
+ * @see https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
+ */
+export interface Completion {
+  /** With what it means, where there is something to say. */
+  readonly candidates: readonly (readonly [word: string, meaning: string])[];
+  /** Names of files are candidates too. */
+  readonly files: boolean;
+}
+
+/** Names in the cluster that may follow; none where it does not answer soon. */
+export type Lookup = (what: 'nodes' | 'policies') => Promise<readonly string[]>;
+
+const NOTHING: Completion = { candidates: [], files: false };
+const plain = (words: readonly string[]): Completion => ({ candidates: words.map((word) => [word, '']), files: false });
+
+export async function completionOf(
+  words: readonly string[],
+  commands: readonly Command[],
+  lookup: Lookup,
+): Promise<Completion> {
+  const [typed = '', before = ''] = words.toReversed();
+  const command = commands.find(({ name }) => words.slice(0, -1).includes(name));
+  const options = { ...COMMON, ...command?.options };
+  const found = await candidatesFor({ typed, before, command, options, commands, lookup });
+  return { ...found, candidates: found.candidates.filter(([word]) => word.startsWith(typed)) };
+}
+
+interface Typed {
+  readonly typed: string;
+  readonly before: string;
+  readonly command: Command | undefined;
+  readonly options: Options;
+  readonly commands: readonly Command[];
+  readonly lookup: Lookup;
+}
+
+async function candidatesFor({ typed, before, command, options, commands, lookup }: Typed): Promise<Completion> {
+  const awaited = optionOf(before, options);
+  if (awaited !== undefined) return valuesOf(awaited, options);
+  if (typed.startsWith('-')) return { candidates: flagsOf(options), files: false };
+  if (!command) return { candidates: commands.map(({ name, summary }) => [name, summary]), files: false };
+  if (command.takes.includes('NODE')) return plain(await lookup('nodes'));
+  return command.takes.includes('POLICY') ? plain(await lookup('policies')) : NOTHING;
+}
+
+/** The option whose value is being typed. */
+function optionOf(word: string, options: Options): string | undefined {
+  return Object.entries(options).find(
+    ([name, { type, short }]) =>
+      type === 'string' && (word === `--${name}` || (short !== undefined && word === `-${short}`)),
+  )?.[0];
+}
+
+function valuesOf(name: string, options: Options): Completion {
+  if (name === 'output') return plain(FORMATS);
+  return { candidates: [], files: options[name]?.value === 'FILE' };
+}
+
+const flagsOf = (options: Options): Completion['candidates'] =>
+  Object.entries(options).map(([name, { help }]) => [`--${name}`, help]);
+
+/** What cobra, which kubectl is made with, understands: 4 = no file names. */
+export function completionText({ candidates, files }: Completion): string {
+  const lines = candidates.map(([word, meaning]) => (meaning === '' ? word : `${word}\t${meaning}`));
+  return `${[...lines, files ? ':0' : ':4'].join('\n')}\n`;
+}
+
+/** A shell does not wait for long, milliseconds. */
+const PATIENCE_MS = 2000;
+
+/** Asks the cluster for names. What goes wrong is no answer: a shell has nowhere to show it. */
+export function lookupIn(connect: () => Promise<Cluster>): Lookup {
+  return async (what) => {
+    try {
+      const { transport } = await connect();
+      const collection = what === 'nodes' ? nodesOf(transport) : policiesOf(transport);
+      const objects = await collection.list({}, AbortSignal.timeout(PATIENCE_MS));
+      return objects.map(({ metadata }) => metadata.name);
+    } catch {
+      return [];
+    }
+  };
+}
