@@ -119,7 +119,8 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     name: 'policies-unreadable',
     what: 'nobody may read update policies: 403',
     weight: 1,
-    lasts: [5 * SECOND, 20 * MINUTE],
+    // What was read is believed for ten minutes; only after these is anything forbidden.
+    lasts: [30 * SECOND, HOUR],
     aim: DECIDES,
     begin: unreadable,
   },
