@@ -42,13 +42,16 @@ export interface MachineOptions extends Pick<
   readonly onDown: (how: 'orderly' | 'silent') => void;
 }
 
+/** A host that was asked to reboot is down by then, if an inhibitor delays it, too; or the request has come to nothing. Milliseconds. */
+const GOES_DOWN_WITHIN = 180_000;
+
 /** A machine with a host on it, of which the history tells. */
 export class Machine {
   readonly clock: MachineClock;
   readonly host: SimulatedHost;
   readonly #options: MachineOptions;
-  /** Somebody has asked this boot for a reboot. */
-  #asked = false;
+  /** When somebody last asked this boot for a reboot, by true time. */
+  #askedAt = -Infinity;
 
   constructor(options: MachineOptions) {
     const { time, random } = options;
@@ -63,20 +66,21 @@ export class Machine {
   }
 
   #up(boot: Boot): void {
-    this.#asked = false;
+    this.#askedAt = -Infinity;
     this.#tell({ kind: 'up', bootId: boot.id, version: boot.version });
     this.#options.onUp(boot);
   }
 
   #down(): void {
-    this.#tell({ kind: 'down', asked: this.#asked });
-    this.#options.onDown(this.#asked ? 'orderly' : 'silent');
+    const asked = this.clock.monotonic() - this.#askedAt < GOES_DOWN_WITHIN;
+    this.#tell({ kind: 'down', asked });
+    this.#options.onDown(asked ? 'orderly' : 'silent');
   }
 
   #answered({ method, path }: HostCall, answer: HostAnswer): void {
     // Where the answer is lost on its way, the host has been asked all the same.
-    if (method === 'POST' && path === '/actions/reboot')
-      this.#asked ||= !(answer.kind === 'answer' && answer.status >= 400);
+    const isRefused = answer.kind === 'answer' && answer.status >= 400;
+    if (method === 'POST' && path === '/actions/reboot' && !isRefused) this.#askedAt = this.clock.monotonic();
     this.#tell({ kind: 'call', method, path, status: answer.kind === 'answer' ? answer.status : 'none' });
   }
 

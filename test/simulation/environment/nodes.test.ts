@@ -86,6 +86,17 @@ describe('nodes of the simulation', () => {
     expect(readiness(await rig.node())).toBe('True');
   });
 
+  test('that die long after a request to reboot which came to nothing have not been asked for that', async () => {
+    const rig = await Rig.at();
+    const host = rig.containers.get('agent-node-2')!.host!.connect(rig.time);
+    rig.environment.machines.inject('node-2', 'reboot-ignored');
+    await host.request({ method: 'POST', path: '/actions/reboot', timeoutMs: 5000 });
+    await rig.pass(5 * MINUTE);
+    rig.environment.machines.rebootUnplanned('node-2');
+    await rig.pass(MINUTE);
+    expect(rig.told.map(({ what }) => what)).toContain('agent-node-2 vanished');
+  });
+
   test('that reboot run their containers anew, under another boot id', async () => {
     const rig = await Rig.at();
     const { bootID } = (await rig.node()).status!.nodeInfo!;
