@@ -5,8 +5,8 @@ import type { Release } from './release.ts';
 /** What k3OS nodes are told to run, and whether they may start on it. */
 export type Offer =
   | { readonly kind: 'offered'; readonly release: Release; readonly url: string }
-  /** Nobody can say yet. */
-  | { readonly kind: 'waits'; readonly release: Release | undefined; readonly why: string }
+  /** Nobody can say yet, and perhaps not for long where the source is away. */
+  | { readonly kind: 'waits'; readonly isAway: boolean; readonly release: Release | undefined; readonly why: string }
   /** Somebody has to change a channel. */
   | {
       readonly kind: 'refused';
@@ -35,10 +35,11 @@ export function offerOf(channels: readonly Channel[], answers: Answers): Offer |
 function answered({ object, title, url }: Channel, release: Release | undefined, answer: Answer | undefined): Offer {
   if (answer?.kind === 'missing')
     return { kind: 'refused', isConflict: false, release, why: `channel ${title}: ${answer.message}` };
-  if (answer?.kind === 'failed') return { kind: 'waits', release, why: `channel ${title}: ${answer.message}` };
+  if (answer?.kind === 'failed')
+    return { kind: 'waits', isAway: true, release, why: `channel ${title}: ${answer.message}` };
   const isPolled = Boolean(object.status?.polling);
   if (release && answer && !isPolled) return { kind: 'offered', release, url };
-  return { kind: 'waits', release, why: `channel ${title} is asked for its release` };
+  return { kind: 'waits', isAway: false, release, why: `channel ${title} is asked for its release` };
 }
 
 export function conflictBetween(channels: readonly Channel[]): string {

@@ -92,14 +92,6 @@ export const policyMutants: readonly Mutant[] = [
     tests: PROPERTIES,
   },
   {
-    rule: 'L8',
-    does: 'goes on with a version that a told host is no longer to run',
-    file: GATES,
-    find: '  if (told.version === spec.version) return undefined;\n',
-    replace: '  if (told.version !== undefined) return undefined;\n',
-    tests: ['test/controller/k3os/channels.test.ts'],
-  },
-  {
     rule: 'P4',
     does: 'does not call off what a paused policy has staged',
     file: GATES,

@@ -1,5 +1,6 @@
 import { bootMutants } from './boots.ts';
 import { failureMutants } from './failures.ts';
+import { k3osMutants } from './k3os.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
@@ -14,4 +15,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...failureMutants,
   ...policyMutants,
   ...requestMutants,
+  ...k3osMutants,
 ];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answers, keyOf, type Question, questionOf } from '../../k3os/answers.ts';
+import { keyOf, type Question, questionOf } from '../../k3os/answers.ts';
 import type { Channel } from '../../k3os/channel.ts';
 import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
@@ -72,9 +72,9 @@ export class ChannelKeeper {
     const restMs = this.#restsUntil - clock.monotonic();
     const due = this.#due(situation);
     // Whole milliseconds: what is less than the wall clock can add would be waited for again and again.
-    if (due && restMs > 0) return Math.min(clock.now() + Math.ceil(restMs), retryAtOf(channels.answers));
+    if (due && restMs > 0) return Math.min(clock.now() + Math.ceil(restMs), retryAtOf(situation));
     if (due) await this.#write(due, signal);
-    return due ? clock.now() : retryAtOf(channels.answers);
+    return due ? clock.now() : retryAtOf(situation);
   }
 
   /** A question is asked once the channel shows whose turn it is: people, and other leaders, see that something is going on. */
@@ -156,8 +156,10 @@ type Write =
   | { readonly kind: 'patch'; readonly channel: Channel; readonly patch: object }
   | { readonly kind: 'create'; readonly made: object };
 
-function retryAtOf(answers: Answers): number {
-  return Math.min(...[...answers.values()].flatMap((answer) => (answer.kind === 'found' ? [] : [answer.retryAt])));
+/** What may be asked again by now is being asked, or waits for the channel to show that: either wakes the loop. */
+function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number {
+  const times = [...answers.values()].flatMap((answer) => (answer.kind === 'found' ? [] : [answer.retryAt]));
+  return Math.min(...times.filter((retryAt) => retryAt > now));
 }
 
 function nodesOf({ nodes, shadows, slots }: Snapshot): readonly ChannelNode[] {

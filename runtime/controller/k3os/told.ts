@@ -19,7 +19,7 @@ export function isK3os(labels: Readonly<Record<string, string>>): boolean {
 
 /** @param unread why the channels are not known; undefined where they are */
 export function toldBy(offer: Offer | undefined, unread: string | undefined): Told {
-  const release = offer?.kind === 'offered' ? offer.release : offer?.release;
+  const release = offer?.release;
   const stop = stopOf(offer, unread);
   if (offer?.kind === 'offered' && !stop)
     return { version: offer.release.version, stop, annotations: annotationsOf(offer) };
@@ -30,7 +30,8 @@ export function toldBy(offer: Offer | undefined, unread: string | undefined): To
 function stopOf(offer: Offer | undefined, unread: string | undefined): Stop | undefined {
   if (unread !== undefined) return call('wait', found('PolicyInvalid', unread));
   if (!offer || offer.kind === 'offered') return undefined;
-  if (offer.kind === 'waits') return call('wait', found('WaitingForPolicy', offer.why));
+  // A node that waited for a source to come back would take a slot that others need.
+  if (offer.kind === 'waits') return call(offer.isAway ? 'call-off' : 'wait', found('WaitingForPolicy', offer.why));
   return call('call-off', found(offer.isConflict ? 'PolicyConflict' : 'PolicyInvalid', offer.why));
 }
 

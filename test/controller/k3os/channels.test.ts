@@ -7,7 +7,10 @@ import { K3osStage } from './stage.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 let k3os: K3osStage;
-afterEach(() => k3os.stage.end());
+afterEach(async () => {
+  expect(k3os.askedUnseen).toEqual([]);
+  await k3os.stage.end();
+});
 
 const specs = (...nodes: string[]) => k3os.stage.specs(...nodes);
 const never = new Promise<never>(() => undefined);
@@ -219,6 +222,30 @@ test('the next leader does not ask again for what the channel already says', asy
   await k3os.patch({ concurrency: 1 });
   await k3os.pass();
   expect([k3os.asked.length, await specs('n1')]).toEqual([1, ['StagedAndPerformedUpdate 1.1.0']]);
+});
+
+test('a source that hangs when it is asked again is waited for at rest', async () => {
+  k3os = await K3osStage.with('n1');
+  await k3os.make();
+  const { clock } = k3os.stage;
+  let waits = 0;
+  const counted = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms: number, signal?: AbortSignal) => {
+      waits += 1;
+      // A loop that never rests would leave no time for the test to fail.
+      return waits > 10_000 ? never : clock.sleep(ms, signal);
+    },
+  };
+  k3os.answer = () => ({ kind: 'failed', message: 'nobody answers', retryAt: clock.now() + 10_000 });
+  k3os.start({}, { clock: counted });
+  await k3os.pass();
+  k3os.answer = () => never;
+  await k3os.pass(10_000);
+  const before = waits;
+  await k3os.pass(10_000);
+  expect([k3os.asked.length, waits - before < 100]).toEqual([2, true]);
 });
 
 test('a channel is written at a bounded rate, and not at all where nothing changes', async () => {

@@ -1,6 +1,7 @@
 import { channelOrders } from '../../../runtime/controller/k3os/channels.ts';
 import { Collection } from '../../../runtime/kube/collection.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import type { Clock } from '../../../runtime/lib/clock.ts';
 import { unlessAborted } from '../../../runtime/lib/abort.ts';
 import { channelsPath } from '../../../runtime/controller/orders.ts';
 import type { Answer, Question } from '../../../runtime/k3os/answers.ts';
@@ -20,6 +21,8 @@ export class K3osStage {
   readonly channels: Collection<Channel>;
   /** What the source has been asked, in order. */
   readonly asked: string[] = [];
+  /** What of it was asked while no channel showed whose turn it is: must stay empty. */
+  readonly askedUnseen: string[] = [];
   /** What it answers; a promise that does not settle is a source that hangs. */
   answer: (question: Question) => Answer | Promise<Answer> = ({ tag }) => ({ kind: 'found', tag: tag ?? 'v1.1.0' });
 
@@ -56,8 +59,16 @@ export class K3osStage {
     await stage.report(name, { target_version: '1.0.0' });
   }
 
-  start(env: Readonly<Record<string, string>> = {}, options: { readonly signal?: AbortSignal } = {}) {
-    const ask = (question: Question, signal: AbortSignal): Promise<Answer> => {
+  start(
+    env: Readonly<Record<string, string>> = {},
+    options: { readonly signal?: AbortSignal; readonly clock?: Clock } = {},
+  ) {
+    const ask = async (question: Question, signal: AbortSignal): Promise<Answer> => {
+      const { items } = (await this.stage.transport.request({
+        method: 'GET',
+        path: channelsPath('k3os-system'),
+      })) as { readonly items: readonly Channel[] };
+      if (!items.some(({ status }) => status?.polling)) this.askedUnseen.push(keyOf(question));
       this.asked.push(keyOf(question));
       return unlessAborted(Promise.resolve(this.answer(question)), signal);
     };

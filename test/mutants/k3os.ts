@@ -1,0 +1,37 @@
+import type { Mutant } from './mutant.ts';
+
+/** What k3OS nodes are told. */
+export const k3osMutants: readonly Mutant[] = [
+  {
+    rule: 'P10',
+    does: 'starts nodes while the channel shows whose turn it is to ask',
+    file: 'runtime/k3os/offer.ts',
+    find: 'release && answer && !isPolled',
+    replace: 'release && answer',
+    tests: ['test/k3os/offer.test.ts'],
+  },
+  {
+    rule: 'P10',
+    does: 'asks a source before the channel shows whose turn it is',
+    file: 'runtime/controller/k3os/keeper.ts',
+    find: ' || channel.object.status?.polling !== polling',
+    replace: '',
+    tests: ['test/controller/k3os/channels.test.ts'],
+  },
+  {
+    rule: 'P10',
+    does: 'does not say with an order which release it means',
+    file: 'runtime/controller/plan/starts.ts',
+    find: '...(shadow.told?.annotations && { annotations: shadow.told.annotations }),',
+    replace: '',
+    tests: ['test/controller/k3os/channels.test.ts'],
+  },
+  {
+    rule: 'L8',
+    does: 'goes on with a version that a told host is no longer to run',
+    file: 'runtime/controller/plan/gates.ts',
+    find: '  if (told.version === spec.version) return undefined;\n',
+    replace: '  if (told.version !== undefined) return undefined;\n',
+    tests: ['test/controller/k3os/channels.test.ts'],
+  },
+];
