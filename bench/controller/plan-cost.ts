@@ -20,7 +20,7 @@ const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000];
 const MOST = 10_000;
 const POLICIES = 20;
 const WARM_UP = 30;
-/** Small fleets are planned more often: the system counts CPU time in ticks of 4 ms. */
+/** Small fleets are planned more often: what disturbs a short plan weighs more. */
 const runsOf = (size: number): number => Math.max(500, 5_000_000 / size);
 const RULES: Rules = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 };
 
