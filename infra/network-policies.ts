@@ -20,12 +20,11 @@ export class NetworkPolicies extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     this.#settings = settings;
-    const { apiserver, controller, k3os } = settings;
-    // Who asks for releases, and downloads them: wherever GitHub is.
-    const releases = k3os.enabled ? [{ ports: tcp([HTTPS_PORT]) }] : [];
+    const { apiserver, controller } = settings;
+    const releases = this.#releases();
     this.agent = this.#addPolicy('agent', {
       ingress: [],
-      egress: [{ to: [pods('apiserver')], ports: tcp([apiserver.internalPort]) }, ...releases],
+      egress: [{ to: [pods('apiserver')], ports: tcp([apiserver.internalPort]) }, ...releases.download],
     });
     this.apiserver = this.#addPolicy('apiserver', {
       ingress: [
@@ -36,8 +35,17 @@ export class NetworkPolicies extends Construct {
     });
     this.controller = this.#addPolicy('controller', {
       ingress: [{ ...from(this.#readers()), ports: tcp([controller.httpPort]) }],
-      egress: releases,
+      egress: releases.ask,
     });
+  }
+
+  /** Where releases of k3OS are asked for, and where a host downloads them: wherever that is. */
+  #releases(): Readonly<Record<'ask' | 'download', readonly k8s.NetworkPolicyEgressRule[]>> {
+    const { enabled, releasesUrl } = this.#settings.k3os;
+    if (!enabled) return { ask: [], download: [] };
+    const { port, protocol } = new URL(releasesUrl);
+    const asked = Number(port) || (protocol === 'http:' ? 80 : HTTPS_PORT);
+    return { ask: [{ ports: tcp([asked]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
   }
 
   /** Who speaks to the apiserver over TLS; undefined = that is not known. */

@@ -115,7 +115,7 @@ export const controllerEnv = {
     expected: 'an http:// or https:// URL',
     help: "address of GitHub's REST API, which says which releases of k3OS there are",
     default: 'https://api.github.com',
-    parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) ? value : undefined),
+    parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) && URL.canParse(value) ? value : undefined),
   } satisfies EnvVar<string>,
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz, /readyz and /plan', default: '8080' }),
 } as const;

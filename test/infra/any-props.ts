@@ -127,6 +127,11 @@ export const anyProps = partial({
   }),
   certificates,
   policies: anyPolicies,
+  k3os: partial({
+    enabled: fc.boolean(),
+    namespace: word,
+    releasesUrl: fc.constantFrom('https://github.example.com/api/v3', 'http://[fd00::1]:8080'),
+  }),
   networkPolicies: partial({
     enabled: fc.boolean(),
     kubernetesApiCidrs: fc.constant(['10.0.0.0/24']),

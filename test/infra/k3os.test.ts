@@ -122,13 +122,19 @@ test('what they mean is a warning', () => {
 });
 
 test('where the network is limited, releases can still be asked for and downloaded', () => {
-  const limited = manifests({
-    k3os: { enabled: true },
-    networkPolicies: { enabled: true, kubernetesApiPorts: [6443] },
-  });
-  const open = (component: string) =>
-    find(limited, 'NetworkPolicy', `brupop-${component}`).spec.egress.some(
-      (rule: object) => JSON.stringify(rule) === '{"ports":[{"port":443,"protocol":"TCP"}]}',
+  const open = (port: number, k3os: object) => {
+    const limited = manifests({
+      k3os: { enabled: true, ...k3os },
+      networkPolicies: { enabled: true, kubernetesApiPorts: [6443] },
+    });
+    const rule = JSON.stringify({ ports: [{ port, protocol: 'TCP' }] });
+    return ['controller', 'agent', 'apiserver'].filter((component) =>
+      find(limited, 'NetworkPolicy', `brupop-${component}`).spec.egress.some(
+        (one: object) => JSON.stringify(one) === rule,
+      ),
     );
-  expect(['controller', 'agent', 'apiserver'].map(open)).toEqual([true, true, false]);
+  };
+  expect(open(443, {})).toEqual(['controller', 'agent']);
+  const elsewhere = { releasesUrl: 'http://releases.example.com:8080/api' };
+  expect([open(8080, elsewhere), open(443, elsewhere)]).toEqual([['controller'], ['agent']]);
 });
