@@ -55,12 +55,13 @@ export function agentFindings({ seen, pods }: Facts): readonly Finding[] {
   if (pods.refused !== undefined) return [unknown('agents', `you may not list the agents' pods (${pods.refused})`)];
   const agents = pods.value.filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === COMPONENTS.agent);
   const running = new Set(agents.map(viewOfAgent).flatMap((one) => (one.running ? [one.node] : [])));
-  const without = managed.filter(({ name, ready }) => ready && !running.has(name)).map(({ name }) => name);
+  const ready = managed.filter((node) => node.ready).map(({ name }) => name);
+  const without = ready.filter((name) => !running.has(name));
   const registered = new Set(snapshot.shadows.map(({ name }) => name));
   const unheard = managed.filter(({ name, shadowName }) => running.has(name) && !registered.has(shadowName));
   return [
     ...(without.length === 0
-      ? [ok('agents', `an agent runs on each of the ${managed.length} labelled nodes that are Ready`)]
+      ? [ok('agents', `an agent runs on each of the ${ready.length} labelled nodes that are Ready`)]
       : [problem('agents', `no agent runs on ${namesText(without)}`, stuckText(agents, without))]),
     ...(unheard.length === 0
       ? []
