@@ -2,6 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { z } from 'zod';
+import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Brupop } from './brupop.ts';
@@ -39,6 +40,9 @@ const VIEW: readonly k8s.PolicyRule[] = [
   },
 ];
 
+/** What k3OS nodes are to run. */
+const CHANNELS: readonly k8s.PolicyRule[] = [{ apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ }];
+
 /**
  * ClusterRoles to grant to people who use `kubectl brupop`. They are bound to nobody: who gets them is for the cluster's owner to say.
  * Whoever may operate can patch every Node, as for `kubectl drain`.
@@ -55,7 +59,7 @@ export class PeopleRoles extends Construct {
     super(scope, id);
     const { settings } = brupop;
     const home = { apiGroups: [''], resources: ['namespaces'], resourceNames: [settings.namespace] };
-    const view = [...VIEW, { ...home, verbs: ['get'] }];
+    const view = [...VIEW, ...(settings.k3os.enabled ? CHANNELS : []), { ...home, verbs: ['get'] }];
     const steer = [
       { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['patch'] },

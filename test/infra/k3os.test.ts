@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { PeopleRoles } from '../../infra/people.ts';
 import { readK3osAgentConfig } from '../../runtime/agent/config.ts';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
 import { chartOf, find, literalEnv, manifests, type Manifest } from './manifests.ts';
@@ -112,6 +113,17 @@ describe('the agents’ pods', () => {
     expect(pod).not.toHaveProperty('hostIPC');
     expect(command.at(-1)).toBe('/opt/brupop/agent-k3os.mjs');
   });
+});
+
+test('people who may see a rollout may see what its k3OS nodes are to run, and only where there are such nodes', () => {
+  const seen = (enabled: boolean) => {
+    const { brupop } = chartOf({ k3os: { enabled } });
+    const { rules } = new PeopleRoles(brupop, 'People', { brupop }).view.toJson() as {
+      readonly rules: readonly { readonly resources: readonly string[] }[];
+    };
+    return rules.flatMap(({ resources }) => resources).includes('updatechannels');
+  };
+  expect([seen(true), seen(false)]).toEqual([true, false]);
 });
 
 test('what they mean is a warning', () => {
