@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { COMMANDS } from '../../runtime/cli/program.ts';
@@ -144,6 +144,17 @@ describe('of a fleet', () => {
       code: 1,
       err: expect.stringContaining('there is no context "elsewhere", only embedded'),
     });
+  });
+
+  test('an exec plug-in is asked who one is', async () => {
+    const config = JSON.parse(await readFile(await reached.kubeconfig(), 'utf8')) as { users: { user: object }[] };
+    const { token } = config.users[0]!.user as { token: string };
+    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } };
+    const command = { apiVersion: credential.apiVersion, command: 'echo', args: [JSON.stringify(credential)] };
+    config.users[0]!.user = { exec: { ...command, interactiveMode: 'Never' } };
+    const path = join(folder, 'exec');
+    await writeFile(path, JSON.stringify(config));
+    expect(await brupop(['status', '--kubeconfig', path])).toMatchObject({ code: 0, err: '' });
   });
 
   test('several kubeconfigs are merged as kubectl merges them', async () => {
