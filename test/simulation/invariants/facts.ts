@@ -154,12 +154,14 @@ export interface ShadowFacts {
   readonly version: string | undefined;
   readonly status: StatusFacts | undefined;
   readonly verdict: Verdict | undefined;
+  /** How long its last update took, as it says, milliseconds; NaN where it says nothing. */
+  readonly lastMs: number;
   /** It has a status, and is or is wanted to be elsewhere than at rest. */
   readonly active: boolean;
 }
 
 export const shadowFacts = once((shadow): ShadowFacts => {
-  const { name, uid, ownerReferences = [] } = shadow.metadata;
+  const { name, uid, ownerReferences = [], annotations = {} } = shadow.metadata;
   const state = text(at(shadow, 'spec', 'state')) ?? 'Idle';
   const status = statusIn(at(shadow, 'status'));
   const condition = list(at(shadow, 'status', 'conditions')).find((one) => at(one, 'type') === 'UpToDate');
@@ -172,6 +174,7 @@ export const shadowFacts = once((shadow): ShadowFacts => {
     version: text(at(shadow, 'spec', 'version')),
     status,
     verdict: condition as Verdict | undefined,
+    lastMs: Number(annotations[`${GROUP}/last-update-seconds`] ?? NaN) * 1000,
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
 });

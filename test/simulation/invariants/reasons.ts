@@ -4,6 +4,7 @@ import type { Sorted, Standing } from './liveness.ts';
 import { type Release, tally, well } from './proofs.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
+import { longestOpening } from './settings.ts';
 
 const MINUTE = 60_000;
 /** By how much what a node states may be off, milliseconds. */
@@ -27,7 +28,7 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
   },
   RolloutHalted: (asked) =>
     inGroup(asked, (release) => (asked.sorted.isHalted(release, asked.now) ? 'kept' : undefined)),
-  OutsideWindow: (asked) => inGroup(asked, ({ group }) => (isClosed(group, asked.now) ? 'going' : undefined)),
+  OutsideWindow: (asked) => inGroup(asked, (release) => outside(asked, release)),
   DrainBlocked: () => 'going',
   WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
   Paused: (asked) => inGroup(asked, ({ group }) => (group.paused ? 'kept' : undefined)),
@@ -64,6 +65,19 @@ const isOf =
   ({ sorted: { picture } }: Asked, { name }: Group) =>
   ({ facts }: SeenNode): boolean =>
     facts.managed && picture.rulings.isClaimed(facts, name);
+
+/** In no window to come is there time for an update, where each has to fit: somebody has to open a longer one. */
+function outside(asked: Asked, { group, family }: Release): Standing | undefined {
+  if (!isClosed(group, asked.now)) return undefined;
+  return group.fits && updateMs(asked, family) >= longestOpening(group.window) - MINUTE ? 'kept' : 'going';
+}
+
+/** What its last update took, or the longest of its kind; below 0 where nobody knows. */
+function updateMs({ shadow: { lastMs }, sorted: { picture } }: Asked, family: string): number {
+  if (!Number.isNaN(lastMs)) return lastMs;
+  const kin = [...picture.nodes.values()].filter(({ facts }) => facts.managed && facts.family === family);
+  return Math.max(-1, ...kin.map(({ facts }) => picture.shadowOf(facts)?.lastMs || 0));
+}
 
 /** Whether updates may start now, or a window that fits has never to come. */
 const isClosed = ({ fits, window }: Group, now: Instant): boolean => fits || !window(now) || !window(now - 2 * MINUTE);

@@ -166,6 +166,21 @@ describe('liveness', () => {
     expect(failed(3, 0).end().breaches).toHaveLength(1);
   });
 
+  test('a window in which an update has to fit, and none that is as long as the last one took', () => {
+    const hourly = { SCHEDULER_CRON_EXPRESSION: '* 10-49 * * * * *', WINDOW_FIT: 'strict' };
+    const waits = (lastSeconds: number, controller: object = hourly): Story =>
+      updated(calm(controller), 'n1')
+        .shadow('n1', { lastSeconds })
+        .shadow('n2', { verdict: 'OutsideWindow' })
+        .after(400);
+    expect(waits(600).end().breaches).toEqual(['1 nodes wait, and nobody is on his way']);
+    expect(waits(3000).end().breaches).toEqual([]);
+    expect(waits(3000).node('n1').isMet).toBe(true);
+    // Its own last update was short enough.
+    expect(waits(3000).shadow('n2', { lastSeconds: 600 }).end().breaches).toHaveLength(1);
+    expect(waits(3000, { ...hourly, WINDOW_FIT: 'off' }).end().breaches).toHaveLength(1);
+  });
+
   test('a release that is said to be halted, and is not', () => {
     const said = (failed: object): Story =>
       updated(calm({ MAX_FAILED_UPDATE: '1' }), 'n1')

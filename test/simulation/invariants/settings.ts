@@ -62,6 +62,23 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
 /** Whether updates may start at an instant. */
 export type Window = (instant: Instant) => boolean;
 
+const DAY = 86_400_000;
+const LONGEST = new WeakMap<Window, number>();
+
+/** For how long the window is open at most in two days, to the minute, milliseconds. */
+export function longestOpening(window: Window): number {
+  const known = LONGEST.get(window);
+  if (known !== undefined) return known;
+  let longest = 0;
+  let current = 0;
+  for (let instant = 0; instant < 2 * DAY; instant += MINUTE) {
+    current = window(instant) ? current + MINUTE : 0;
+    longest = Math.max(longest, current);
+  }
+  LONGEST.set(window, longest);
+  return longest;
+}
+
 /** @throws RangeError on a schedule of moments, which this does not judge */
 function windowOf(controller: Readonly<Record<string, string>>): Window {
   const cron = controller['SCHEDULER_CRON_EXPRESSION'] ?? '* * * * * * *';

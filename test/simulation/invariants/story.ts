@@ -23,6 +23,8 @@ export interface ShadowState {
   readonly version?: string | null;
   readonly status?: object;
   readonly verdict?: string;
+  /** How long its last update took. */
+  readonly lastSeconds?: number;
 }
 
 export interface PodState {
@@ -60,6 +62,9 @@ const NODE: Required<NodeState> = {
 };
 const POD = { labels: {}, ready: true, phase: 'Running', tolerates: false };
 const AT_REST = { current_state: 'Idle', current_version: '1.0.0', target_version: '1.1.0', crash_count: 0 };
+
+/** Nobody knows how long an update takes: nothing is written of it. */
+const INITIAL: Required<ShadowState> = { state: 'Idle', version: null, status: AT_REST, verdict: '', lastSeconds: 0 };
 
 export class Story {
   readonly breaches: string[] = [];
@@ -155,16 +160,17 @@ export class Story {
   }
 
   shadow(name: string, change: ShadowState, { by = 'controller-0', ...sending }: Sending = {}): this {
-    const before = this.#shadows.get(name) ?? { state: 'Idle', version: null, status: AT_REST, verdict: '' };
+    const before = this.#shadows.get(name) ?? INITIAL;
     const shadow = { ...before, ...change, status: { ...before.status, ...change.status } };
     this.#shadows.set(name, shadow);
-    const { state, version, verdict, status } = shadow;
+    const { state, version, verdict, status, lastSeconds } = shadow;
+    const annotations = lastSeconds && { 'brupop.bottlerocket.aws/last-update-seconds': String(lastSeconds) };
     const value = verdict === 'UpToDate' ? 'True' : 'False';
     const conditions = verdict === '' ? [] : [{ type: 'UpToDate', status: value, reason: verdict, message: '' }];
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: `uid of ${name}` }];
     return this.write('bottlerocketshadows', `brs-${name}`, {
       object: {
-        metadata: this.#meta(`brs-${name}`, { ownerReferences }),
+        metadata: this.#meta(`brs-${name}`, { ownerReferences, ...(annotations && { annotations }) }),
         spec: { state, version },
         status: { ...status, conditions },
       },
