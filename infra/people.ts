@@ -25,7 +25,6 @@ const READ = ['get', 'list', 'watch'];
 /** All that `kubectl brupop` reads. No Secret is among it. */
 const VIEW: readonly k8s.PolicyRule[] = [
   { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL], verbs: READ },
-  { apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ },
   // Pods of the operator, and those that a plan looks for that no eviction can move.
   { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: READ },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },

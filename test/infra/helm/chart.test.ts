@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 
 /** What Helm has no value for. */
-const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false, policies: [] };
+const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false, policies: [], k3os: {} };
 
 function helm(...args: readonly string[]): {
   readonly stdout: string;
