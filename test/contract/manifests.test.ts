@@ -55,7 +55,8 @@ when(noKubectl ? 'an API server (skipped: no kubectl on the PATH)' : 'an API ser
 
   /** What the API server has to say against the manifests of these props, warnings included. */
   async function complaints(props: BrupopProps): Promise<string[]> {
-    const chart = chartOf({ ...props, namespace: NAMESPACE });
+    // No manifest makes the namespace of channels: it has to be there.
+    const chart = chartOf({ ...props, namespace: NAMESPACE, k3os: { ...props.k3os, namespace: NAMESPACE } });
     const { brupop } = chart;
     const monitoring = [
       new PrometheusSample(chart, 'Prometheus', { brupop }),
