@@ -8,7 +8,7 @@ export interface Channel {
   readonly title: string;
   /** Nodes that may be updating at once; 0 = none starts. */
   readonly concurrency: number;
-  /** As it was written: what asks for a release, and what installs it, go by the same URL. */
+  /** Without what somebody typed around it, which the host's tool would stumble over after the drain; empty where it names no repository. */
   readonly url: string;
   /** `owner/name` on GitHub; undefined where the URL names none. */
   readonly repository: string | undefined;
@@ -21,12 +21,12 @@ export interface Channel {
 /** What nodes are to run: the newest release, whichever that is, or this one. */
 export type Wish = { readonly kind: 'latest' } | Release;
 
-/** Null is absence. */
+/** Null is absence. Definitions of older clusters let values of other types through. */
 export function readChannel(object: ChannelObject): Channel {
   const { concurrency, url, version } = object.spec ?? {};
-  const repository = repositoryOf(url ?? '');
-  const wish = wishOf(version ?? '');
-  const isCount = typeof concurrency === 'number' && concurrency >= 0;
+  const repository = typeof url === 'string' ? repositoryOf(url) : undefined;
+  const wish = version == null ? LATEST : typeof version === 'string' ? wishOf(version) : undefined;
+  const isCount = typeof concurrency === 'number' && Number.isInteger(concurrency) && concurrency >= 0;
   const expectations: readonly (readonly [isMet: boolean, path: string, expected: string, got: unknown])[] = [
     [isCount, 'spec.concurrency', 'a whole number, 0 or more', concurrency],
     [repository !== undefined, 'spec.url', 'github-releases://OWNER/REPOSITORY', url],
@@ -36,7 +36,7 @@ export function readChannel(object: ChannelObject): Channel {
     object,
     title: `${object.metadata.namespace ?? ''}/${object.metadata.name}`,
     concurrency: isCount ? concurrency : 0,
-    url: url ?? '',
+    url: repository === undefined ? '' : `${SCHEME}${repository}`,
     repository,
     wish,
     faults: expectations.flatMap(([isMet, path, expected, got]) =>
@@ -45,17 +45,21 @@ export function readChannel(object: ChannelObject): Channel {
   };
 }
 
+const SCHEME = 'github-releases://';
 /** GitHub allows no more in either name. */
-const SOURCE = /^github-releases:\/\/([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100})\/?$/;
+const REPOSITORY = /^([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100})\/?$/;
 
-function repositoryOf(url: string): string | undefined {
-  const repository = SOURCE.exec(url.trim())?.[1];
+function repositoryOf(text: string): string | undefined {
+  const url = text.trim();
+  const repository = url.startsWith(SCHEME) ? REPOSITORY.exec(url.slice(SCHEME.length))?.[1] : undefined;
   return repository === undefined || /\/\.{1,2}$/.test(repository) ? undefined : repository;
 }
 
+const LATEST: Wish = { kind: 'latest' };
+
 function wishOf(text: string): Wish | undefined {
   const version = text.trim();
-  return version === '' || version.toLowerCase() === 'latest' ? { kind: 'latest' } : releaseOf(version);
+  return version === '' || version.toLowerCase() === 'latest' ? LATEST : releaseOf(version);
 }
 
 /** What came, in at most one short line. */

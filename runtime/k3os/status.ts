@@ -127,15 +127,19 @@ function messageOf({ repository = '' }: Channel, answer: Answer): string {
   return answer.kind === 'found' ? foundMessage(repository, answer.tag) : answer.message;
 }
 
-/** The channel to make where there is none; undefined where no node says what it runs. Of several versions the newest is taken: none goes back. */
+/**
+ * The channel to make where there is none; undefined where no node says what it runs, and while one is being updated: whoever deletes a channel
+ * in the middle of a rollout wants it to stop. Of several versions the newest is taken, and nothing starts before somebody has said so.
+ */
 export function defaultChannel(nodes: readonly ChannelNode[], namespace: string): object | undefined {
   const running = nodes.flatMap(({ name, version }) => (version === undefined ? [] : [{ name, version }]));
   const [newest] = running.toSorted((a, b) => compareSemver(b.version, a.version));
-  if (!newest) return undefined;
+  if (!newest || nodes.some(({ updating }) => updating)) return undefined;
+  const concurrency = nodes.every(({ version }) => version === newest.version) ? 1 : 0;
   return {
     apiVersion: CHANNEL_API_VERSION,
     kind: CHANNEL_KIND,
     metadata: { name: DEFAULT_CHANNEL, namespace, annotations: { [NODE_ANNOTATION]: newest.name } },
-    spec: { concurrency: 1, url: DEFAULT_CHANNEL_URL, version: `v${newest.version}` },
+    spec: { concurrency, url: DEFAULT_CHANNEL_URL, version: `v${newest.version}` },
   };
 }

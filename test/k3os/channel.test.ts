@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ChannelObject } from '../../runtime/k3os/model.ts';
 import { channel } from './channels.ts';
 
 describe('a channel is read as its users mean it', () => {
@@ -17,8 +18,10 @@ describe('a channel is read as its users mean it', () => {
   test.each([
     ['github-releases://rancher/k3os', 'rancher/k3os'],
     ['github-releases://dweomer/k3os/', 'dweomer/k3os'],
-  ])('url %s', (url, repository) => {
-    expect(channel({ url })).toMatchObject({ repository, url, faults: [] });
+    // The host's tool takes it for no URL, after the drain.
+    [' github-releases://rancher/k3os\n', 'rancher/k3os'],
+  ])('url %j', (url, repository) => {
+    expect(channel({ url })).toMatchObject({ repository, url: `github-releases://${repository}`, faults: [] });
   });
 });
 
@@ -34,9 +37,16 @@ describe('what cannot be obeyed is named with its field', () => {
     [{ version: 'v0.11' }, 'spec.version'],
     [{ version: `v1.0.0-${'a'.repeat(200)}` }, 'spec.version'],
     [{ concurrency: -1 }, 'spec.concurrency'],
+    // What follows gets past a definition without types, as older clusters have it.
+    [{ concurrency: 1.5 }, 'spec.concurrency'],
+    [{ concurrency: '1' }, 'spec.concurrency'],
+    [{ version: 1 }, 'spec.version'],
+    [{ url: ['github-releases://rancher/k3os'] }, 'spec.url'],
     [{ concurrency: null }, 'spec.concurrency'],
   ])('%j', (spec, path) => {
-    expect(channel(spec).faults).toEqual([expect.stringMatching(`^${path}: expected .*, got `)]);
+    expect(channel(spec as ChannelObject['spec']).faults).toEqual([
+      expect.stringMatching(`^${path}: expected .*, got `),
+    ]);
   });
 
   test('all of a spec that is not there', () => {

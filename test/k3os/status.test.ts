@@ -98,18 +98,29 @@ test('a condition keeps its time for as long as its status', () => {
 });
 
 describe('where there is no channel', () => {
-  test('one is made that changes nothing on the newest node, and brings no other back to an older version', () => {
-    const nodes = [
-      node('node-1'),
-      node('node-2', { version: '0.20.4-k3s1r0' }),
-      node('node-3', { version: undefined }),
-    ];
+  test('one is made that changes nothing', () => {
+    const nodes = [node('node-1', { version: '0.20.4-k3s1r0' }), node('node-2', { version: '0.20.4-k3s1r0' })];
     expect(defaultChannel(nodes, 'k3os-system')).toEqual({
       apiVersion: 'k3os.io/v1',
       kind: 'UpdateChannel',
-      metadata: { name: 'github-releases', namespace: 'k3os-system', annotations: { 'k3os.io/node': 'node-2' } },
+      metadata: { name: 'github-releases', namespace: 'k3os-system', annotations: { 'k3os.io/node': 'node-1' } },
       spec: { concurrency: 1, url: 'github-releases://rancher/k3os', version: 'v0.20.4-k3s1r0' },
     });
+  });
+
+  test.each(['0.20.4-k3s1r0', undefined])(
+    'one is made that starts nothing where not all nodes run the newest version: beside it %s',
+    (version) => {
+      const nodes = [node('node-1', { version }), node('node-2', { version: '0.21.0' })];
+      expect(defaultChannel(nodes, 'k3os-system')).toMatchObject({
+        metadata: { annotations: { 'k3os.io/node': 'node-2' } },
+        spec: { concurrency: 0, version: 'v0.21.0' },
+      });
+    },
+  );
+
+  test('none is made in the middle of an update: its node would be brought back', () => {
+    expect(defaultChannel([node('node-1'), node('node-2', { updating: true })], 'k3os-system')).toBeUndefined();
   });
 
   test('none is made before a node says what it runs', () => {

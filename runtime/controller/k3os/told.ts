@@ -24,7 +24,7 @@ export function toldBy(offer: Offer | undefined, unread: string | undefined): To
   if (offer?.kind === 'offered' && !stop)
     return { version: offer.release.version, stop, annotations: annotationsOf(offer) };
   if (release && stop) return { version: release.version, stop, annotations: {} };
-  return { version: undefined, stop: stop ?? call('wait', NO_CHANNEL), annotations: undefined };
+  return { version: undefined, stop: stop ?? call('call-off', NO_CHANNEL), annotations: undefined };
 }
 
 function stopOf(offer: Offer | undefined, unread: string | undefined): Stop | undefined {
