@@ -97,3 +97,27 @@ test('an agent that comes after an upgrade knows what runs by what booted, and n
   await world.until(() => reports(world).length > 0);
   expect(world.operator.status).toMatchObject({ current_version: '1.38.0', last_failure: { reason: 'RebootFailed' } });
 });
+
+test('what was half done when its agent was killed is undone by the next, whose mount cannot be written yet', async () => {
+  start();
+  world.operator.before = (ask) => {
+    if (ask !== 'cordonAndDrain') return;
+    world.operator.before = () => undefined;
+    world.host.inject('dispatcher-killed');
+  };
+  await world.until(() => links()[0] === undefined);
+  world.restart();
+  world.host.inject('repository-gone', { forMs: 3_600_000 });
+  await world.until(() => world.updated || world.restored);
+  expect([links(), world.undrainedReboots]).toEqual([WHOLE.old, []]);
+});
+
+test.each(['null\n', '{"booted":null}\n', '{"booted":"v1.38.0"}\n', '{'])(
+  'a record of the boot that says %j is none',
+  async (text) => {
+    start();
+    world.disk.write('/run/k3os/brupop.json', text);
+    await world.until(() => world.updated);
+    expect(links()).toEqual(WHOLE.new);
+  },
+);

@@ -123,6 +123,7 @@ export class World {
     const { operator } = this;
     const life: Life = { run: new AbortController(), killed: false };
     this.#agent = life;
+    this.disk.isReadOnly = true;
     const clock = this.#clock(life);
     const random = this.#random;
     const logger = createLogger(this.#log());

@@ -29,6 +29,9 @@ export function chrootInto(root: string, arch: NodeJS.Architecture = process.arc
   return [`${libraries}/${LOADERS[arch] ?? ''}`, '--library-path', libraries, `${root}/bin/chroot`, root];
 }
 
+/** Without its pipes where the system has no room for them: its error comes by an event. */
+type Child = ChildProcess & Partial<Record<'stdout' | 'stderr', Readable>>;
+
 interface ChildProcessesOptions {
   /** @see chrootInto @default the program is run where it is */
   readonly prefix?: readonly string[];
@@ -48,49 +51,72 @@ export class ChildProcesses implements HostPrograms {
     const { prefix = [], root = '/', clock } = this.#options;
     const [program, ...rest] = command;
     const [file = '', ...args] = prefix.length > 0 ? [...prefix, ...command] : [join(root, program), ...rest];
-    const child = spawn(file, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = started(program, file, args);
     const [stdout, stderr] = [new Beginning(child.stdout), new Beginning(child.stderr)];
     const closed = new Promise((resolve) => child.on('close', resolve));
     let overdue = false;
     const exit = await withDeadline({ clock, ms: timeoutMs }, (limited) => {
       limited.addEventListener('abort', () => {
         overdue = true;
-        child.kill('SIGKILL');
+        killAll(child);
       });
       return exitOf(child, command);
     });
-    // What the program has started may keep its pipes open for ever.
+    // What has left its group may keep its pipes open for ever.
     await withDeadline({ clock, ms: CLOSING_MS }, (limited) => unlessAborted(closed, limited)).catch(() => undefined);
     return { exit, overdue, stdout: stdout.end(), stderr: stderr.end() };
+  }
+}
+
+/**
+ * In a group of its own, so that what it starts ends with it.
+ * @throws HostUnreachableError where the system refuses at once: most of its errors come later, by an event
+ */
+function started(program: string, file: string, args: readonly string[]): Child {
+  try {
+    return spawn(file, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  } catch (cause) {
+    throw unreachable(program, cause);
+  }
+}
+
+function unreachable(program: string, cause: unknown): HostUnreachableError {
+  return new HostUnreachableError(program, (cause as NodeJS.ErrnoException).code ?? 'EPROTO', { cause });
+}
+
+/** What it has started would go on with the same disk. */
+function killAll({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended meanwhile.
   }
 }
 
 /** Undefined where a signal has killed it. */
 function exitOf(child: ChildProcess, [program]: Command): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    child.on('error', (cause: NodeJS.ErrnoException) =>
-      reject(new HostUnreachableError(program, cause.code ?? 'EPROTO', { cause })),
-    );
+    child.on('error', (cause) => reject(unreachable(program, cause)));
     child.on('exit', (code) => resolve(code ?? undefined));
   });
 }
 
 /** What a stream begins with. The rest is read as well and dropped: a program that cannot write stops. */
 class Beginning {
-  readonly #stream: Readable;
+  readonly #stream: Readable | undefined;
   readonly #read: Buffer[] = [];
   #bytes = 0;
 
-  constructor(stream: Readable) {
+  constructor(stream: Readable | undefined) {
     this.#stream = stream;
-    stream.on('data', (chunk: Buffer) => {
+    stream?.on('data', (chunk: Buffer) => {
       if (this.#bytes < MAX_OUTPUT_BYTES) this.#read.push(chunk);
       this.#bytes += chunk.length;
     });
   }
 
   end(): string {
-    this.#stream.destroy();
+    this.#stream?.destroy();
     return Buffer.concat(this.#read).subarray(0, MAX_OUTPUT_BYTES).toString('utf8');
   }
 }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { HostUnreachableError } from '../../../runtime/agent/host/errors.ts';
 import type { HostFiles } from '../../../runtime/agent/host/k3os/files.ts';
 
 /** The files of a k3OS host, by their paths there. */
@@ -20,12 +21,16 @@ export interface K3osDisk {
   /** Removes what was there. */
   link(path: string, target: string): void;
   remove(path: string): void;
+  /** Lets whoever has mounted it write its system, where that was not so. */
+  remount?(): void;
 }
 
 /** Without files of this machine, for any clock. */
 export class MemoryDisk implements K3osDisk {
   readonly #files = new Map<string, string>();
   readonly #links = new Map<string, string>();
+  /** For whoever reaches it by `files`, as the system of a host is for each new container. */
+  isReadOnly = false;
 
   read(path: string): string | undefined {
     return this.#files.get(path);
@@ -48,13 +53,20 @@ export class MemoryDisk implements K3osDisk {
     this.#links.delete(path);
   }
 
+  remount(): void {
+    this.isReadOnly = false;
+  }
+
   /** As the driver reaches it. */
   get files(): HostFiles {
     return {
       read: async (path) => this.read(path),
       write: async (path, text) => this.write(path, text),
       linkAt: async (path) => this.linkAt(path),
-      link: async (path, target) => this.link(path, target),
+      link: async (path, target) => {
+        if (this.isReadOnly) throw new HostUnreachableError(path, 'EROFS');
+        this.link(path, target);
+      },
       isDirectory: async (path) => [...this.#links.keys()].some((link) => link.startsWith(`${path}/`)),
     };
   }

@@ -60,13 +60,15 @@ export class K3osInstallation {
 
   /** Runs `k3os`. Resolves when it has ended or was killed. */
   async run(args: readonly string[], killed: AbortSignal): Promise<ToolEnd> {
-    const { clock, faults, times, random, intervals } = this.#parts;
+    const { clock, disk, faults, times, random, intervals } = this.#parts;
     if (args[0] !== 'ops' || args[1] !== 'upgrade') return ended(3, 'No help topic for it\n');
     if (this.#isLocked || faults.leftMs('busy') > 0) return fatal('resource temporarily unavailable');
     this.#isLocked = true;
     const startMs = clock.now();
     try {
       await clock.sleep(faults.leftMs('silent'), killed);
+      if (args.includes('--remount')) disk.remount?.();
+      if (optionOf(args, 'rootfs') === 'false') return ended(0);
       return await this.#upgrade(args, jitter(times.prepareMs, times.spread, random) / 3, killed);
     } catch (error) {
       if (!killed.aborted) throw error;

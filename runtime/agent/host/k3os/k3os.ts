@@ -1,5 +1,5 @@
 import { releaseOf } from '../../../k3os/release.ts';
-import { CHANNEL_ANNOTATION, LIVE_MODE, VERSION_ANNOTATION } from '../../../k3os/names.ts';
+import { CHANNEL_ANNOTATION, DEFAULT_CHANNEL_URL, LIVE_MODE, VERSION_ANNOTATION } from '../../../k3os/names.ts';
 import { DeadlineError, unlessAborted, withDeadline } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Random } from '../../../lib/random.ts';
@@ -31,6 +31,9 @@ export interface K3osOptions {
 
 /** For how long one upgrade may run, and be tried again. It is that of the Job of the operator's preview. */
 const UPGRADE_MS = 180_000;
+
+/** The tool may be asking for a release by then, which is of no interest. */
+const REMOUNT_MS = 20_000;
 
 const TRAITS: HostTraits = {
   versions: 'told',
@@ -114,7 +117,7 @@ export class K3os implements HostUpdater {
     const { record } = before;
     if (!record) throw new HostActionFailedError('deactivate', 'nobody has seen what it booted');
     return this.#reach(async () => {
-      await this.#system.restore(record.booted);
+      await this.#restore(record.booted, before.running, signal);
       await this.#system.remember({ booted: record.booted });
       return statusOf(await this.#look(), this.#prepared);
     }, signal);
@@ -172,6 +175,23 @@ export class K3os implements HostUpdater {
       isTransient: (error) => error instanceof HostBusyError,
       deadline,
     });
+  }
+
+  /**
+   * Each container mounts the host's system anew, which cannot be written. The host's tool changes that, before it asks for a release: how it ends
+   * says nothing.
+   */
+  async #restore(booted: Links, running: string, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      return await this.#system.restore(booted);
+    } catch (error) {
+      if (!(error instanceof HostUnreachableError) || error.code !== 'EROFS') throw error;
+    }
+    const nothing = ['--remount', '--kernel=false', '--rootfs=false'];
+    const source = [`--channel=${DEFAULT_CHANNEL_URL}`, `--version=${running}`];
+    const deadline = this.#options.clock.monotonic() + REMOUNT_MS;
+    await this.#run([K3OS, 'ops', 'upgrade', ...source, ...nothing], deadline, signal);
+    await this.#system.restore(booted);
   }
 
   async #run(command: Command, deadline: number, signal: AbortSignal | undefined): Promise<Ended> {

@@ -70,8 +70,10 @@ export class K3osSystem {
   /** Undefined where nothing is remembered, or nothing that can be read. */
   async record(): Promise<BootRecord | undefined> {
     try {
-      const { booted, done } = JSON.parse((await this.#files.read(RECORD)) ?? '') as Partial<BootRecord>;
-      return typeof booted === 'object' ? { booted, done } : undefined;
+      const record = JSON.parse((await this.#files.read(RECORD)) ?? '') as Partial<BootRecord> | null;
+      return record?.booted && typeof record.booted === 'object'
+        ? { booted: record.booted, done: record.done }
+        : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;

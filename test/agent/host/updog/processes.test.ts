@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChildProcesses, chrootInto } from '../../../../runtime/agent/host/child-processes.ts';
 import { Updog } from '../../../../runtime/agent/host/updog/updog.ts';
@@ -90,12 +90,17 @@ describe('a program', () => {
     expect({ exit, stdout, stderr }).toEqual({ exit: 3, stdout: 'x y\n', stderr: 'xterm \n' });
   });
 
-  test('that hangs is killed, and what it said is kept, though what it has started goes on', async () => {
-    expect(await run('echo begun; sleep 3', 100)).toMatchObject({
-      exit: undefined,
-      overdue: true,
-      stdout: 'begun\n',
-    });
+  test('that hangs is killed with all that it has started, and what it said is kept', async () => {
+    const { stdout, ...ended } = await run('sleep 60 & echo "begun $!"; wait', 100);
+    expect(ended).toMatchObject({ exit: undefined, overdue: true });
+    const [, pid] = /^begun (\d+)$/m.exec(stdout) ?? [];
+    // Killed: gone, or not yet looked after by its new parent.
+    const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ' Z ');
+    expect(state).toContain(' Z ');
+  });
+
+  test('that has left its group may go on, and is not waited for', async () => {
+    expect(await run('setsid sleep 3 & echo begun; wait', 100)).toMatchObject({ overdue: true, stdout: 'begun\n' });
   });
 
   test('that was killed by somebody else is no success', async () => {
@@ -110,5 +115,14 @@ describe('a program', () => {
   test('that cannot be started says so', async () => {
     const started = new ChildProcesses({ prefix: [], clock: systemClock }).run([join(folder, 'none')], 1000);
     await expect(started).rejects.toMatchObject({ name: 'HostUnreachableError', code: 'ENOENT' });
+  });
+
+  test('that the system refuses at once, because somebody is writing it, says so as well', async () => {
+    const file = join(folder, 'program');
+    await writeFile(file, '#!/bin/sh\n', { mode: 0o755 });
+    await using writer = await open(file, 'r+');
+    expect(writer.fd).toBeGreaterThan(0);
+    const refused = new ChildProcesses({ prefix: [], clock: systemClock }).run([file], 1000);
+    await expect(refused).rejects.toMatchObject({ name: 'HostUnreachableError', code: 'ETXTBSY' });
   });
 });
