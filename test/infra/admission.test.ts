@@ -67,15 +67,18 @@ test('a cluster refuses a manifest with a field that its definition does not kno
   await expect(applyAll(transport, objects)).rejects.toThrow('unknown field "spec.dnsName"');
 });
 
+const namespaceOf = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
 test('a cluster takes whatever valid props lead to', async () => {
   await fc.assert(
     fc.asyncProperty(anyProps, async (props) => {
       const { transport, refusals } = newCluster();
       const chart = chartOf(props);
-      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: chart.brupop.settings.namespace } };
+      const { namespace, k3os } = chart.brupop.settings;
       const definition = find(manifests(), 'CustomResourceDefinition', POLICY_CRD_NAME);
       const existing = [
-        ...(chart.brupop.namespace ? [] : [namespace]),
+        ...(chart.brupop.namespace ? [] : [namespaceOf(namespace)]),
+        ...(k3os.namespace === namespace ? [] : [namespaceOf(k3os.namespace)]),
         ...(chart.brupop.policyCrd ? [] : [definition]),
       ];
       await applyAll(transport, [...existing, ...FOREIGN_CRDS, ...(chart.toJson() as Manifest[])]);
