@@ -40,6 +40,8 @@ export interface HostObserver {
   onUp?(boot: Boot): void;
   /** A call has come. */
   onCall?(call: HostCall): void;
+  /** One of its own programs is run, by its path and arguments. */
+  onRun?(command: readonly string[]): void;
   /** A call has been answered. */
   onAnswer?(call: HostCall, answer: HostAnswer): void;
   /** The API's socket appeared or vanished. */
@@ -205,6 +207,7 @@ export class SimulatedHost {
     if (!boot) return { exit: undefined, stdout: '', stderr: '' };
     const name = `${command[0]?.split('/').at(-1)} ${command[1]}`;
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
+    for (const observer of this.#observers) observer.onRun?.(command);
     const over = AbortSignal.any([killed, boot.signal]);
     if (!this.#k3os) return this.#tools.run(command, over);
     if (command[0] === '/sbin/init') this.reboot();

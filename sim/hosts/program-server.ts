@@ -20,6 +20,11 @@ socket.on('end', () => {
 socket.write(JSON.stringify(${command}) + '\\n');
 `;
 
+/** Where its programs ask the host. @param dir the host's root */
+export function hostSocket(dir: string): string {
+  return join(dir, 'host.sock');
+}
+
 /** Programs of a simulated host as files of this machine that can be executed. */
 export class ProgramServer {
   readonly #host: SimulatedHost;
@@ -62,7 +67,7 @@ export class ProgramServer {
   }
 
   get #socket(): string {
-    return join(this.#dir, 'host.sock');
+    return hostSocket(this.#dir);
   }
 
   #serve(connection: Socket): void {

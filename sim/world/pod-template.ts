@@ -5,6 +5,7 @@ export interface PodTemplate {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly nodeName?: string;
+  readonly hostPID?: boolean;
   readonly securityContext?: { readonly fsGroup?: number };
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
@@ -20,7 +21,7 @@ export interface Container {
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly terminationMessagePath?: string;
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
 }
 
 interface EnvEntry {

@@ -25,16 +25,25 @@ export function pathVariables(
   nowhere: string,
 ): Record<string, string> {
   const paths = Object.entries(PATHS).map(([name, usual]) => [name, onMachine(stated[name] ?? usual, mounts, nowhere)]);
-  return { ...(Object.fromEntries(paths) as Record<string, string>), ...k3osVariables(mounts) };
+  return { ...(Object.fromEntries(paths) as Record<string, string>), ...rootVariable(mounts), ...initVariable(mounts) };
 }
 
 const SYSTEM = '/k3os/system';
 
-/** An agent of a k3OS host has several paths of it, below one root here, and a process that is its init. */
-function k3osVariables(mounts: Mounts): Record<string, string> {
-  const root = mounts[SYSTEM]?.slice(0, -SYSTEM.length);
-  if (root === undefined) return {};
-  return { HOST_ROOT: root, HOST_INIT_PID: readFileSync(join(root, INIT_PID), 'utf8') };
+/** An agent of a k3OS host has several paths of it, below one root here. */
+function rootVariable(mounts: Mounts): Record<string, string> {
+  const root = k3osRoot(mounts);
+  return root === undefined ? {} : { HOST_ROOT: root };
+}
+
+/** Brings an agent of a k3OS host to its init: all hosts share one process namespace, so none of them has the process 1 that it should be. */
+export function initVariable(mounts: Mounts): Record<string, string> {
+  const root = k3osRoot(mounts);
+  return root === undefined ? {} : { HOST_INIT_PID: readFileSync(join(root, INIT_PID), 'utf8') };
+}
+
+function k3osRoot(mounts: Mounts): string | undefined {
+  return mounts[SYSTEM]?.slice(0, -SYSTEM.length);
 }
 
 function onMachine(path: string, mounts: Mounts, nowhere: string): string {

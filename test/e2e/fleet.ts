@@ -8,7 +8,9 @@ import type { SimOptions } from '../../sim/options.ts';
 import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods, type OperatorPodsOptions } from '../../sim/world/operator-pods.ts';
+import type { Mounts } from '../../sim/world/pod-files.ts';
 import { imageCommand } from '../../sim/world/programs.ts';
+import { initVariable } from '../../sim/world/variables.ts';
 import type { RealCluster } from './cluster.ts';
 import { containerProgram } from './container.ts';
 import { Machine } from './machine.ts';
@@ -45,7 +47,8 @@ export interface Fleet {
 /**
  * Boots the hosts. kwok is the kubelet of their nodes, but for the operator's pods: these run as processes in containers with the
  * command, files, tokens and environment of the pods that the real controllers made and the real scheduler placed, had and told of under
- * the identity of their node. All pods share one network, so that ports on which they listen are others than they state.
+ * the identity of their node. All pods share one network, so that ports on which they listen are others than they state, and all hosts one
+ * process namespace, so that the init of a k3OS host is another process than its agent expects.
  */
 export async function startFleet(cluster: RealCluster, options: FleetOptions): Promise<Fleet> {
   const dir = await mkdtemp(join(cluster.dir, 'fleet-'));
@@ -112,14 +115,15 @@ interface PodParts extends Pick<OperatorPodsOptions, 'dir' | 'renewal' | 'livene
 }
 
 function operatorPods({ network, nodes, transports, ...parts }: PodParts): OperatorPods {
+  const hostFiles = (name = ''): Mounts => nodes.get(name)?.files ?? {};
   return new OperatorPods({
     ...parts,
     clock: systemClock,
     endpoints: network.endpoints,
-    environment: () => network.environment,
+    environment: ({ mounts }) => ({ ...network.environment, ...initVariable(mounts) }),
     transport: ({ spec }) => transportOf(transports, spec?.nodeName),
-    program: (pod) => containerProgram(pod, network.container),
-    hostFiles: (name) => nodes.get(name)?.files ?? {},
+    program: (pod) => containerProgram(pod, { ...network.container, hostRoot: hostFiles(pod.spec?.nodeName)['/'] }),
+    hostFiles,
   });
 }
 
@@ -127,12 +131,18 @@ function hasProgram(pod: Pod): boolean {
   return imageCommand(pod) !== undefined;
 }
 
+/** By interface 1.0.0, and on k3OS. */
+const REBOOTS: ReadonlySet<string> = new Set(['/usr/sbin/shutdown', '/sbin/init']);
+
 /** A host that goes down by itself was not asked to, and notes nothing. */
 export function noteReboots(name: string, { host }: SimulatedNode, reboots: Reboot[]): void {
   let asked = false;
   host.observe({
     onCall: ({ method, path }) => {
       asked ||= method === 'POST' && path === '/actions/reboot';
+    },
+    onRun: ([program = '']) => {
+      asked ||= REBOOTS.has(program);
     },
     onDown: () => {
       if (asked) reboots.push({ node: name, atMs: systemClock.now() });

@@ -21,7 +21,8 @@ export class K3osRoot {
   }
 
   async start(): Promise<void> {
-    await mkdir(this.#dir, { recursive: true });
+    // Each host has it; nothing here needs what would be in it.
+    await mkdir(join(this.#dir, 'etc', 'ssl'), { recursive: true });
     await this.#programs.start(['sbin/k3os']);
     // It outlives the boots of its host, and whoever is told to end by it.
     const text = `
