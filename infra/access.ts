@@ -5,7 +5,7 @@ import type { Component } from './labels.ts';
 import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { CHANNEL_RULES, rules } from './rules.ts';
+import { CHANNEL_RULES, LIFECYCLE_RULE, rules, writesLifecycle } from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
 /** @internal */
@@ -53,7 +53,10 @@ export class Access extends Construct {
       'ClusterRole',
       k8s.KubeClusterRole.manifest({
         metadata: globalMeta(settings, { name, component }),
-        rules: [...granted.cluster],
+        rules:
+          component === 'controller' && writesLifecycle(settings)
+            ? [...granted.cluster, LIFECYCLE_RULE]
+            : [...granted.cluster],
       }),
     );
     this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });

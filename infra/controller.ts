@@ -10,6 +10,7 @@ import { addObject, namespacedMeta } from './objects.ts';
 import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduleEnv } from './props/schedule.ts';
+import { writesLifecycle } from './rules.ts';
 import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
 import { addService } from './service.ts';
 
@@ -81,6 +82,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
     LABEL_NODES: controller.labelNodes,
     NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
+    NODE_LIFECYCLE_CONDITIONS: writesLifecycle(settings) ? controller.nodeLifecycleConditions : undefined,
     INTERFACE_V1: settings.agent.interfaceV1 || undefined,
     DRAIN_TIMEOUT_IN_SEC: settings.apiserver.drainTimeoutInSec,
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,

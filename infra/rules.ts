@@ -3,6 +3,7 @@ import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
+import type { Settings } from './props/brupop.ts';
 
 export interface Rules {
   /** Granted for the whole cluster. */
@@ -22,6 +23,13 @@ const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
 export const CHANNEL_RULES: readonly k8s.PolicyRule[] = [
   { apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: ['list', 'watch', 'create', 'patch'] },
 ];
+
+/** For lifecycle conditions. The controller takes its own away under the same right. */
+export const LIFECYCLE_RULE: k8s.PolicyRule = { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] };
+
+export function writesLifecycle({ controller }: Pick<Settings, 'controller'>): boolean {
+  return controller.nodeLifecycleConditions !== 'none';
+}
 
 /** What each process may do, and nothing that it does not do. */
 export function rules(component: Component, namespace: string): Rules {

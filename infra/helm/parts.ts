@@ -42,6 +42,7 @@ const {
   digest,
   interfaceV1,
   nodeAnnotations,
+  nodeLifecycleConditions,
   scrapePods,
   knownCallers,
   knownReaders,
@@ -119,7 +120,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, nodeAnnotations, interfaceV1, scrapePods],
+    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, scrapePods],
     changes: { Deployment: (object) => withWindow(pods('controller')(object)) },
   },
   {

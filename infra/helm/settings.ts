@@ -121,6 +121,11 @@ export const DECISIONS = {
     yes: (settings) => ({ ...settings, controller: { ...settings.controller, nodeAnnotations: true } }),
     no: (settings) => ({ ...settings, controller: { ...settings.controller, nodeAnnotations: false } }),
   },
+  nodeLifecycleConditions: {
+    condition: call('ne', value('controller.nodeLifecycleConditions'), 'none'),
+    yes: same,
+    no: (settings) => ({ ...settings, controller: { ...settings.controller, nodeLifecycleConditions: 'none' } }),
+  },
   interfaceV1: {
     condition: value('agent.interfaceV1'),
     yes: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: true } }),

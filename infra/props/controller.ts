@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
+import { choiceOf, count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
@@ -38,6 +38,12 @@ export interface ControllerProps extends WorkloadProps {
    * `update-available` (which is a label as well) and `operator-version`. Nothing reads them back. @default false
    */
   readonly nodeAnnotations?: boolean;
+  /**
+   * Alpha. `written`: managed Nodes say where their updates are in Kubernetes' lifecycle conditions MaintenancePlanned, DrainInProgress,
+   * Drained and MaintenanceInProgress. `removed`: the controller takes its own away, for which it needs the same right. @default none
+   * @see https://kubernetes.io/docs/reference/node/node-lifecycle-conditions/
+   */
+  readonly nodeLifecycleConditions?: 'none' | 'written' | 'removed';
   /** Port of /metrics, /healthz, /readyz and /plan. @default 8080 */
   readonly httpPort?: number;
 }
@@ -60,5 +66,6 @@ export const controllerProps = z.strictObject({
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
   nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
+  nodeLifecycleConditions: choiceOf(controllerEnv.NODE_LIFECYCLE_CONDITIONS),
   httpPort: listenPort(controllerEnv.HTTP_PORT),
 } satisfies Record<keyof ControllerProps, z.ZodType>);

@@ -98,6 +98,10 @@ export const controllerEnv = {
     help: "whether Nodes say in the first operator's annotations where their updates are",
     default: 'false',
   }),
+  NODE_LIFECYCLE_CONDITIONS: oneOf(['none', 'written', 'removed'], {
+    help: "alpha: whether Nodes say in Kubernetes' lifecycle conditions where their updates are; removed = take ours away",
+    default: 'none',
+  }),
   INTERFACE_V1: bool({
     help: "whether nodes of the first operator's interface, labelled 1.0.0, are managed too",
     default: 'false',

@@ -8,7 +8,7 @@ import type { ConditionWriter } from './condition-writer.ts';
 import type { Executor } from './executor.ts';
 import type { Expectations } from './expectations.ts';
 import type { ControllerMetrics } from './metrics.ts';
-import type { NodeAnnotationWriter } from './node-annotation-writer.ts';
+import type { NodeWriter } from './node-writer.ts';
 import type { Orders } from './orders.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView, Snapshot } from './plan/snapshot.ts';
@@ -29,7 +29,7 @@ interface ControllerOptions {
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
-  readonly annotations: Pick<NodeAnnotationWriter, 'replace'>;
+  readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'retain'>;
   readonly reporter: Pick<Reporter, 'report'>;
@@ -84,14 +84,14 @@ export class Controller {
 
   /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
-    const { clock, ledger, executor, conditions, statuses, annotations, orders, expectations, reporter } =
+    const { clock, ledger, executor, conditions, statuses, nodeWriters, orders, expectations, reporter } =
       this.#options;
     const preview = this.#plan();
     const { commands, requeueAt = Infinity, snapshot } = preview;
     expectations.retain(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     statuses.replace(preview.policies, snapshot, clock.now());
-    annotations.replace(snapshot);
+    for (const writer of nodeWriters) writer.replace(snapshot);
     orders?.observe(preview);
     reporter.report({ plan: preview, snapshot, lease: ledger.reference });
     const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);

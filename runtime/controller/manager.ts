@@ -18,7 +18,8 @@ import { Controller } from './controller.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
-import { NodeAnnotationWriter } from './node-annotation-writer.ts';
+import { lifecycleConditionWriter } from './lifecycle-condition-writer.ts';
+import { nodeAnnotationWriter } from './node-annotation-writer.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
@@ -76,13 +77,13 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, orders, ledger, conditions, annotations, statuses } = base;
+  const { caches, policies, orders, ledger, conditions, nodeWriters, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    const writing = [conditions, statuses, annotations].map((writer) => writer.run(signal));
+    const writing = [conditions, statuses, ...nodeWriters].map((writer) => writer.run(signal));
     const writers = [...writing, migrateStorage(migration, signal)];
     await Promise.all([controller.run(signal), orders?.lead(signal), ...writers]);
   };
@@ -135,7 +136,10 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),
     conditions: new ConditionWriter(base),
-    annotations: new NodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
+    nodeWriters: [
+      nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
+      lifecycleConditionWriter({ ...base, mode: base.config.NODE_LIFECYCLE_CONDITIONS }),
+    ],
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };
 }

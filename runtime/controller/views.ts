@@ -18,6 +18,7 @@ import {
 } from '../shadow/names.ts';
 import { ownersOf } from '../shadow/owner.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
+import { isLifecycle } from './plan/lifecycle.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them. The caches drop everything else about them at once. */
@@ -86,6 +87,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     version: versionOfOsImage(node.status?.nodeInfo?.osImage),
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
+    lifecycle: lifecycleOn(node),
   };
 }
 
@@ -112,6 +114,18 @@ function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView
     return value === undefined ? [] : [[key, value] as const];
   });
   return said.length > 0 ? Object.fromEntries(said) : undefined;
+}
+
+function lifecycleOn({ status }: Node): NodeView['lifecycle'] {
+  const said = status?.conditions?.filter(isLifecycle) ?? [];
+  if (said.length === 0) return undefined;
+  return said.map(({ type, status: value, reason, message, lastTransitionTime }) => ({
+    type,
+    status: value,
+    reason,
+    message,
+    lastTransitionTime,
+  }));
 }
 
 /** Bytes of a name that goes into Events: anybody may write an annotation of any length. */

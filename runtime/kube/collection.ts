@@ -80,6 +80,16 @@ export class Collection<T extends KubeObject, P extends object = object> {
     return this.#patch(objectPath(this.#path, name, 'status'), patch, signal);
   }
 
+  /**
+   * Strategic merge patch of the status subresource, which built-in kinds alone have: conditions are merged by type, so those of others stay.
+   * @throws ConflictError, NotFoundError
+   */
+  mergeStatus(name: string, patch: P, signal?: AbortSignal): Promise<T> {
+    const path = objectPath(this.#path, name, 'status');
+    const contentType = 'application/strategic-merge-patch+json';
+    return this.#send({ method: 'PATCH', path, body: patch, contentType }, signal);
+  }
+
   /** Asks for deletion. An object that is gone already is no error. @throws ConflictError when a precondition does not hold */
   async delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
     try {

@@ -121,6 +121,29 @@ describe('a strategic merge patch', () => {
     expect(await types([{ $patch: 'replace' }, { type: 'C', status: 'True' }])).toEqual(['C']);
   });
 
+  test('of a node’s status leaves the conditions of others as they are', async () => {
+    const { metadata } = await cluster.admin.create('/api/v1/nodes', { metadata: { generateName: 'node-' } });
+    const path = `/api/v1/nodes/${metadata.name}`;
+    const set = async (...conditions: readonly object[]): Promise<unknown> => {
+      const { status } = await cluster.admin.patch(`${path}/status`, { status: { conditions } }, STRATEGIC);
+      const { conditions: stored } = status as { conditions: readonly { type: string; status: string }[] };
+      return Object.fromEntries(stored.map(({ type, status: value }) => [type, value]));
+    };
+    // A node that no kubelet has reported has no list yet.
+    expect(await set({ type: 'Drained', status: 'False' })).toEqual({ Drained: 'False' });
+    expect(await set({ type: 'Ready', status: 'True' })).toEqual({ Drained: 'False', Ready: 'True' });
+    expect(await set({ type: 'Drained', status: 'True' }, { type: 'DrainInProgress', status: 'False' })).toEqual({
+      Drained: 'True',
+      DrainInProgress: 'False',
+      Ready: 'True',
+    });
+    const gone = ['Drained', 'DrainInProgress'].map((type) => ({ $patch: 'delete', type }));
+    expect(await set(...gone)).toEqual({ Ready: 'True' });
+    const stale = { metadata: { resourceVersion: '1' }, status: { conditions: [{ type: 'Drained', status: 'True' }] } };
+    expect(await refusal(cluster.admin.patch(`${path}/status`, stale, STRATEGIC))).toMatchObject({ code: 409 });
+    await cluster.admin.delete(path);
+  });
+
   test('bearing a resourceVersion is a compare-and-swap', async () => {
     const path = await pod();
     const { metadata } = await cluster.admin.get(path);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { find, manifests, type Process, PROCESSES } from './manifests.ts';
+import { find, literalEnv, manifests, type Process, PROCESSES } from './manifests.ts';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -20,6 +20,16 @@ function granted(kind: 'ClusterRole' | 'Role', process: Process): string[] {
     })
     .toSorted();
 }
+
+test.each(['written', 'removed'] as const)('lifecycle conditions that are to be %s take one right more', (mode) => {
+  const asked = manifests({ controller: { nodeLifecycleConditions: mode } });
+  const rolesOf = (all: typeof objects) => all.filter(({ kind }) => kind.endsWith('Role'));
+  const more: Rule = { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] };
+  const own = find(objects, 'ClusterRole', 'brupop-controller-role');
+  const widened = { ...own, rules: [...(own['rules'] as readonly Rule[]), more] };
+  expect(rolesOf(asked)).toEqual(rolesOf(objects).map((one) => (one === own ? widened : one)));
+  expect(literalEnv(asked, 'controller')).toMatchObject({ NODE_LIFECYCLE_CONDITIONS: mode });
+});
 
 describe('each process may do what it does and no more', () => {
   test('agent', () => {

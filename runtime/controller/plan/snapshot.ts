@@ -3,6 +3,7 @@ import type { PolicyStatus } from '../../policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
+import type { LifecycleCondition } from './lifecycle.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -109,6 +110,8 @@ export interface NodeView {
   readonly marks: Marks | undefined;
   /** Annotations in the first operator's words, by key; undefined where there are none. Nothing is decided on them. */
   readonly firstOperator?: Readonly<Record<string, string>> | undefined;
+  /** Kubernetes' lifecycle conditions on it, whoever wrote them; undefined where there are none. Nothing is decided on them. */
+  readonly lifecycle?: readonly LifecycleCondition[] | undefined;
   /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
   readonly unreleased?: string | undefined;
 }

@@ -85,6 +85,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       notReadyHoldInSec: 304,
       labelNodes: true,
       nodeAnnotations: true,
+      nodeLifecycleConditions: 'written',
       httpPort: 9003,
     },
     certificates: {

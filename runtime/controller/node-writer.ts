@@ -1,0 +1,94 @@
+import type { Collection } from '../kube/collection.ts';
+import { ConflictError, NotFoundError } from '../kube/errors.ts';
+import type { Node } from '../kube/objects.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { backoff } from '../lib/retry.ts';
+import { WorkQueue } from '../lib/work-queue.ts';
+import type { Snapshot } from './plan/snapshot.ts';
+
+/** Writes that may be under way at once. */
+const AT_ONCE = 4;
+/** After a write that was refused or not answered, milliseconds. */
+const PAUSE = { firstMs: 1000, maxMs: 300_000 };
+
+/** What a node is to say, and does not yet. */
+export interface Due<T> {
+  readonly node: string;
+  readonly wanted: T;
+}
+
+/** What every writer is made with. */
+export interface NodeWriterPorts {
+  readonly nodes: Pick<Collection<Node>, 'get'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+interface NodeWriterOptions<T> extends NodeWriterPorts {
+  /** What is written, for the log. */
+  readonly what: string;
+  readonly dueIn: (snapshot: Snapshot) => readonly Due<T>[];
+  /** Writes what the Node, as it is now, does not say. */
+  readonly write: (node: Node, wanted: T, signal: AbortSignal) => Promise<void>;
+}
+
+interface Failure {
+  /** No other write before, monotonic. */
+  readonly restedAt: number;
+  /** In a row. */
+  readonly failures: number;
+}
+
+/** Says on Nodes where their updates are, in words of others, beside the plans. Nothing of ours reads it back. */
+export class NodeWriter<T> {
+  readonly #options: NodeWriterOptions<T>;
+  readonly #queue: WorkQueue<Due<T>>;
+  /** By node. */
+  readonly #failed = new Map<string, Failure>();
+
+  constructor(options: NodeWriterOptions<T>) {
+    this.#options = options;
+    this.#queue = new WorkQueue({
+      clock: options.clock,
+      keyOf: ({ node }) => node,
+      work: (due, signal) => this.#write(due, signal),
+      atOnce: AT_ONCE,
+      restMs: ({ node }) => Math.ceil((this.#failed.get(node)?.restedAt ?? -Infinity) - options.clock.monotonic()),
+    });
+  }
+
+  /** Each call replaces what is still to be written. */
+  replace(snapshot: Snapshot): void {
+    const due = this.#options.dueIn(snapshot);
+    const names = new Set(due.map(({ node }) => node));
+    for (const name of this.#failed.keys()) if (!names.has(name)) this.#failed.delete(name);
+    this.#queue.replace(due);
+  }
+
+  /** For one term as leader. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#queue.replace([]);
+    this.#failed.clear();
+    await this.#queue.run(signal);
+  }
+
+  async #write({ node: name, wanted }: Due<T>, signal: AbortSignal): Promise<void> {
+    const { nodes, clock, random, logger, what } = this.#options;
+    try {
+      const node = await nodes.get(name, signal);
+      if (node) await this.#options.write(node, wanted, signal);
+      this.#failed.delete(name);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failures = this.#failed.get(name)?.failures ?? 0;
+      const restedAt = clock.monotonic() + backoff(failures, { ...PAUSE, random });
+      this.#failed.set(name, { restedAt, failures: failures + 1 });
+      // Somebody else has written the Node, or deleted it: the next plan sees that.
+      if (error instanceof ConflictError || error instanceof NotFoundError) return;
+      logger.warn('node not written', { node: name, what, error });
+    }
+  }
+}
