@@ -1,6 +1,5 @@
 import { releaseOf } from '../../../k3os/release.ts';
 import { CHANNEL_ANNOTATION, DEFAULT_CHANNEL_URL, LIVE_MODE, VERSION_ANNOTATION } from '../../../k3os/names.ts';
-import { DeadlineError, unlessAborted, withDeadline } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Random } from '../../../lib/random.ts';
 import { retry } from '../../../lib/retry.ts';
@@ -14,6 +13,7 @@ import {
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import type { HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
+import { OneProgram } from '../one-program.ts';
 import type { Command, Ended, HostPrograms } from '../programs.ts';
 import type { HostFiles } from './files.ts';
 import { type BootRecord, K3osSystem, type Links, sameLinks } from './system.ts';
@@ -57,11 +57,11 @@ export class K3os implements HostUpdater {
   readonly #system: K3osSystem;
   #order: Readonly<Record<string, string>> = {};
   #prepared: string | undefined;
-  /** The upgrade that runs: the tool knows a lock, and what it does outlives the call that has started it. */
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #program: OneProgram;
 
   constructor(options: K3osOptions) {
     this.#options = options;
+    this.#program = new OneProgram(options);
     this.#system = new K3osSystem(options.files);
   }
 
@@ -111,7 +111,7 @@ export class K3os implements HostUpdater {
 
   async deactivate(signal?: AbortSignal): Promise<HostStatus> {
     // An upgrade that still runs would undo this.
-    await this.#idle(this.#options.clock.monotonic() + UPGRADE_MS, signal);
+    await this.#program.idle({ deadline: this.#options.clock.monotonic() + UPGRADE_MS, signal });
     const before = await this.#reach(() => this.#look(), signal);
     if (!isChanged(before)) return statusOf(before, this.#prepared);
     const { record } = before;
@@ -162,7 +162,7 @@ export class K3os implements HostUpdater {
     const options = ['--remount', `--kernel=${kernel}`, '--rootfs=true', '--sync'];
     const command: Command = [K3OS, 'ops', 'upgrade', `--channel=${url}`, `--version=${tag}`, ...options];
     const run = async (): Promise<Ended> => {
-      const ended = await this.#run(command, deadline, signal);
+      const ended = await this.#program.run(command, { deadline, signal });
       if (isLocked(ended)) throw new HostBusyError('somebody else upgrades the host');
       return ended;
     };
@@ -190,29 +190,8 @@ export class K3os implements HostUpdater {
     const nothing = ['--remount', '--kernel=false', '--rootfs=false'];
     const source = [`--channel=${DEFAULT_CHANNEL_URL}`, `--version=${running}`];
     const deadline = this.#options.clock.monotonic() + REMOUNT_MS;
-    await this.#run([K3OS, 'ops', 'upgrade', ...source, ...nothing], deadline, signal);
+    await this.#program.run([K3OS, 'ops', 'upgrade', ...source, ...nothing], { deadline, signal });
     await this.#system.restore(booted);
-  }
-
-  async #run(command: Command, deadline: number, signal: AbortSignal | undefined): Promise<Ended> {
-    const { programs, clock } = this.#options;
-    await this.#idle(deadline, signal);
-    const run = programs.run(command, Math.max(0, deadline - clock.monotonic()));
-    this.#running = run.catch(() => undefined);
-    return signal ? unlessAborted(run, signal) : run;
-  }
-
-  /** @throws HostBusyError where an upgrade that an earlier call has started does not end in time */
-  async #idle(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options;
-    try {
-      await withDeadline({ clock, ms: Math.max(0, deadline - clock.monotonic()), signal }, (limited) =>
-        unlessAborted(this.#running, limited),
-      );
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error;
-      throw new HostBusyError('an upgrade that was started earlier still runs');
-    }
   }
 
   #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,11 +1,9 @@
-import { DeadlineError, unlessAborted, withDeadline } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Random } from '../../../lib/random.ts';
 import { retry } from '../../../lib/retry.ts';
 import {
   HostActionFailedError,
   HostActionLostError,
-  HostBusyError,
   HostProtocolError,
   isTrouble,
   OfferChangedError,
@@ -14,6 +12,7 @@ import {
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
+import { OneProgram } from '../one-program.ts';
 import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from '../programs.ts';
 import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from './words.ts';
 
@@ -67,11 +66,11 @@ export class Updog implements HostUpdater {
   #offer: Image | undefined;
   /** What this process has seen written, without a failure since. */
   #written: Image | undefined;
-  /** The program that runs: two at once would write the same partition. It outlives the call that has started it. */
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #program: OneProgram;
 
   constructor(options: UpdogOptions) {
     this.#options = options;
+    this.#program = new OneProgram(options);
   }
 
   async os(signal?: AbortSignal): Promise<OsInfo> {
@@ -90,7 +89,7 @@ export class Updog implements HostUpdater {
     const limits = this.#limits('refresh', signal);
     this.#offer = undefined;
     this.#offer = await this.#reach(async () => {
-      const ended = await this.#run([UPDOG, 'check-update', '--json'], limits);
+      const ended = await this.#program.run([UPDOG, 'check-update', '--json'], limits);
       if (!isNothing(ended.stderr)) expectSuccess('refresh', ended);
       return offerIn(ended);
     }, signal);
@@ -132,7 +131,7 @@ export class Updog implements HostUpdater {
   async reboot(signal?: AbortSignal): Promise<void> {
     const limits = this.#limits('other', signal);
     await this.#reach(async () => {
-      const { exit, stderr } = await this.#run(['/usr/sbin/shutdown', '-r', 'now'], limits);
+      const { exit, stderr } = await this.#program.run(['/usr/sbin/shutdown', '-r', 'now'], limits);
       // A host that goes down may kill it before it ends. A second request does no harm.
       if (exit !== undefined && exit !== 0) throw new HostActionFailedError('reboot', stderr);
     }, signal);
@@ -149,7 +148,7 @@ export class Updog implements HostUpdater {
   async #status(signal: AbortSignal | undefined): Promise<HostStatus> {
     const limits = this.#limits('other', signal);
     const slot = await this.#reach(async () => {
-      const ended = await this.#run([SIGNPOST, 'status'], limits);
+      const ended = await this.#program.run([SIGNPOST, 'status'], limits);
       if (ended.exit !== 0) throw new HostProtocolError(`signpost status: failed: ${ended.stderr}`);
       return otherSlotIn(ended);
     }, signal);
@@ -164,32 +163,10 @@ export class Updog implements HostUpdater {
   #perform(action: HostAction, command: Command, signal: AbortSignal | undefined): Promise<Ended> {
     const limits = this.#limits(action, signal);
     return this.#reach(async () => {
-      const ended = await this.#run(command, limits);
+      const ended = await this.#program.run(command, limits);
       expectSuccess(action, ended);
       return ended;
     }, signal);
-  }
-
-  async #run(command: Command, limits: Limits): Promise<Ended> {
-    const { programs, clock } = this.#options;
-    await this.#idle(limits);
-    const run = programs.run(command, Math.max(0, limits.deadline - clock.monotonic()));
-    this.#running = run.catch(() => undefined);
-    return limits.signal ? unlessAborted(run, limits.signal) : run;
-  }
-
-  /** @throws HostBusyError where a program that an earlier call has started runs until the deadline, or cannot be killed */
-  async #idle({ deadline, signal }: Limits): Promise<void> {
-    const { clock } = this.#options;
-    signal?.throwIfAborted();
-    try {
-      await withDeadline({ clock, ms: Math.max(0, deadline - clock.monotonic()), signal }, (limited) =>
-        unlessAborted(this.#running, limited),
-      );
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error;
-      throw new HostBusyError('a program of the host that was started earlier still runs');
-    }
   }
 
   #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
