@@ -112,8 +112,20 @@ const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
   'restaged-by-hand': { ...always('updated anew'), reboot: 'updated', back: 'updated' },
 };
 
+/** Where updog drives it and its shadow is deleted: the image is written again, and meets what befalls the writing, from an activated host too. */
+const UPDOG_AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
+  prepare: { reboot: 'PrepareFailed' },
+  'repository-gone': { leave: 'at rest', drain: 'at rest' },
+  hang: { prepare: 'PrepareFailed', reboot: 'PrepareFailed' },
+  'half-open': { prepare: 'updated' },
+  released: { reboot: 'updated twice' },
+  reworded: { reboot: 'HostFailed' },
+  'restaged-by-hand': { reboot: 'updated anew' },
+};
+
 function expectedOf(driver: DriverName, fault: FaultName, isAfresh: boolean): Row {
-  return { ...MATRIX[fault], ...(isAfresh && AFRESH[fault]), ...(driver === 'updog' && UPDOG[fault]) };
+  const usual = { ...MATRIX[fault], ...(isAfresh && AFRESH[fault]) };
+  return driver === 'updog' ? { ...usual, ...UPDOG[fault], ...(isAfresh && UPDOG_AFRESH[fault]) } : usual;
 }
 
 type End = () => void;

@@ -9,8 +9,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F1',
     does: 'halts no release',
     file: GATES,
-    find: 'if (failuresLeft > 0 || failed.has(uid)) return undefined;',
-    replace: 'if (failuresLeft > 0 || failed.size >= 0 || uid) return undefined;',
+    find: '  if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));\n',
+    replace: '',
     tests: GATE_TESTS,
   },
   {

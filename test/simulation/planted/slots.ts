@@ -9,7 +9,7 @@ export const furtherSlots: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains what is staged though its release is halted by now',
     file: GATES,
-    find: '  if (halted) return callOff(halted);\n',
+    find: '  if (failuresLeft <= 0) return callOff(haltedOn(release));\n',
     replace: '',
     tests: GATE_TESTS,
   },
@@ -35,14 +35,6 @@ export const furtherSlots: readonly Mutant[] = [
     file: GATES,
     find: '  if (snapshot.paused) return PAUSED;\n',
     replace: '',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'Starts',
-    does: 'starts outside of the window',
-    file: 'runtime/controller/plan/times.ts',
-    find: '(window && outsideWindow(shadow, window))',
-    replace: '(window && shadow.name === undefined ? outsideWindow(shadow, window) : undefined)',
     tests: GATE_TESTS,
   },
   {
