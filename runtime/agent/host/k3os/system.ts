@@ -36,7 +36,7 @@ export class K3osSystem {
   /** The release that runs, e.g. `v0.11.0`. The links tell what boots next, which is another one after an upgrade. @throws HostProtocolError */
   async running(): Promise<string> {
     const text = (await this.#files.read(OS_RELEASE)) ?? '';
-    const version = /^VERSION_ID=(["']?)(.+)\1$/m.exec(text)?.[2];
+    const version = /^VERSION_ID=(["']?)([^\s"']+)\1$/m.exec(text)?.[2];
     if (version === undefined) throw new HostProtocolError('os-release: expected VERSION_ID, got none');
     return version;
   }

@@ -58,7 +58,7 @@ export function otherSlotIn({ stdout }: Ended): OtherSlot {
 /** The text of os-release(5). @param arch as Node has it @throws HostProtocolError naming the field that is missing */
 export function osIn(text: string, arch: NodeJS.Architecture): OsInfo {
   const field = (name: string): string => {
-    const value = new RegExp(`^${name}=(["']?)(.+)\\1$`, 'm').exec(text)?.[2];
+    const value = new RegExp(`^${name}=(["']?)([^\\s"']+)\\1$`, 'm').exec(text)?.[2];
     if (value === undefined) throw new HostProtocolError(`os-release: expected ${name}, got none`);
     return value;
   };

@@ -82,4 +82,7 @@ test("the running system is what os-release says, with or without quotes, of thi
   const text = 'NAME=Bottlerocket\nVERSION="0.4.0 (aws-k8s-1.17)"\nVARIANT_ID=aws-k8s-1.17\nVERSION_ID="0.4.0"\n';
   expect(osIn(text, 'arm64')).toEqual({ version: '0.4.0', variant: 'aws-k8s-1.17', arch: 'aarch64' });
   expect(() => osIn('VERSION_ID=0.4.0\n', 'x64')).toThrow('expected VARIANT_ID');
+  // An empty or torn value is no version: reported, it would be refused for ever.
+  for (const value of ['""', '"0.4.0', '0.4.0 beta'])
+    expect(() => osIn(`VARIANT_ID=a\nVERSION_ID=${value}\n`, 'x64')).toThrow('expected VERSION_ID');
 });
