@@ -27,6 +27,22 @@ export const k3osMutants: readonly Mutant[] = [
     tests: ['test/controller/k3os/channels.test.ts'],
   },
   {
+    rule: 'P10',
+    does: 'brings a channel back in the middle of the update that its deletion was to stop',
+    file: 'runtime/k3os/status.ts',
+    find: ' || nodes.some(({ updating }) => updating)',
+    replace: '',
+    tests: ['test/k3os/status.test.ts'],
+  },
+  {
+    rule: 'P10',
+    does: 'keeps a slot for what is staged and no channel names any more',
+    file: 'runtime/controller/k3os/told.ts',
+    find: "stop ?? call('call-off', NO_CHANNEL)",
+    replace: "stop ?? call('wait', NO_CHANNEL)",
+    tests: ['test/controller/k3os/deletion.test.ts'],
+  },
+  {
     rule: 'L8',
     does: 'goes on with a version that a told host is no longer to run',
     file: 'runtime/controller/plan/gates.ts',
