@@ -205,7 +205,7 @@ export class SimulatedHost {
   async run(command: readonly string[], killed: AbortSignal): Promise<ToolEnd> {
     const { boot } = this;
     if (!boot) return { exit: undefined, stdout: '', stderr: '' };
-    const name = `${command[0]?.split('/').at(-1)} ${command[1]}`;
+    const name = `${command[0]?.split('/').at(-1)} ${command.includes('--rootfs=false') ? 'remount' : command[1]}`;
     this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
     for (const observer of this.#observers) observer.onRun?.(command);
     const over = AbortSignal.any([killed, boot.signal]);
