@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { k3osAgentEnv } from '../runtime/agent/config.ts';
 import { K3OS_REQUIREMENTS } from '../runtime/k3os/names.ts';
 import { DRIVER_LABEL } from '../runtime/shadow/names.ts';
-import { agentDaemonSet, type AgentParts, agentVariables } from './agent-pods.ts';
+import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
 import { environment } from './environment.ts';
 import { K3OS_DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
@@ -51,8 +51,7 @@ function k3osParts(settings: Settings): AgentParts {
       ),
       resources: RESOURCES,
       // k3os remounts the host's system so that it can be written.
-      security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
-      podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
+      ...ROOT_ON_HOST,
     },
     files: FILES,
     // The host is rebooted by its init, which is told so.

@@ -35,6 +35,12 @@ export interface AgentParts {
   readonly podAntiAffinity?: k8s.PodAntiAffinity;
 }
 
+/** For a driver that is root on its host. */
+export const ROOT_ON_HOST = {
+  security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
+  podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
+} satisfies Partial<AgentParts['pod']>;
+
 interface HostFile {
   readonly name: string;
   readonly mountPath: string;

@@ -3,7 +3,7 @@ import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { updogAgentEnv } from '../runtime/agent/config.ts';
 import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/shadow/names.ts';
-import { agentDaemonSet, type AgentParts, agentVariables } from './agent-pods.ts';
+import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
 import { environment } from './environment.ts';
 import { selectorLabels } from './labels.ts';
 import { UPDOG_DAEMON_SET } from './names.ts';
@@ -47,8 +47,7 @@ function updogParts(settings: Settings): AgentParts {
       env: environment<typeof updogAgentEnv>(agentVariables(settings, { HOST_ROOT: undefined })),
       resources: RESOURCES,
       // To change its root a process must be root, and to write a disk its container must have the host's devices.
-      security: { privileged: true, allowPrivilegeEscalation: true, capabilities: {} },
-      podSecurity: { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' } },
+      ...ROOT_ON_HOST,
     },
     files: [{ name: ROOT_VOLUME, mountPath: HOST_ROOT, hostPath: { path: '/', type: 'Directory' } }],
     // shutdown does nothing in a root that is not that of process 1.

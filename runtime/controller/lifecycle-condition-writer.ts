@@ -1,5 +1,5 @@
 import type { nodesOf } from '../kube/resources.ts';
-import { type Clock, rfc3339 } from '../lib/clock.ts';
+import { rfc3339 } from '../lib/clock.ts';
 import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { isLifecycle, type Lifecycle, lifecycleChanges, lifecycleOf } from './plan/lifecycle.ts';
 import { mapNodes, type NodeInfo } from './plan/snapshot.ts';
@@ -17,8 +17,10 @@ export function lifecycleConditionWriter(options: LifecycleConditionWriterOption
   return new NodeWriter({
     ...options,
     what: 'lifecycle conditions',
-    dueIn: (snapshot) =>
-      mode === 'none' ? [] : mapNodes(snapshot, (info) => dueOn(info, wantedOn(info), clock)).flat(),
+    dueIn: (snapshot) => {
+      const at = rfc3339(clock.now());
+      return mode === 'none' ? [] : mapNodes(snapshot, (info) => dueOn(info, wantedOn(info), at)).flat();
+    },
     write: async ({ metadata, status }, wanted, signal) => {
       const conditions = lifecycleChanges(status?.conditions?.filter(isLifecycle) ?? [], wanted, rfc3339(clock.now()));
       const patch = { metadata: { resourceVersion: metadata.resourceVersion }, status: { conditions } };
@@ -27,7 +29,7 @@ export function lifecycleConditionWriter(options: LifecycleConditionWriterOption
   });
 }
 
-function dueOn({ node }: NodeInfo, wanted: Lifecycle | undefined, clock: Clock): readonly Due<Lifecycle | undefined>[] {
-  const changes = lifecycleChanges(node.lifecycle ?? [], wanted, rfc3339(clock.now()));
+function dueOn({ node }: NodeInfo, wanted: Lifecycle | undefined, at: string): readonly Due<Lifecycle | undefined>[] {
+  const changes = lifecycleChanges(node.lifecycle ?? [], wanted, at);
   return changes.length > 0 ? [{ node: node.name, wanted }] : [];
 }

@@ -3,7 +3,7 @@ import type { nodesOf } from '../kube/resources.ts';
 import { VERSION } from '../lib/version.ts';
 import { FIRST_OPERATOR_KEYS, mirrorOf, OPERATOR_VERSION_KEY, UPDATE_AVAILABLE_KEY } from '../shadow/first-operator.ts';
 import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
-import type { NodeView, ShadowView } from './plan/snapshot.ts';
+import { mapNodes, type NodeView, type ShadowView } from './plan/snapshot.ts';
 
 interface NodeAnnotationWriterOptions extends NodeWriterPorts {
   /** False: what an earlier process of ours has written goes. */
@@ -20,24 +20,23 @@ export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): Node
   return new NodeWriter({
     ...options,
     what: 'annotations of the first operator',
-    dueIn: (snapshot) => {
-      const byName = isOn ? new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow])) : undefined;
-      return snapshot.nodes.flatMap((node) => dueOn(node, byName?.get(node.shadowName)) ?? []);
-    },
+    dueIn: (snapshot) =>
+      isOn
+        ? mapNodes(snapshot, ({ node, shadow }) => dueOn(node, shadow)).flat()
+        : snapshot.nodes.flatMap((node) => dueOn(node, undefined)),
     write: async (node, mirror, signal) => {
       if (!says(node.metadata, mirror)) await nodes.patch(node.metadata.name, patchOf(node, mirror), signal);
     },
   });
 }
 
-function dueOn(node: NodeView, shadow: ShadowView | undefined): Due<Mirror> | undefined {
-  const isMirrored = node.managed && shadow !== undefined && shadow.owners.includes(node.uid);
-  const mirror = isMirrored ? mirrorOf(shadow, VERSION) : undefined;
+function dueOn(node: NodeView, shadow: ShadowView | undefined): readonly Due<Mirror>[] {
+  const mirror = node.managed && shadow ? mirrorOf(shadow, VERSION) : undefined;
   // What the first operator has left, or still writes, is not ours to take away.
-  if (!mirror && node.firstOperator?.[OPERATOR_VERSION_KEY] === undefined) return undefined;
+  if (!mirror && node.firstOperator?.[OPERATOR_VERSION_KEY] === undefined) return [];
   return says({ annotations: node.firstOperator, labels: node.labels }, mirror)
-    ? undefined
-    : { node: node.name, wanted: mirror };
+    ? []
+    : [{ node: node.name, wanted: mirror }];
 }
 
 type Keyed = Readonly<Record<string, string>> | null | undefined;

@@ -53,9 +53,9 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B3',
     does: 'takes a program that was killed for one that has succeeded',
-    file: 'runtime/agent/host/updog/updog.ts',
-    find: '  if (exit === undefined)\n',
-    replace: '  if (exit === undefined && overdue)\n',
+    file: 'runtime/agent/host/one-program.ts',
+    find: '  if (exit === 0) return;\n',
+    replace: '  if (exit === 0 || exit === undefined) return;\n',
     tests: ['test/agent/host/updog/processes.test.ts'],
   },
   {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
-import { retry, type RetryPolicy } from '../../lib/retry.ts';
+import { retry } from '../../lib/retry.ts';
+import { type Limits, PAUSES, throughTrouble } from './asking.ts';
 import { HostCalls, type HostTransport } from './calls.ts';
 import {
   HostActionFailedError,
   HostBusyError,
   HostUnreachableError,
-  isTrouble,
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
@@ -36,16 +36,6 @@ const TRAITS: HostTraits = {
   // An inhibitor may delay a reboot by 300 seconds; the rest is for the shutdown itself.
   limits: { prepareMs: DEADLINES.prepare, activateMs: DEADLINES.activate, goingDownMs: 360_000 },
 };
-
-/** How long the host may be in trouble before the call fails, milliseconds. */
-const TROUBLE_MS = 60_000;
-
-/** Until when one call of the driver may ask the host. */
-interface Limits {
-  /** On the clock's monotonic scale, milliseconds. */
-  readonly deadline: number;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A host whose updates are driven over Bottlerocket's own API. */
 export class Bottlerocket implements HostUpdater {
@@ -169,15 +159,19 @@ export class Bottlerocket implements HostUpdater {
    * the deadline, because its socket may be away only for a moment. A busy host has answered, so its trouble is over.
    */
   #ask<T>(request: () => Promise<T>, { deadline, signal }: Limits): Promise<T> {
+    const { clock, random } = this.#options;
     return retry(() => this.#reach(request, signal), {
-      ...this.#policy(signal),
+      clock,
+      random,
+      signal,
+      ...PAUSES,
       isTransient: (error) => error instanceof HostBusyError,
       deadline,
     });
   }
 
   #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    return retry(request, { ...this.#policy(signal), isTransient: isTrouble, giveUpAfterMs: TROUBLE_MS });
+    return throughTrouble(request, { ...this.#options, signal });
   }
 
   async #look({ signal }: Limits): Promise<HostStatus | undefined | 'working'> {
@@ -187,11 +181,6 @@ export class Bottlerocket implements HostUpdater {
       if (error instanceof HostBusyError) return 'working';
       throw error;
     }
-  }
-
-  #policy(signal: AbortSignal | undefined): Omit<RetryPolicy, 'isTransient'> {
-    const { clock, random } = this.#options;
-    return { clock, random, signal, firstMs: 50, maxMs: 1000 };
   }
 
   #limits(action: HostAction | 'other', signal: AbortSignal | undefined): Limits {

@@ -112,9 +112,3 @@ export class UpdatesUnsupportedError extends HostError {
 export function isDeadMount(error: unknown): error is HostUnreachableError {
   return error instanceof HostUnreachableError && error.code === 'ESTALE';
 }
-
-/** The host gives no answer, an answer without a meaning, or cannot begin. Most often this passes by itself. */
-export function isTrouble(error: unknown): boolean {
-  if (error instanceof HostActionFailedError) return error.notBegun;
-  return error instanceof HostUnreachableError || error instanceof HostProtocolError;
-}

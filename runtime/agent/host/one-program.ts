@@ -1,18 +1,13 @@
 import { DeadlineError, unlessAborted, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { HostBusyError } from './errors.ts';
+import type { Limits } from './asking.ts';
+import { HostActionFailedError, HostActionLostError, HostBusyError } from './errors.ts';
+import type { HostAction } from './port.ts';
 import type { Command, Ended, HostPrograms } from './programs.ts';
 
 interface OneProgramOptions {
   readonly programs: HostPrograms;
   readonly clock: Clock;
-}
-
-/** When a program is done, and whose wait may end before. */
-interface Until {
-  /** On the clock's monotonic scale, milliseconds. */
-  readonly deadline: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** How long a program that was killed may take to end. One that waits for a disk cannot be killed. */
@@ -28,21 +23,21 @@ export class OneProgram {
   }
 
   /** Kills it at the deadline. @throws HostBusyError where that, or an earlier one, does not end; HostUnreachableError; the signal's reason */
-  async run(command: Command, until: Until): Promise<Ended> {
+  async run(command: Command, limits: Limits): Promise<Ended> {
     const { programs, clock } = this.#options;
-    await this.idle(until);
-    const run = programs.run(command, Math.max(0, until.deadline - clock.monotonic()));
+    await this.idle(limits);
+    const run = programs.run(command, Math.max(0, limits.deadline - clock.monotonic()));
     this.#running = run.catch(() => undefined);
-    return this.#wait(run, { ...until, deadline: until.deadline + KILLED_MS });
+    return this.#wait(run, { ...limits, deadline: limits.deadline + KILLED_MS });
   }
 
   /** @throws HostBusyError where a program that an earlier call has started does not end in time; the signal's reason */
-  async idle(until: Until): Promise<void> {
-    until.signal?.throwIfAborted();
-    await this.#wait(this.#running, until);
+  async idle(limits: Limits): Promise<void> {
+    limits.signal?.throwIfAborted();
+    await this.#wait(this.#running, limits);
   }
 
-  async #wait<T>(work: Promise<T>, { deadline, signal }: Until): Promise<T> {
+  async #wait<T>(work: Promise<T>, { deadline, signal }: Limits): Promise<T> {
     const { clock } = this.#options;
     try {
       const ms = Math.max(0, deadline - clock.monotonic());
@@ -52,4 +47,12 @@ export class OneProgram {
       throw new HostBusyError('a program of the host that was started earlier still runs');
     }
   }
+}
+
+/** @throws HostActionFailedError, HostActionLostError */
+export function expectSuccess(action: HostAction, { exit, overdue, stderr }: Ended): void {
+  if (exit === 0) return;
+  if (exit === undefined)
+    throw new HostActionLostError(action, overdue ? 'it still ran at the deadline' : 'it was killed');
+  throw new HostActionFailedError(action, stderr, exit);
 }

@@ -62,15 +62,3 @@ function stepOf(node: NodeView, { spec, status }: ShadowView): Step {
 /** Its pods are gone, or the host was asked to reboot. */
 const isGoingDown = ({ marks }: NodeView, status: Status | undefined): boolean =>
   marks?.drained !== undefined || status?.reboot?.requested_at != null;
-
-/** Members that are alike in something, in their order. */
-export function partition<K>(members: readonly Member[], by: (member: Member) => K): Map<K, Member[]> {
-  const parts = new Map<K, Member[]>();
-  for (const member of members) {
-    const key = by(member);
-    const part = parts.get(key);
-    if (part) part.push(member);
-    else parts.set(key, [member]);
-  }
-  return parts;
-}

@@ -1,7 +1,7 @@
 import type { Reason } from '../../controller/plan/verdict.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Inspection } from '../inspect.ts';
-import { type Member, partition } from './fleet.ts';
+import type { Member } from './fleet.ts';
 
 /** How fast the rollout goes, and when it would be over at that pace. */
 export interface Pace {
@@ -61,8 +61,8 @@ interface Known extends Pick<Inspection, 'snapshot' | 'plan' | 'now'> {
 function endOf(left: readonly Member[], { typicalMs, members, snapshot, plan, now }: Known): number | undefined {
   if (left.length === 0) return undefined;
   const over = Math.max(1, plan.budget.capacity);
-  const ruled = partition(members, ({ verdict }) => verdict.policy);
-  const ends = [...partition(left, ({ verdict }) => verdict.policy)].map(([name, those]) => {
+  const ruled = Map.groupBy(members, ({ verdict }) => verdict.policy);
+  const ends = [...Map.groupBy(left, ({ verdict }) => verdict.policy)].map(([name, those]) => {
     const quantity = snapshot.policies.find(({ policy }) => policy.name === name);
     const own = quantity?.kind === 'valid' ? quantity.policy.maxConcurrent : undefined;
     const atOnce = own ? Math.min(over, concurrency(own, ruled.get(name)?.length ?? 0)) : 1;

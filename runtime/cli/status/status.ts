@@ -1,7 +1,7 @@
 import type { Halted } from '../../controller/plan/releases.ts';
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
-import { type Member, membersOf, partition, type Standing, STANDINGS, type Step } from './fleet.ts';
+import { type Member, membersOf, type Standing, STANDINGS, type Step } from './fleet.ts';
 import { type Pace, paceOf } from './pace.ts';
 
 /** The whole fleet at one moment. */
@@ -109,7 +109,7 @@ function countOf(members: readonly Member[]): Counts {
 }
 
 function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection): readonly PolicyStatus[] {
-  const ruled = partition(members, ({ verdict }) => verdict.policy);
+  const ruled = Map.groupBy(members, ({ verdict }) => verdict.policy);
   return snapshot.policies.flatMap(({ kind, policy }) => {
     const own = ruled.get(policy.name) ?? [];
     if (policy.name === undefined && own.length === 0) return [];
@@ -125,14 +125,14 @@ function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection):
 }
 
 function zonesOf(members: readonly Member[], key = 'topology.kubernetes.io/zone'): PolicyStatus['zones'] {
-  const zones = partition(members, ({ info }) => info.node.labels[key]);
+  const zones = Map.groupBy(members, ({ info }) => info.node.labels[key]);
   if (zones.size < 2) return [];
   const named = [...zones].map(([name = 'without a zone', those]) => ({ name, counts: countOf(those) }));
   return named.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
-  const families = partition(members, ({ info }) => info.node.family);
+  const families = Map.groupBy(members, ({ info }) => info.node.family);
   const stated = [...families].map(([name, those]) => {
     const statuses = those.flatMap(({ info }) => info.shadow?.status ?? []);
     const versions = (of: (status: (typeof statuses)[number]) => string) => [...new Set(statuses.map(of))].toSorted();
@@ -144,7 +144,7 @@ function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
 
 /** Those of the same verdict under the same policy, together. */
 function grouped(members: readonly Member[]): readonly Reasoned[] {
-  const groups = partition(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
+  const groups = Map.groupBy(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
   const said = [...groups.values()].map((those) => reasoned(those.map(({ verdict }) => verdict)));
   return said.flat().toSorted((a, b) => URGENCY.indexOf(a.reason) - URGENCY.indexOf(b.reason));
 }

@@ -7,7 +7,7 @@ import { withoutNulls } from '../../policy/nulls.ts';
 import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { OrdersParts } from '../orders.ts';
-import { compare, isActive, type Snapshot } from '../plan/snapshot.ts';
+import { isActive, mapNodes, type Snapshot } from '../plan/snapshot.ts';
 import type { Channels } from './channels.ts';
 import type { GithubReleases } from './releases.ts';
 import { isK3os } from './told.ts';
@@ -162,19 +162,10 @@ function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number
   return Math.min(...times.filter((retryAt) => retryAt > now));
 }
 
-function nodesOf({ nodes, shadows, slots }: Snapshot): readonly ChannelNode[] {
-  const updating = new Set(slots.map(({ nodeUid }) => nodeUid));
-  const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
-  return nodes
-    .filter(({ managed, labels }) => managed && isK3os(labels))
-    .map(({ name, uid, shadowName, ready, version }) => {
-      const shadow = byName.get(shadowName);
-      return {
-        name,
-        ready,
-        version: shadow?.status?.current_version ?? version,
-        updating: updating.has(uid) || (shadow !== undefined && isActive(shadow)),
-      };
-    })
-    .toSorted((a, b) => compare(a.name, b.name));
+function nodesOf(snapshot: Snapshot): readonly ChannelNode[] {
+  return mapNodes(snapshot, ({ node: { name, ready, version, managed, labels }, shadow, slot }) => {
+    if (!managed || !isK3os(labels)) return [];
+    const updating = slot !== undefined || (shadow !== undefined && isActive(shadow));
+    return { name, ready, version: shadow?.status?.current_version ?? version, updating };
+  }).flat();
 }

@@ -3,17 +3,16 @@ import { CHANNEL_ANNOTATION, DEFAULT_CHANNEL_URL, LIVE_MODE, VERSION_ANNOTATION 
 import type { Clock } from '../../../lib/clock.ts';
 import type { Random } from '../../../lib/random.ts';
 import { retry } from '../../../lib/retry.ts';
+import { throughTrouble } from '../asking.ts';
 import {
   HostActionFailedError,
-  HostActionLostError,
   HostBusyError,
   HostUnreachableError,
-  isTrouble,
   UpdateGoneError,
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import type { HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
-import { OneProgram } from '../one-program.ts';
+import { expectSuccess, OneProgram } from '../one-program.ts';
 import type { Command, Ended, HostPrograms } from '../programs.ts';
 import type { HostFiles } from './files.ts';
 import { type BootRecord, K3osSystem, type Links, sameLinks } from './system.ts';
@@ -40,9 +39,6 @@ const TRAITS: HostTraits = {
   // Services are given a minute to stop.
   limits: { prepareMs: 60_000, activateMs: UPGRADE_MS, goingDownMs: 180_000 },
 };
-
-/** How long the host may be in trouble before a call fails, milliseconds. */
-const TROUBLE_MS = 60_000;
 
 const K3OS = '/sbin/k3os';
 
@@ -101,7 +97,7 @@ export class K3os implements HostUpdater {
       throw new UpdateGoneError(`${version} is not known to be wanted, or is half installed`);
     await this.#remember(before, undefined, signal);
     const ended = await this.#upgrade({ tag, url }, signal);
-    expectSuccess(ended);
+    expectSuccess('activate', ended);
     const after = await this.#reach(() => this.#look(), signal);
     if (after.links.k3os !== tag)
       throw new HostActionFailedError('activate', `it ended well, and ${after.links.k3os ?? 'nothing'} boots next`, 0);
@@ -195,9 +191,7 @@ export class K3os implements HostUpdater {
   }
 
   #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    const { clock, random } = this.#options;
-    const policy = { clock, random, signal, isTransient: isTrouble, giveUpAfterMs: TROUBLE_MS };
-    return retry(request, { ...policy, firstMs: 50, maxMs: 1000 });
+    return throughTrouble(request, { ...this.#options, signal });
   }
 }
 
@@ -235,12 +229,4 @@ function imageOf(tag: string): Image {
 /** Its lock is held by another process: it does not wait for that. */
 function isLocked({ exit, stderr }: Ended): boolean {
   return exit !== 0 && /resource temporarily unavailable/i.test(stderr);
-}
-
-/** @throws HostActionFailedError, HostActionLostError */
-function expectSuccess({ exit, overdue, stderr }: Ended): void {
-  if (exit === 0) return;
-  if (exit === undefined)
-    throw new HostActionLostError('activate', overdue ? 'it still ran at the deadline' : 'it was killed');
-  throw new HostActionFailedError('activate', stderr, exit);
 }

@@ -1,4 +1,4 @@
-import { HostProtocolError } from '../errors.ts';
+import { osReleaseField } from '../os-release.ts';
 import type { HostFiles } from './files.ts';
 
 /** The parts that an upgrade replaces. Each has a folder for each of its versions, and a link to the one that boots next. */
@@ -35,10 +35,7 @@ export class K3osSystem {
 
   /** The release that runs, e.g. `v0.11.0`. The links tell what boots next, which is another one after an upgrade. @throws HostProtocolError */
   async running(): Promise<string> {
-    const text = (await this.#files.read(OS_RELEASE)) ?? '';
-    const version = /^VERSION_ID=(["']?)([^\s"']+)\1$/m.exec(text)?.[2];
-    if (version === undefined) throw new HostProtocolError('os-release: expected VERSION_ID, got none');
-    return version;
+    return osReleaseField((await this.#files.read(OS_RELEASE)) ?? '', 'VERSION_ID');
   }
 
   /** How it was booted, e.g. `disk` or `live`; undefined where it does not say. */

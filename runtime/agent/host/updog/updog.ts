@@ -1,18 +1,16 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Random } from '../../../lib/random.ts';
-import { retry } from '../../../lib/retry.ts';
+import { type Limits, throughTrouble } from '../asking.ts';
 import {
   HostActionFailedError,
-  HostActionLostError,
   HostProtocolError,
-  isTrouble,
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
-import { OneProgram } from '../one-program.ts';
+import { expectSuccess, OneProgram } from '../one-program.ts';
 import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from '../programs.ts';
 import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from './words.ts';
 
@@ -42,17 +40,8 @@ const TRAITS: HostTraits = {
   limits: { prepareMs: DEADLINES.prepare, activateMs: DEADLINES.activate, goingDownMs: 360_000 },
 };
 
-/** How long the host may be in trouble before a call fails, milliseconds. */
-const TROUBLE_MS = 60_000;
-
 const UPDOG = '/usr/bin/updog';
 const SIGNPOST = '/usr/bin/signpost';
-
-interface Limits {
-  /** On the clock's monotonic scale, milliseconds. */
-  readonly deadline: number;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * A host of interface 1.0.0: its tool updog finds, writes and activates updates, and keeps no status. The partition table says whether an
@@ -90,7 +79,7 @@ export class Updog implements HostUpdater {
     this.#offer = undefined;
     this.#offer = await this.#reach(async () => {
       const ended = await this.#program.run([UPDOG, 'check-update', '--json'], limits);
-      if (!isNothing(ended.stderr)) expectSuccess('refresh', ended);
+      if (!isNothing(ended.stderr)) expectDone('refresh', ended);
       return offerIn(ended);
     }, signal);
     return this.#status(signal);
@@ -164,23 +153,13 @@ export class Updog implements HostUpdater {
     const limits = this.#limits(action, signal);
     return this.#reach(async () => {
       const ended = await this.#program.run(command, limits);
-      expectSuccess(action, ended);
+      expectDone(action, ended);
       return ended;
     }, signal);
   }
 
   #reach<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    const { clock, random } = this.#options;
-    const policy = {
-      clock,
-      random,
-      signal,
-      firstMs: 50,
-      maxMs: 1000,
-      isTransient: isTrouble,
-      giveUpAfterMs: TROUBLE_MS,
-    };
-    return retry(request, policy);
+    return throughTrouble(request, { ...this.#options, signal });
   }
 
   #limits(action: HostAction | 'other', signal: AbortSignal | undefined): Limits {
@@ -193,11 +172,9 @@ function asError(reason: unknown): Error {
 }
 
 /** @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError */
-function expectSuccess(action: HostAction, { exit, overdue, stderr }: Ended): void {
-  if (exit === 0) return;
-  if (exit === undefined)
-    throw new HostActionLostError(action, overdue ? 'it still ran at the deadline' : 'it was killed');
+function expectDone(action: HostAction, ended: Ended): void {
+  const { exit, stderr } = ended;
   if (exit === CHROOT_EXIT.notFound) throw new UpdatesUnsupportedError(stderr.trim());
-  const notBegun = exit === CHROOT_EXIT.notStarted || exit === CHROOT_EXIT.itself;
-  throw new HostActionFailedError(action, stderr, notBegun ? undefined : exit);
+  if (exit === CHROOT_EXIT.notStarted || exit === CHROOT_EXIT.itself) throw new HostActionFailedError(action, stderr);
+  expectSuccess(action, ended);
 }

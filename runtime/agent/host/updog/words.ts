@@ -1,4 +1,5 @@
 import { HostProtocolError } from '../errors.ts';
+import { osReleaseField } from '../os-release.ts';
 import type { Image, OsInfo } from '../port.ts';
 import type { Ended } from '../programs.ts';
 
@@ -57,12 +58,8 @@ export function otherSlotIn({ stdout }: Ended): OtherSlot {
 
 /** The text of os-release(5). @param arch as Node has it @throws HostProtocolError naming the field that is missing */
 export function osIn(text: string, arch: NodeJS.Architecture): OsInfo {
-  const field = (name: string): string => {
-    const value = new RegExp(`^${name}=(["']?)([^\\s"']+)\\1$`, 'm').exec(text)?.[2];
-    if (value === undefined) throw new HostProtocolError(`os-release: expected ${name}, got none`);
-    return value;
-  };
-  return { version: field('VERSION_ID'), variant: field('VARIANT_ID'), arch: ARCHITECTURES[arch] ?? arch };
+  const [version, variant] = [osReleaseField(text, 'VERSION_ID'), osReleaseField(text, 'VARIANT_ID')];
+  return { version, variant, arch: ARCHITECTURES[arch] ?? arch };
 }
 
 const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'x86_64', arm64: 'aarch64' };
