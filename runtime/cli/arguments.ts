@@ -13,6 +13,8 @@ export const COMMON: Options = {
     help: "by default $KUBECONFIG, else ~/.kube/config, else the pod's service account",
   },
   context: { type: 'string', value: 'NAME', help: 'of the kubeconfig; by default its current one' },
+  as: { type: 'string', value: 'USER', help: 'ask as somebody else, where you may' },
+  'as-group': { type: 'string', multiple: true, value: 'GROUP', help: 'of whom --as names; may be repeated' },
   help: { type: 'boolean', short: 'h', help: 'say what the command does and takes' },
 };
 

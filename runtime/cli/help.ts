@@ -28,6 +28,8 @@ Exit codes: ${EXIT.ok} done, ${EXIT.failed} no answer or refused, ${EXIT.usage} 
 
 Environment:
 ${describeEnv(access)}
+  HTTPS_PROXY, NO_PROXY
+      the proxy on the way to the cluster of a kubeconfig without proxy-url, and where there is none, as for kubectl
   NO_COLOR
       if set, no colours; there are none where the output is no terminal
 `;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { userAgent } from '../kube/https.ts';
 import { connect } from '../kube/kubeconfig.ts';
+import { proxyFromEnvironment } from '../kube/proxy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
@@ -10,7 +11,7 @@ import { pause, resume } from './acting/pause.ts';
 import { release } from './acting/release.ts';
 import { now, retry } from './acting/requests.ts';
 import { type Asked, givenIn, parsed } from './arguments.ts';
-import { type Cluster, type Command, EXIT, type ExitCode, type Request, UsageError } from './command.ts';
+import { type Cluster, type Command, EXIT, type ExitCode, type Request, textsOf, UsageError } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { doctor } from './doctor/command.ts';
 import { explained } from './errors.ts';
@@ -101,10 +102,14 @@ async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> 
 }
 
 async function clusterFor({ values }: Pick<Asked, 'values'>, { env, home }: Surroundings): Promise<Cluster> {
-  const { kubeconfig, context, namespace } = values as Readonly<Record<string, string | undefined>>;
+  const { kubeconfig, context, namespace, as: user } = values as Readonly<Record<string, string | undefined>>;
+  const groups = textsOf(values, 'as-group');
+  if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');
   const read = readEnv(processEnv, env);
   const usual = join(home, '.kube', 'config');
   const paths = kubeconfig || read.KUBECONFIG || (existsSync(usual) ? usual : '');
-  const { transport } = await connect({ ...read, KUBECONFIG: paths, context }, userAgent('kubectl'));
+  const as = user === undefined ? undefined : { user, groups };
+  const proxyFor = (server: string) => proxyFromEnvironment(server, env);
+  const { transport } = await connect({ ...read, KUBECONFIG: paths, context, as, proxyFor }, userAgent('kubectl'));
   return { transport, namespace: namespace ?? NAMESPACE };
 }

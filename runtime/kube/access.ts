@@ -17,7 +17,7 @@ export interface ClusterAccess {
 export interface AccessCredentials {
   readonly tls: TlsOptions;
   /** `authorization`, and other headers that say who asks. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 type TlsOptions = Pick<
@@ -51,4 +51,24 @@ export function refreshed(
     }
     return last.value;
   };
+}
+
+/** Somebody as whom requests are made. The API server asks whether whoever makes them may do that. */
+export interface Impersonation {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** @see https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
+export function impersonating(access: ClusterAccess, as: Impersonation | undefined): ClusterAccess {
+  if (!as) return access;
+  const added = {
+    'Impersonate-User': as.user,
+    ...(as.groups.length > 0 && { 'Impersonate-Group': [...as.groups] }),
+  };
+  const credentials: ClusterAccess['credentials'] = async (fresh) => {
+    const { tls, headers } = await access.credentials(fresh);
+    return { tls, headers: { ...headers, ...added } };
+  };
+  return { ...access, credentials };
 }

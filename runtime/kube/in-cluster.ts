@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
-import { AccessError, type ClusterAccess, refreshed } from './access.ts';
+import { AccessError, type ClusterAccess, type Impersonation, impersonating, refreshed } from './access.ts';
 import { httpsTransport } from './https.ts';
 import type { KubeTransport } from './transport.ts';
 
@@ -22,9 +22,13 @@ export interface ClusterConnection {
 }
 
 /** Reaches the cluster as a pod does. @param agent see `userAgent` @throws AccessError when a file is missing or empty */
-export async function connectInCluster(config: InClusterConfig, agent: string): Promise<ClusterConnection> {
+export async function connectInCluster(
+  config: InClusterConfig,
+  agent: string,
+  as?: Impersonation,
+): Promise<ClusterConnection> {
   const namespace = await readAccountFile(config, 'namespace');
-  return { transport: httpsTransport(inClusterAccess(config), { userAgent: agent }), namespace };
+  return { transport: httpsTransport(impersonating(inClusterAccess(config), as), { userAgent: agent }), namespace };
 }
 
 /** Access with the pod's own service account. */

@@ -7,14 +7,27 @@ import { NAMESPACE } from '../shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
 import { httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
-import { AccessError, type ClusterAccess, type AccessCredentials, refreshed } from './access.ts';
+import {
+  type AccessCredentials,
+  AccessError,
+  type ClusterAccess,
+  type Impersonation,
+  impersonating,
+  refreshed,
+} from './access.ts';
 
 interface AccessConfig extends InClusterConfig {
   /** Path of a kubeconfig; empty = the service account. */
   readonly KUBECONFIG: string;
   /** Name of a context of the kubeconfig. @default its current one */
   readonly context?: string | undefined;
+  readonly proxyFor?: ProxyFor;
+  /** As whom requests are made. @default whoever the credentials are of */
+  readonly as?: Impersonation | undefined;
 }
+
+/** The proxy on the way to a server for which the kubeconfig names none. @default there is none */
+type ProxyFor = (server: string) => string | undefined;
 
 /**
  * Reaches the cluster as the environment says: by kubeconfig, else as a pod does.
@@ -22,14 +35,15 @@ interface AccessConfig extends InClusterConfig {
  * @throws AccessError when a file is missing or makes no sense
  */
 export async function connect(config: AccessConfig, agent: string): Promise<ClusterConnection> {
-  if (config.KUBECONFIG === '') return connectInCluster(config, agent);
+  if (config.KUBECONFIG === '') return connectInCluster(config, agent, config.as);
   const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG, config);
-  return { transport: httpsTransport(access, { userAgent: agent }), namespace };
+  return { transport: httpsTransport(impersonating(access, config.as), { userAgent: agent }), namespace };
 }
 
 interface KubeconfigOptions {
   /** Name of a context. @default the kubeconfig's current one */
   readonly context?: string | undefined;
+  readonly proxyFor?: ProxyFor;
   readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
@@ -42,7 +56,7 @@ interface KubeconfigOptions {
  */
 export async function kubeconfigAccess(
   paths: string,
-  { context, clock = systemClock }: KubeconfigOptions = {},
+  { context, proxyFor = () => undefined, clock = systemClock }: KubeconfigOptions = {},
 ): Promise<{ access: ClusterAccess; namespace: string }> {
   // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config, HttpsProxyAgent } = await import('./client-node.ts');
@@ -52,7 +66,7 @@ export async function kubeconfigAccess(
     return { files, config };
   };
   let current = load(readFiles(paths));
-  const { server, proxy } = clusterOf(current.config, paths);
+  const { server, proxy } = clusterOf(current.config, paths, proxyFor);
   const credentials = refreshed(
     (fresh) => {
       // A plug-in that runs again takes seconds, or asks a person. What it gave is kept until that ends, is refused, or the files change.
@@ -120,16 +134,23 @@ function firstOfEach<T extends { readonly name: string }>(entries: readonly T[])
   return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()];
 }
 
-function clusterOf(config: KubeConfig, paths: string): { readonly server: string; readonly proxy?: string } {
+interface Reached {
+  readonly server: string;
+  readonly proxy: string | undefined;
+}
+
+function clusterOf(config: KubeConfig, paths: string, proxyFor: ProxyFor): Reached {
   const { server, proxyUrl } = config.getCurrentCluster() ?? {};
   if (server === undefined)
     throw new AccessError(`${paths}: context ${JSON.stringify(config.getCurrentContext())} names no cluster`);
   if (!server.startsWith('https://')) throw new AccessError(`${paths}: expected an https:// server, got ${server}`);
+  const proxy = proxyUrl || proxyFor(server);
   // Its value may hold a password.
-  if (proxyUrl && !/^https?:\/\//.test(proxyUrl)) {
-    throw new AccessError(`${paths}: proxy-url: expected an http:// or https:// URL, got another scheme`);
+  if (proxy !== undefined && !/^https?:\/\//.test(proxy)) {
+    const named = proxyUrl ? `${paths}: proxy-url` : 'HTTPS_PROXY';
+    throw new AccessError(`${named}: expected an http:// or https:// URL, got another scheme`);
   }
-  return { server, ...(proxyUrl && { proxy: proxyUrl }) };
+  return { server, proxy };
 }
 
 async function credentialsOf(config: KubeConfig): Promise<AccessCredentials> {
