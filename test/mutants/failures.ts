@@ -37,8 +37,16 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'counts those that failed as in flight',
     file: 'runtime/controller/plan/releases.ts',
-    find: 'if (this.failed.has(info.node.uid)) return;\n    const goneAt',
+    find: 'if (this.failed.has(info.node.uid) && !isPresumed(info)) return;\n    const goneAt',
     replace: 'const goneAt',
+    tests: OF_BLAME,
+  },
+  {
+    rule: 'F2',
+    does: 'does not count who tries again after a failure that may have been on another version',
+    file: 'runtime/controller/plan/releases.ts',
+    find: ' && !isPresumed(info)',
+    replace: '',
     tests: OF_BLAME,
   },
   {

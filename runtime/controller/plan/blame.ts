@@ -24,6 +24,17 @@ export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode
   return present == null ? past : [...past, present];
 }
 
+/**
+ * Whether an update is under way since the failure, which has no record: it may have been on the version of an earlier one. Such a node may try
+ * again, but is on its way like any other.
+ */
+export function isPresumed({ shadow, health }: AssessedNode): boolean {
+  const { spec, status } = shadow ?? {};
+  if (!status || health.notReturned || health.soak === 'failed') return false;
+  if (status.current_state === 'ErrorReset' || status.failed_versions?.includes(spec?.version ?? '')) return false;
+  return isFailureUnrecorded(status);
+}
+
 function recordedFailures({ spec, status }: ShadowView): readonly string[] {
   const recorded = status?.failed_versions ?? NONE;
   return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;

@@ -1,5 +1,5 @@
 import { failureBudget, provingNodes } from '../../policy/quantity.ts';
-import { failedOn, hasFailed } from './blame.ts';
+import { failedOn, hasFailed, isPresumed } from './blame.ts';
 import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
@@ -248,7 +248,7 @@ class Tally implements OsRelease {
     this.#unproven = undefined;
     this.#underWay += 1;
     this.canaries.push(info.node.name);
-    if (this.failed.has(info.node.uid)) return;
+    if (this.failed.has(info.node.uid) && !isPresumed(info)) return;
     const goneAt = lostAt(info, this.#rules);
     this.proof.begin(goneAt);
     if (isDisturbed(info.shadow, this.version)) this.proof.disturb(goneAt);
