@@ -1,9 +1,10 @@
 import type { Instant, Scenario } from '../types.ts';
-import { compareVersions, isController, type ShadowFacts, type Verdict } from './facts.ts';
+import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
-import type { SeenNode } from './seen-node.ts';
+import { type SeenNode, takesPods } from './seen-node.ts';
 import { mayFail, Proofs, type Release, tally } from './proofs.ts';
 import { RIGHT } from './reasons.ts';
+import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { type Terms, termsOf } from './settings.ts';
 
@@ -94,7 +95,7 @@ export class Sorted {
 
   /** Whether each node is where it should be, or kept where it is with a right reason. It is asked after everything that happens. */
   areSettled(now: Instant): boolean {
-    if (this.#isDeserted) return true;
+    if (isDeserted(this.picture)) return true;
     const { nodes } = this.picture;
     const awaited = nodes.get(this.#awaited ?? '');
     if (awaited && !this.#isSettled(awaited, now)) return false;
@@ -120,7 +121,7 @@ export class Sorted {
   }
 
   breaches(now: Instant): readonly string[] {
-    if (this.#isDeserted) return NOTHING;
+    if (isDeserted(this.picture)) return NOTHING;
     const standings = this.standings(now);
     const wrong = standings.flatMap(([name, one]) => (typeof one === 'string' ? [] : [`${name}: ${one.wrong}`]));
     const going = standings.filter(([, one]) => one === 'going').length;
@@ -128,13 +129,6 @@ export class Sorted {
     if (this.#finishedLately(now) < this.#promised(now))
       return [`${going} nodes still wait, and the fleet is slower than it may be`];
     return this.#isIdle(now) ? [`${going} nodes wait, and nobody is on his way`] : wrong;
-  }
-
-  /** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
-  get #isDeserted(): boolean {
-    const { nodes, processes } = this.picture;
-    for (const node of nodes.values()) if (takesPods(node)) return false;
-    return ![...processes].some(([name, { runs }]) => runs && isController(name));
   }
 
   /** A machine that is there, with its kubelet, its agent and its label: nothing but the operator's decisions keeps it from its update. */
@@ -153,9 +147,10 @@ export class Sorted {
     const unlessYoung = (wrong: string): Standing => (isYoung ? 'going' : { wrong });
     if (!shadow?.status) return unlessYoung('it has an agent, and is not registered');
     const { status, verdict } = shadow;
+    // Whoever is drained, or down, does not ask what else there is.
+    if (shadow.active) return this.#underWay(node, { now, reason: verdict?.reason });
     if (compareVersions(status.target, this.#newest) < 0)
       return unlessYoung(`it is offered ${this.#newest}, and its agent says ${status.target}`);
-    if (shadow.active) return this.#underWay(node, { now, reason: verdict?.reason });
     if (status.current !== status.target) return isYoung ? 'going' : this.#kept(node, shadow, now);
     return isSaidUpToDate(verdict)
       ? 'done'
@@ -247,8 +242,6 @@ export class Sorted {
 }
 
 const isOut = ({ facts }: SeenNode): boolean => facts.managed && !facts.ready;
-
-const takesPods = ({ facts }: SeenNode): boolean => facts.ready && !facts.cordoned;
 
 const isSaidUpToDate = (verdict: Verdict | undefined): boolean =>
   verdict?.reason === 'UpToDate' && verdict.status === 'True';

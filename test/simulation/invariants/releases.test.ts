@@ -74,6 +74,15 @@ describe('reach', () => {
   const fleet = (): Story => new Story(reach, { controller: ONE, releases }).fleet('n1', 'n2').start('n1').start('n2');
   const down = { kind: 'down', asked: true } as const;
 
+  test('a node whose family is not known at first counts once it is', () => {
+    const half = { MAX_FAILED_UPDATE: '50%', MAX_CONCURRENT_UPDATE: '5' };
+    const story = new Story(reach, { controller: half, releases }).fleet('n1', 'n2', 'n3', 'n4');
+    story.node('n5', { labels: { 'kubernetes.io/arch': 'arm64' } }).node('n5', { labels: {} });
+    for (const name of ['n1', 'n2', 'n3']) story.start(name).host(name, down);
+    expect(story.breaches).toEqual([]);
+    expect(story.start('n4').host('n4', down).breaches).toHaveLength(1);
+  });
+
   test('a second node goes down for a release that does not boot', () => {
     expect(fleet().host('n1', down).host('n1', down).breaches).toEqual([]);
     expect(fleet().host('n1', down).host('n2', down).breaches).toEqual([

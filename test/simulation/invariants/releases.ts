@@ -180,10 +180,13 @@ export const reach: Rule = {
     const strikes = new Map<string, Strike>();
     const forgotten = new Map<string, number>();
     const members = new Map<string, number>();
+    let standing = -1;
     return {
       see(entry) {
         absences.see(entry);
-        noteMembers(picture, members, entry);
+        // A Node says of which family it is only with its first status.
+        if (picture.standing !== standing && isOfNode(entry)) noteMembers(picture, members);
+        standing = picture.standing;
         for (const version of forgottenBy(entry)) forgotten.set(version, (forgotten.get(version) ?? 0) + 1);
         const strike = strikeIn(picture, entry);
         if (!strike || !bad.has(strike.release.version)) return NOTHING;
@@ -203,9 +206,10 @@ export const reach: Rule = {
   },
 };
 
+const isOfNode = (entry: Entry): boolean => entry.kind === 'write' && entry.resource === 'nodes';
+
 /** The most nodes that there have been, by family. */
-function noteMembers({ nodes }: Picture, members: Map<string, number>, entry: Entry): void {
-  if (entry.kind !== 'write' || entry.resource !== 'nodes' || (entry.before && entry.after)) return;
+function noteMembers({ nodes }: Picture, members: Map<string, number>): void {
   const now = Map.groupBy(nodes.values(), ({ facts }) => facts.family);
   for (const [family, { length }] of now) members.set(family, Math.max(length, members.get(family) ?? 0));
 }

@@ -19,15 +19,18 @@ test('marks-at-rest: marks of a node at rest are gone soon after the storm', () 
 });
 
 test('slots-at-rest: slots of nodes at rest, or gone, are given back', () => {
-  const slot = (): Story => new Story(slotsAtRest).fleet('n1').slots('n1').calm();
+  const slot = (): Story => new Story(slotsAtRest).process('controller-0', 'starts').fleet('n1').slots('n1').calm();
   expect(slot().after(16).end().breaches).toEqual(['n1 is at rest and has a slot']);
   expect(slot().nodeGone('n1').after(16).end().breaches).toHaveLength(1);
   expect(slot().slots().after(16).end().breaches).toEqual([]);
+  // No node is left on which a controller could run.
+  const deserted = slot().nodeGone('n1').process('controller-0', 'killed');
+  expect(deserted.after(16).end().breaches).toEqual([]);
   expect(new Story(slotsAtRest).fleet('n1').start('n1').calm().after(16).end().breaches).toEqual([]);
 });
 
 test('shadows-of-nodes: a node that is gone, or not managed, has no shadow', () => {
-  const calm = (): Story => new Story(shadowsOfNodes).fleet('n1').calm();
+  const calm = (): Story => new Story(shadowsOfNodes).fleet('n1', 'n2').calm();
   expect(calm().nodeGone('n1').after(16).end().breaches).toHaveLength(1);
   expect(calm().node('n1', { managed: false }).after(16).end().breaches).toHaveLength(1);
   expect(calm().node('n1', { managed: false }).shadowGone('n1', 'controller-0').after(16).end().breaches).toEqual([]);
@@ -144,6 +147,9 @@ describe('liveness', () => {
     expect(blocked(false).end().breaches).toEqual([]);
     expect(blocked(false).isMet).toBe(true);
     expect(blocked(false).shadow('n1', { verdict: 'Updating' }).end().breaches).toHaveLength(1);
+    // Whoever is drained does not ask what else there is.
+    const status = { target_version: '1.0.5' };
+    expect(blocked(false).shadow('n1', { status }, APISERVER).end().breaches).toEqual([]);
     // The node that waits for it is Ready, and cordoned by somebody.
     expect(blocked(false).node('n2', { ready: true, cordoned: true }).after(20).end().breaches).toEqual([]);
   });

@@ -1,9 +1,17 @@
 import type { Instant } from '../types.ts';
+import { isController } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type RuleJudge } from './rule.ts';
+import { takesPods } from './seen-node.ts';
 
 /** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
 export const REST_WITHIN = 900_000;
+
+/** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
+export function isDeserted({ nodes, processes }: Picture): boolean {
+  for (const node of nodes.values()) if (takesPods(node)) return false;
+  return ![...processes].some(([name, { runs }]) => runs && isController(name));
+}
 
 /** A judge of what stands for too long in the calm. `find` names what there should not be. */
 function standing(picture: Picture, find: () => readonly string[]): RuleJudge {
@@ -12,7 +20,7 @@ function standing(picture: Picture, find: () => readonly string[]): RuleJudge {
   const look = (now: Instant): void => {
     if (picture.calmAt === undefined || picture.standing === known) return;
     known = picture.standing;
-    const found = new Set(find());
+    const found = new Set(isDeserted(picture) ? NOTHING : find());
     for (const one of since.keys()) if (!found.has(one)) since.delete(one);
     for (const one of found) if (!since.has(one)) since.set(one, now);
   };

@@ -49,6 +49,8 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   labelsAt: -Infinity,
 });
 
+export const takesPods = ({ facts }: SeenNode): boolean => facts.ready && !facts.cordoned;
+
 /** A kubelet's report changes nothing that is judged: what is known of the node stays the same object, and so what was found by that. */
 export function unlessSame(known: NodeFacts | undefined, facts: NodeFacts): NodeFacts {
   return known && isDeepStrictEqual(known, facts) ? known : facts;
