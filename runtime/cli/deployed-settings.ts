@@ -31,7 +31,12 @@ interface Container {
 export interface Workload extends KubeObject {
   readonly spec?: {
     readonly replicas?: number | null;
-    readonly template?: { readonly spec?: { readonly containers?: readonly Container[] | null } | null } | null;
+    readonly template?: {
+      readonly spec?: {
+        readonly containers?: readonly Container[] | null;
+        readonly serviceAccountName?: string | null;
+      } | null;
+    } | null;
   };
   readonly status?: {
     readonly readyReplicas?: number | null;

@@ -1,3 +1,5 @@
+import type { ControllerConfig } from '../controller/config.ts';
+import { LIFECYCLE_REASON } from '../controller/plan/lifecycle.ts';
 import { isActive, type NodeView, type ShadowView, type Snapshot } from '../controller/plan/snapshot.ts';
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';
@@ -16,13 +18,12 @@ export const leftovers: Command = {
   name: 'leftovers',
   takes: '',
   summary: 'list what is left on nodes where no update runs',
-  details: `"ours" is what the operator's marks on the node say, "unknown" a cordon of which nobody can tell whose it is, "first
+  details: `"ours" is what the operator's marks on the node say, and its lifecycle conditions where it does not keep them, "unknown" a cordon of which nobody can tell whose it is, "first
 operator" what v0.1 wrote on Nodes.`,
   options: {},
   most: 0,
   async run({ clock, connect }) {
-    const { snapshot } = await inspect(await connect(), clock.now());
-    const found = leftoversIn(snapshot);
+    const found = leftoversIn(await inspect(await connect(), clock.now()));
     return { value: found, lines: () => leftoverLines(found) };
   },
 };
@@ -33,19 +34,20 @@ export const leftoverLines = (found: readonly Leftover[]): readonly string[] =>
     { columns: Infinity },
   );
 
-export function leftoversIn({ nodes, shadows, slots }: Snapshot): readonly Leftover[] {
+type Seen = { readonly config: Told; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'slots'> };
+
+export function leftoversIn({ snapshot: { nodes, shadows, slots }, config }: Seen): readonly Leftover[] {
   const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
   const slotted = new Set(slots.map(({ nodeUid }) => nodeUid));
-  return nodes
-    .filter((node) => !slotted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)))
-    .flatMap(leftoverOn);
+  const idle = nodes.filter((node) => !slotted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)));
+  return idle.flatMap((node) => leftoverOn(node, config));
 }
 
 function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
   return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
 }
 
-function leftoverOn(view: NodeView): readonly Leftover[] {
+function leftoverOn(view: NodeView, config: Told): readonly Leftover[] {
   const { name: node, marks, unreleased, managed, unschedulable } = view;
   const left: Leftover[] = [];
   if (marks) {
@@ -58,8 +60,20 @@ function leftoverOn(view: NodeView): readonly Leftover[] {
     left.push({ node, whose: 'ours', what: `${unreleased}: a newer version knows how to undo it` });
   if (!marks && managed && unschedulable)
     left.push({ node, whose: 'unknown', what: "cordoned without marks: an administrator's, or an older apiserver's" });
-  return [...left, ...ofFirstOperator(view)];
+  return [...left, ...conditionsLeftOn(view, config), ...ofFirstOperator(view)];
 }
+
+/** Lifecycle conditions of ours that nobody keeps true. */
+function conditionsLeftOn({ name: node, managed, lifecycle = [] }: NodeView, config: Told): readonly Leftover[] {
+  const setting = config.NODE_LIFECYCLE_CONDITIONS;
+  const ours = lifecycle.filter(({ reason }) => reason === LIFECYCLE_REASON).map(({ type }) => type);
+  if (ours.length === 0 || (setting === 'written' && managed)) return [];
+  const remedy = setting === 'none' ? 'with NODE_LIFECYCLE_CONDITIONS=removed the' : 'the';
+  const what = `conditions ${ours.join(', ')}: ${remedy} controller takes them away`;
+  return [{ node, whose: 'ours', what }];
+}
+
+type Told = Pick<ControllerConfig, 'NODE_LIFECYCLE_CONDITIONS'>;
 
 /** Our own are told by the version, which that operator never wrote. It gave the actions' names to labels as well, all of them empty. */
 function ofFirstOperator({ name: node, labels, firstOperator }: NodeView): readonly Leftover[] {

@@ -177,3 +177,54 @@ describe('of a cluster', () => {
     expect(await reached.run('doctor')).toMatchObject({ code: 1, err: expect.stringContaining('no Deployment') });
   });
 });
+
+describe('lifecycle conditions', () => {
+  let stage: Stage;
+  let reached: Reached;
+  beforeEach(async () => {
+    stage = await Stage.at(Math.floor(systemClock.now() / 1000) * 1000 - 60_000, 'a');
+    await deploy(stage, { NODE_LIFECYCLE_CONDITIONS: 'written', SCHEDULER_CRON_EXPRESSION: '0 0 0 1 1 * 2099' });
+    await stage.pass(5000);
+    reached = await Reached.of(stage.cluster);
+  });
+  afterEach(async () => {
+    await reached.close();
+    await stage.end();
+  });
+
+  const found = async (check: string): Promise<readonly string[]> => {
+    const { findings } = JSON.parse((await reached.run('doctor', '-o', 'json')).out) as { findings: Finding[] };
+    return findings.filter((one) => one.check === check).map(({ state, says }) => `${state}: ${says}`);
+  };
+
+  test('that a controller is told to write, and may not, are a problem until it may', async () => {
+    expect(await found('lifecycle conditions')).toEqual([
+      'problem: the controller may not patch nodes/status, which NODE_LIFECYCLE_CONDITIONS=written needs',
+    ]);
+    const group = 'rbac.authorization.k8s.io';
+    const rules = [{ apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] }];
+    await stage.create(`/apis/${group}/v1/clusterroles`, { metadata: { name: 'tell' }, rules });
+    await stage.create(`/apis/${group}/v1/clusterrolebindings`, {
+      metadata: { name: 'tell' },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'tell' },
+      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: NAMESPACE }],
+    });
+    expect(await found('lifecycle conditions')).toEqual([expect.stringMatching(/^ok: /)]);
+    expect(await found('leftovers')).toEqual([]);
+  });
+
+  test('that nobody keeps any more are left over, and those of others are not', async () => {
+    const mine = { type: 'Drained', status: 'False', reason: 'Somebody' };
+    await stage.patch('/api/v1/nodes/a/status', { status: { conditions: [mine] } });
+    expect(await reached.json('leftovers')).toEqual([]);
+    const env = [{ name: 'NODE_LIFECYCLE_CONDITIONS', value: 'none' }];
+    const template = { spec: { containers: [{ name: 'brupop', image: 'x', env }] } };
+    const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
+    await stage.patch(path, { spec: { template } });
+    const what =
+      'conditions MaintenancePlanned, DrainInProgress, MaintenanceInProgress: with NODE_LIFECYCLE_CONDITIONS=removed the controller takes them away';
+    expect(await reached.json('leftovers')).toEqual([{ node: 'a', whose: 'ours', what }]);
+    expect(await found('lifecycle conditions')).toEqual([]);
+    expect(await found('leftovers')).toEqual(['problem: something is left on a']);
+  });
+});

@@ -176,13 +176,13 @@ test('leftovers are marks and cordons where no update runs', async () => {
   const annotations = { [UNRELEASED_ANNOTATION]: 'shutdown-taint' };
   await stage.patch('/api/v1/nodes/c', { metadata: { annotations }, spec: { unschedulable: true } });
   await stage.pass();
-  const idle = (await seen()).snapshot;
+  const { config, snapshot: idle } = await seen();
   const nodes = idle.nodes.map((node) =>
     node.name === 'b'
       ? { ...node, marks: { id: 'x', since: '2026-01-01T00:00:00Z', boot: null, owns: ['cordon', 'lb'] as const } }
       : node,
   );
-  expect(leftoverLines(leftoversIn({ ...idle, nodes }))).toEqual([
+  expect(leftoverLines(leftoversIn({ config, snapshot: { ...idle, nodes } }))).toEqual([
     'b  ours     cordon, lb, since 2026-01-01T00:00:00Z',
     'c  ours     shutdown-taint: a newer version knows how to undo it',
     "c  unknown  cordoned without marks: an administrator's, or an older apiserver's",

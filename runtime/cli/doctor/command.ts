@@ -6,6 +6,7 @@ import { clockFindings, leaderFindings } from './clocks.ts';
 import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+import { lifecycleFindings } from './lifecycle.ts';
 import { rightsFindings } from './rights.ts';
 
 export const doctor: Command = {
@@ -13,7 +14,7 @@ export const doctor: Command = {
   takes: '',
   summary: 'look for what is wrong with the operator itself, and say what to do',
   details: `It looks at the parts and their versions, who leads, agents against labelled nodes, definitions and what is stored, the webhook,
-certificates, clocks, update policies, and at what you may do. It writes nothing. It ends with ${EXIT.found} where it has found something to do.`,
+certificates, clocks, lifecycle conditions, update policies, and at what you may do. It writes nothing. It ends with ${EXIT.found} where it has found something to do.`,
   options: {},
   most: 0,
   async run({ clock, connect }) {
@@ -32,15 +33,17 @@ export function diagnosis(facts: Facts, now: number): readonly Finding[] {
     ...webhookFindings(facts, now),
     ...certificateFindings(facts, now),
     ...clockFindings(facts, now),
+    ...lifecycleFindings(facts.lifecycle),
     ...fleetFindings(facts),
     ...rightsFindings(facts.rights),
   ];
 }
 
 /** What is told of the fleet that no node tells of. */
-function fleetFindings({ seen: { plan, snapshot, unknown: assumed } }: Facts): readonly Finding[] {
+function fleetFindings({ seen }: Facts): readonly Finding[] {
+  const { plan, snapshot, unknown: assumed } = seen;
   const faulty = plan.policies.filter(({ accepted }) => accepted.status === 'False');
-  const left = leftoversIn(snapshot);
+  const left = leftoversIn(seen);
   return [
     ...faulty.map(({ name, accepted }) => problem('policies', `${name}: ${accepted.message}`, 'Mend the policy.')),
     ...(plan.policies.length > 0 && faulty.length === 0 ? [ok('policies', 'all update policies can be obeyed')] : []),
@@ -48,11 +51,17 @@ function fleetFindings({ seen: { plan, snapshot, unknown: assumed } }: Facts): r
     ...assumed.map((one) => unknown('settings', `not known: ${one}`)),
     ...(left.length === 0
       ? []
-      : [problem('leftovers', `something is left on ${namesText(left.map(({ node }) => node))}`, LEFTOVERS)]),
+      : [
+          problem(
+            'leftovers',
+            `something is left on ${namesText([...new Set(left.map(({ node }) => node))])}`,
+            LEFTOVERS,
+          ),
+        ]),
   ];
 }
 
-const LEFTOVERS = 'kubectl brupop leftovers says what, and kubectl brupop release undoes what is ours.';
+const LEFTOVERS = 'kubectl brupop leftovers says what; kubectl brupop release undoes what the marks of ours list.';
 
 function answerOf(findings: readonly Finding[]): Answer {
   const problems = findings.filter(({ state }) => state === 'problem');

@@ -11,6 +11,7 @@ import type { Cluster } from '../command.ts';
 import { type Workload, workloadsOf } from '../deployed-settings.ts';
 import { type Inspection, inspect } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
+import { type LifecycleRight, lifecycleRightOf } from './lifecycle.ts';
 import { type Right, rightsOf } from './rights.ts';
 
 /** As much of cert-manager's Certificate as tells how it stands. */
@@ -47,6 +48,8 @@ export interface Facts {
   /** The API server's clock, milliseconds since the Unix epoch; undefined where it does not tell. */
   readonly serverTime: number | undefined;
   readonly rights: readonly Right[];
+  /** Undefined where the controller has nothing to do with lifecycle conditions. */
+  readonly lifecycle: LifecycleRight | undefined;
 }
 
 export interface Part {
@@ -71,8 +74,10 @@ export async function factsOf(cluster: Cluster, now: number): Promise<Facts> {
       Promise.all([serverTimeOf(transport), rightsOf(cluster)]),
     ]);
   const [serverTime, rights] = rest;
+  const workload = parts.value.find(({ name }) => name === CONTROLLER_DEPLOYMENT)?.workload;
+  const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
   const defined = { definition, policyDefinition, certificates, conversionFault };
-  return { seen, parts, pods, lease, nodeLeases, serverTime, rights, ...defined };
+  return { seen, parts, pods, lease, nodeLeases, serverTime, rights, lifecycle, ...defined };
 }
 
 const PARTS = [
