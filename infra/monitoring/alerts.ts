@@ -119,6 +119,15 @@ const ALERTS: readonly Alert[] = [
     description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
   },
   {
+    name: 'BrupopFitsNoWindow',
+    severity: 'warning',
+    expression: nodes('FitsNoWindow'),
+    during: '15m',
+    summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
+    description:
+      'An update counts as long as the last one of its node took (annotation brupop.bottlerocket.aws/last-update-seconds of its shadow), else the longest of its kind. Open a longer window, ask for the nodes with kubectl brupop now, or remove the annotation that is no measure.',
+  },
+  {
     name: 'BrupopDrainBlocked',
     severity: 'warning',
     expression: nodes('DrainBlocked'),

@@ -4,7 +4,7 @@ import { parsePolicy } from '../policy/parse.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
 import { compare, type PolicyResource, type PolicyView, type ValidPolicy } from './plan/snapshot.ts';
-import type { Schedule } from './schedule/schedule.ts';
+import { daily, longestOpening, type Schedule } from './schedule/schedule.ts';
 import { windowsSchedule } from './schedule/windows.ts';
 
 /**
@@ -19,7 +19,7 @@ export class PolicyViews {
 
   /** @param config rules whatever no policy does, and says what a field is that a policy omits */
   constructor(config: ControllerConfig) {
-    this.#variables = { kind: 'valid', policy: policyOf(config), schedule: scheduleOf(config) };
+    this.#variables = rulesOf(policyOf(config), scheduleOf(config));
   }
 
   /**
@@ -49,7 +49,7 @@ export class PolicyViews {
     const { policy: defaults, schedule } = this.#variables;
     const policy = parsePolicy(object, defaults);
     if ('faults' in policy) return { kind: 'broken', policy };
-    return { kind: 'valid', policy, schedule: policy.windows ? windowsSchedule(policy.windows) : schedule };
+    return rulesOf(policy, policy.windows ? windowsSchedule(policy.windows) : schedule);
   }
 }
 
@@ -57,7 +57,16 @@ interface Rules {
   readonly kind: 'valid';
   readonly policy: UpdatePolicy;
   readonly schedule: Schedule;
+  /** Where updates have to fit. */
+  readonly longest: ((now: number) => number | undefined) | undefined;
 }
+
+const rulesOf = (policy: UpdatePolicy, schedule: Schedule): Rules => ({
+  kind: 'valid',
+  policy,
+  schedule,
+  longest: policy.mustFit ? daily((now) => longestOpening(schedule, now)) : undefined,
+});
 
 interface InvalidRules {
   readonly kind: 'broken';
@@ -83,11 +92,17 @@ function viewOf({ rules, resource }: Known, now: number): PolicyView {
     : { kind: rules.kind, policy: rules.policy, resource };
 }
 
-function validView({ policy, schedule }: Rules, resource: PolicyResource | undefined, now: number): ValidPolicy {
-  return { kind: 'valid', policy, window: schedule.at(now), resource };
+function validView(
+  { policy, schedule, longest }: Rules,
+  resource: PolicyResource | undefined,
+  now: number,
+): ValidPolicy {
+  const view = { kind: 'valid', policy, window: schedule.at(now), resource } as const;
+  return longest ? { ...view, longestWindowMs: longest(now) } : view;
 }
 
 function isSame(view: PolicyView, last: PolicyView | undefined): boolean {
   if (view.policy !== last?.policy || view.resource !== last.resource) return false;
-  return view.kind === 'broken' || last.kind === 'broken' || isDeepStrictEqual(view.window, last.window);
+  if (view.kind === 'broken' || last.kind === 'broken') return true;
+  return view.longestWindowMs === last.longestWindowMs && isDeepStrictEqual(view.window, last.window);
 }

@@ -7,7 +7,14 @@ import type { Recorder } from './recorder.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Reasons of the controller after which a node at rest stays as it is for longer than anybody wants to watch. */
-const RESTING: ReadonlySet<string> = new Set(['BackingOff', 'RolloutHalted', 'Held', 'Paused', 'OutsideWindow']);
+const RESTING: ReadonlySet<string> = new Set([
+  'BackingOff',
+  'RolloutHalted',
+  'Held',
+  'Paused',
+  'OutsideWindow',
+  'FitsNoWindow',
+]);
 /** The same for a node that runs the newest version it was offered. */
 const NOTHING_OFFERED: ReadonlySet<string> = new Set(['UpToDate', 'NoUpdateOffered']);
 /** The same for a node in mid-update. */

@@ -84,7 +84,7 @@ function waitsOn({ reason, message }: Verdict): string | undefined {
 }
 
 /** It starts at once, or when a place is free. */
-const CHANGED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'Updating', 'WaitingForSlot']);
+const CHANGED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'FitsNoWindow', 'Updating', 'WaitingForSlot']);
 
 async function retried({ request, cluster, seen }: Scene, name: string): Promise<Deed> {
   const { verdict, shadow } = known(seen, name);

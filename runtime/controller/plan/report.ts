@@ -180,6 +180,7 @@ const GATES_BACKWARDS: readonly Finding['reason'][] = [
   'WriteRefused',
   'Pausing',
   'OutsideWindow',
+  'FitsNoWindow',
   'DrainBlocked',
   'BackingOff',
   'RolloutHalted',

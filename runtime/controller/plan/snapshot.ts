@@ -42,6 +42,8 @@ export interface ValidPolicy {
   readonly kind: 'valid';
   readonly policy: UpdatePolicy;
   readonly window: WindowState;
+  /** How long any window ahead is open at most, milliseconds, where updates have to fit into one. */
+  readonly longestWindowMs?: number | undefined;
   /** Undefined for that of the variables. */
   readonly resource: PolicyResource | undefined;
 }

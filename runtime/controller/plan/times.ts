@@ -86,6 +86,8 @@ export function notYet(candidate: Candidate, times: Times): GateResult {
 function byWindow(candidate: Candidate, times: Times): GateResult {
   const { shadow, group, isAsked } = candidate;
   if (isAsked) return PASS;
+  const tooLong = fittingNowhere(candidate, times);
+  if (tooLong) return { finding: tooLong, changesAt: (group.closed ?? group.closing).changesAt };
   return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, times);
 }
 
@@ -120,14 +122,30 @@ function isInTime({ offeredAt }: ShadowView, window: WindowState | undefined): b
 }
 
 /** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
-function beforeClosing({ info, shadow, group }: Candidate, { families, now }: Times): GateResult {
-  const { rules, closing } = group;
+function beforeClosing(candidate: Candidate, times: Times): GateResult {
+  const { rules, closing } = candidate.group;
   const { changesAt } = closing;
+  const { now } = times;
   if (!rules.mustFit || changesAt === NEVER) return closing;
-  const neededMs = shadow.lastUpdateMs ?? families.longestUpdateMs(info.node.family);
+  const neededMs = updateMsOf(candidate, times);
   const tooLateAt = changesAt - neededMs + 1;
   if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
-  const minutes = Math.ceil(neededMs / MINUTE_MS);
-  const message = `the window closes before an update of about ${minutes} min would be done`;
+  const message = `the window closes before an update of ${about(neededMs)} would be done`;
   return { finding: found('OutsideWindow', message), changesAt };
 }
+
+/** No window ahead is open for long enough: somebody has to open a longer one, or to ask for the node. */
+function fittingNowhere(candidate: Candidate, times: Times): Finding | undefined {
+  const { view } = candidate.group;
+  const longestMs = view.kind === 'valid' ? view.longestWindowMs : undefined;
+  const neededMs = updateMsOf(candidate, times);
+  if (longestMs === undefined || neededMs <= longestMs) return undefined;
+  const message = `an update of ${about(neededMs)} fits into no window ahead: the longest is open for ${about(longestMs)}`;
+  return found('FitsNoWindow', message);
+}
+
+/** How long its last update took, or else the longest of its kind, milliseconds. */
+const updateMsOf = ({ info, shadow }: Candidate, { families }: Pick<Times, 'families'>): number =>
+  shadow.lastUpdateMs ?? families.longestUpdateMs(info.node.family);
+
+const about = (ms: number): string => `about ${Math.ceil(ms / MINUTE_MS)} min`;

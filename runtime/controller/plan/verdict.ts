@@ -8,6 +8,7 @@ export const REASONS = [
   'NoUpdateOffered',
   'WaitingForSlot',
   'OutsideWindow',
+  'FitsNoWindow',
   'BackingOff',
   'NodeNotReady',
   'Updating',

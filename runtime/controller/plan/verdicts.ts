@@ -224,6 +224,7 @@ const AHEAD: ReadonlySet<Reason> = new Set([
   'ZoneBusy',
   'WaitingForPolicy',
   'OutsideWindow',
+  'FitsNoWindow',
   'Pausing',
   'BackingOff',
   'Updating',

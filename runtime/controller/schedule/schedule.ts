@@ -29,6 +29,36 @@ function endOf({ from, state }: Known): number {
   return Math.min(state.changesAt ?? Infinity, from + LONGEST_KNOWN_MS);
 }
 
+/** The answer of a day ago at most: it takes a while to find. */
+export function daily<T>(find: (now: number) => T): (now: number) => T {
+  let known: { readonly from: number; readonly answer: T } | undefined;
+  return (now) => {
+    if (!known || now < known.from || now >= known.from + LONGEST_KNOWN_MS) known = { from: now, answer: find(now) };
+    return known.answer;
+  };
+}
+
+/** Windows ahead are looked at for so long, and two of them at least, but no more than these changes: each takes a moment to find. */
+const FORESEEN_MS = 8 * LONGEST_KNOWN_MS;
+const MOST_CHANGES = 64;
+
+/**
+ * For how long the schedule is open at a time, at most, as far as its windows ahead tell: milliseconds, Infinity where it is not seen to
+ * close; undefined where it never opens, as one that is moments.
+ */
+export function longestOpening(schedule: Schedule, now: number): number | undefined {
+  let [at, openSince, opened, longest] = [now, now, 0, 0];
+  for (let changes = 0; changes < MOST_CHANGES && (at < now + FORESEEN_MS || opened < 2); changes++) {
+    const { open, changesAt } = schedule.at(at);
+    if (open && changesAt === undefined) return Infinity;
+    if (changesAt === undefined) break;
+    if (open) longest = Math.max(longest, changesAt - openSince);
+    else [openSince, opened] = [changesAt, opened + 1];
+    at = changesAt;
+  }
+  return longest > 0 ? longest : undefined;
+}
+
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Milliseconds since midnight of `HH:MM:SS`; undefined for anything else. */

@@ -26,13 +26,14 @@ export type Rules = Settings & UpdatePolicy;
 /** A snapshot whose policies are those of resources. The one of the variables comes of `Rules` and of `window`. */
 export interface World extends Snapshot {
   readonly window: WindowState;
+  readonly longestWindowMs?: number;
 }
 
 export const OPEN: WindowState = { open: true, triggeredAt: undefined, changesAt: undefined };
 
 /** The world with the policy of the variables among the others. */
-export function underRules({ window, ...world }: World, rules: Rules): Snapshot {
-  const variables: ValidPolicy = { kind: 'valid', policy: rules, window, resource: undefined };
+export function underRules({ window, longestWindowMs, ...world }: World, rules: Rules): Snapshot {
+  const variables: ValidPolicy = { kind: 'valid', policy: rules, window, longestWindowMs, resource: undefined };
   return { ...world, policies: [...world.policies, variables] };
 }
 

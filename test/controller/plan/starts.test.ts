@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   MARKS,
@@ -188,6 +189,17 @@ describe('where an update must fit into the window', () => {
       },
       { node: 'b', reason: 'UpToDate' },
     ]);
+  });
+
+  test('a node that fits into no window ahead says that, whether one is open or not, and starts when it is asked for', () => {
+    const reason = (longestMinutes: number, window: World['window'], on: Partial<NodeView> = {}): string => {
+      const world = fleet({ a: took(10) }, { window, longestWindowMs: longestMinutes * 60_000 });
+      return plan({ ...world, nodes: [node('a', on)] }, rules, NOW).verdicts[0]!.reason;
+    };
+    const closed = { ...closingIn(60), open: false };
+    expect([reason(9, closingIn(9)), reason(9, closed)]).toEqual(['FitsNoWindow', 'FitsNoWindow']);
+    expect([reason(10, closingIn(9)), reason(10, closed)]).toEqual(['OutsideWindow', 'OutsideWindow']);
+    expect(reason(9, closed, { askedBy: 'me' })).toBe('Updating');
   });
 
   test('a node that was never updated is taken for the slowest of its kind', () => {

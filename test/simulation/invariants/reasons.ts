@@ -29,6 +29,7 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
   RolloutHalted: (asked) =>
     inGroup(asked, (release) => (asked.sorted.isHalted(release, asked.now) ? 'kept' : undefined)),
   OutsideWindow: (asked) => inGroup(asked, (release) => outside(asked, release)),
+  FitsNoWindow: (asked) => inGroup(asked, (release) => (fitsNowhere(asked, release) ? 'kept' : undefined)),
   DrainBlocked: () => 'going',
   WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
   Paused: (asked) => inGroup(asked, ({ group }) => (group.paused ? 'kept' : undefined)),
@@ -66,11 +67,12 @@ const isOf =
   ({ facts }: SeenNode): boolean =>
     facts.managed && picture.rulings.isClaimed(facts, name);
 
+const outside = (asked: Asked, { group }: Release): Standing | undefined =>
+  isClosed(group, asked.now) ? 'going' : undefined;
+
 /** In no window to come is there time for an update, where each has to fit: somebody has to open a longer one. */
-function outside(asked: Asked, { group, family }: Release): Standing | undefined {
-  if (!isClosed(group, asked.now)) return undefined;
-  return group.fits && updateMs(asked, family) >= longestOpening(group.window) - MINUTE ? 'kept' : 'going';
-}
+const fitsNowhere = (asked: Asked, { group, family }: Release): boolean =>
+  group.fits && updateMs(asked, family) >= longestOpening(group.window) - MINUTE;
 
 /** What its last update took, or the longest of its kind; below 0 where nobody knows. */
 function updateMs({ shadow: { lastMs }, sorted: { picture } }: Asked, family: string): number {
