@@ -67,6 +67,7 @@ export async function stagePrograms(build: string, own: OwnFiles, into: string):
     'apiserver',
     'client-node',
     'k3os-channels',
+    'notifications',
   ].flatMap((program) => [`${program}.mjs`, `${program}.mjs.map`]);
   for (const name of [...files, 'kubectl-brupop.mjs']) await place(join(build, name), join(into, 'opt/brupop', name));
   for (const [path, text] of Object.entries(own)) await write(into, path, text);

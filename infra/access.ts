@@ -3,9 +3,10 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Component } from './labels.ts';
 import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
+import { notifies } from './notifications.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { CHANNEL_RULES, LIFECYCLE_RULE, rules, writesLifecycle } from './rules.ts';
+import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULES, rules, writesLifecycle } from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
 /** @internal */
@@ -60,7 +61,9 @@ export class Access extends Construct {
       }),
     );
     this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });
-    [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: granted.namespace });
+    const isNotifying = component === 'controller' && notifies(settings);
+    const namespaced = isNotifying ? [...granted.namespace, ...NOTIFICATION_RULES] : granted.namespace;
+    [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: namespaced });
     if (granted.default.length > 0) {
       this.#addRole('EventsRole', { name: eventsRoleName(component), granted: granted.default, namespace: 'default' });
     }

@@ -10,6 +10,7 @@ import { Controller } from './controller.ts';
 import { addShadowCrd } from './crd.ts';
 import { addNamespace } from './namespace.ts';
 import { NetworkPolicies } from './network-policies.ts';
+import { addNotifications } from './notifications.ts';
 import { PriorityClasses } from './priority.ts';
 import { addPolicyCrd } from './policy-crd.ts';
 import { UpdatePolicy } from './policy.ts';
@@ -70,6 +71,8 @@ export class Brupop extends Construct {
   readonly updogAgent: UpdogAgent | undefined;
   /** Undefined unless asked for. */
   readonly k3osAgent: K3osAgent | undefined;
+  /** What the controller reads of whom to notify. Undefined where nobody is notified. */
+  readonly notifications: ApiObject | undefined;
   /** In the order of the prop. */
   readonly policies: readonly UpdatePolicy[];
   /** Undefined unless asked for. */
@@ -102,6 +105,7 @@ export class Brupop extends Construct {
     this.agent = new Agent(this, 'Agent', settings);
     this.k3osAgent = settings.k3os.enabled ? new K3osAgent(this, 'K3osAgent', settings) : undefined;
     this.updogAgent = settings.agent.interfaceV1 ? new UpdogAgent(this, 'UpdogAgent', settings) : undefined;
+    this.notifications = addNotifications(this, 'Notifications', settings);
     this.networkPolicies = settings.networkPolicies.enabled
       ? new NetworkPolicies(this, 'NetworkPolicies', settings)
       : undefined;

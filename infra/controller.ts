@@ -6,6 +6,7 @@ import { CONTROLLER_DEPLOYMENT, CONTROLLER_SERVICE } from '../runtime/shadow/nam
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
+import { NOTIFICATIONS_DIR, notificationVolume, notifies } from './notifications.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
@@ -51,14 +52,17 @@ export class Controller extends Construct {
 
 function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   const { controller } = settings;
+  const { volumeMounts, ...volumes } = notificationVolume(settings);
   return podTemplate(settings, {
     component: 'controller',
+    ...(volumeMounts && { volumeMounts }),
     env: controllerEnvironment(settings),
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {
       ...scheduling(settings, { component: 'controller', nodeAffinity: DRAIN_SURVIVAL.nodeAffinity }),
       tolerations: [DRAIN_SURVIVAL.toleration, ...(controller.tolerations as k8s.Toleration[])],
+      ...volumes,
     },
   });
 }
@@ -88,6 +92,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
     K3OS_NAMESPACE: k3os.enabled ? k3os.namespace : undefined,
     K3OS_RELEASES_URL: k3os.enabled ? k3os.releasesUrl : undefined,
+    NOTIFICATIONS_DIR: notifies(settings) ? NOTIFICATIONS_DIR : undefined,
     HTTP_PORT: controller.httpPort,
   });
 }

@@ -33,6 +33,13 @@ export type {
 } from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
 export type { K3osProps } from './props/k3os.ts';
+export type {
+  NotificationKind,
+  NotificationProps,
+  NotificationSettings,
+  NotificationTargetProps,
+  NotificationTargetSettings,
+} from './props/notifications.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
 export type { PolicyFreeze, PolicyProof, PolicyWindow, PolicyZones, UpdatePolicyProps } from './props/policies.ts';
 export type { ResourceList, Resources } from './props/resources.ts';

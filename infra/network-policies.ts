@@ -2,6 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { type Component, selectorLabels } from './labels.ts';
+import { notificationPorts } from './notifications.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -35,7 +36,7 @@ export class NetworkPolicies extends Construct {
     });
     this.controller = this.#addPolicy('controller', {
       ingress: [{ ...from(this.#readers()), ports: tcp([controller.httpPort]) }],
-      egress: releases.ask,
+      egress: [...releases.ask, ...this.#notified()],
     });
   }
 
@@ -46,6 +47,12 @@ export class NetworkPolicies extends Construct {
     const { port, protocol } = new URL(releasesUrl);
     const asked = Number(port) || (protocol === 'http:' ? 80 : HTTPS_PORT);
     return { ask: [{ ports: tcp([asked]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
+  }
+
+  /** Whom the controller notifies: wherever that is. */
+  #notified(): readonly k8s.NetworkPolicyEgressRule[] {
+    const ports = notificationPorts(this.#settings);
+    return ports.length === 0 ? [] : [{ ports: tcp(ports) }];
   }
 
   /** Who speaks to the apiserver over TLS; undefined = that is not known. */

@@ -1,5 +1,6 @@
 import type { k8s } from 'cdk8s-plus-28';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
+import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
@@ -26,6 +27,12 @@ export const CHANNEL_RULES: readonly k8s.PolicyRule[] = [
 
 /** For lifecycle conditions. The controller takes its own away under the same right. */
 export const LIFECYCLE_RULE: k8s.PolicyRule = { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] };
+
+/** For notifications: what was told is remembered in a ConfigMap. A create names no object yet. */
+export const NOTIFICATION_RULES: readonly k8s.PolicyRule[] = [
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: [NOTIFICATIONS_STATE], verbs: ['get', 'patch'] },
+];
 
 export function writesLifecycle({ controller }: Pick<Settings, 'controller'>): boolean {
   return controller.nodeLifecycleConditions !== 'none';

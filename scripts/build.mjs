@@ -17,6 +17,7 @@ const PROCESSES = {
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',
   'k3os-channels': 'runtime/controller/k3os/channels.ts',
+  notifications: 'runtime/controller/notifications/notifications.ts',
 };
 /** What people run on machines of their own. */
 const CLI = { 'kubectl-brupop': 'runtime/cli/main.ts' };
@@ -42,13 +43,15 @@ const common = {
   logLevel: 'warning',
 };
 
-/** Leaves in files of their own what is read where it is needed: client-node with a kubeconfig, channels where k3OS nodes are updated. */
+/** Leaves in files of their own what is read where it is needed: client-node with a kubeconfig, channels where k3OS nodes are updated, notifications
+ * where somebody is notified. */
 const apart = {
   name: 'apart',
   setup: ({ onResolve }) => {
     for (const [filter, path] of [
       [/\/client-node\.ts$/, './client-node.mjs'],
       [/\/k3os\/channels\.ts$/, './k3os-channels.mjs'],
+      [/\/notifications\/notifications\.ts$/, './notifications.mjs'],
     ]) {
       onResolve({ filter }, ({ kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
     }

@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],
   'runtime/k3os': ['runtime/lib', 'runtime/shadow'],
+  'runtime/notifications': ['zod'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',
@@ -22,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/marks',
     'runtime/policy',
     'runtime/k3os',
+    'runtime/notifications',
     'runtime/kube',
     'node',
     'prom-client',
@@ -69,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/marks',
     'runtime/policy',
     'runtime/k3os',
+    'runtime/notifications',
     'runtime/lib',
     'runtime/controller/config.ts',
     'runtime/agent/config.ts',
@@ -87,7 +90,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Pure folders: the same inputs give the same outputs, so nothing of these may be named in them. */
 const IMPURE =
   /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
-const PURE = ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/k3os', 'runtime/controller/plan'];
+const PURE = [
+  'runtime/shadow',
+  'runtime/marks',
+  'runtime/policy',
+  'runtime/k3os',
+  'runtime/notifications',
+  'runtime/controller/plan',
+];
 /** The system's time and chance enter through these alone; process entry points hand them on. */
 const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts']);
 

@@ -9,7 +9,8 @@ import type { MonitorsProps } from '../monitoring/monitors.ts';
 
 /**
  * Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. Helm refuses objects
- * whose definition comes with the same release, so policies are applied by themselves. Nodes that run k3OS are for those who synthesise.
+ * whose definition comes with the same release, so policies are applied by themselves. Nodes that run k3OS, and
+ * notifications, whose volume has a part for each target, are for those who synthesise.
  */
 export const NO_VALUES = [
   'cluster',
@@ -18,6 +19,7 @@ export const NO_VALUES = [
   'instance',
   'policies',
   'k3os',
+  'notifications',
 ] as const satisfies (keyof BrupopProps)[];
 
 /**

@@ -162,6 +162,22 @@ const ALERTS: readonly Alert[] = [
     description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
   },
   {
+    name: 'BrupopNotificationsFailing',
+    severity: 'warning',
+    expression: 'max by (target) (brupop_controller_notifications_failing) == 1',
+    during: '30m',
+    summary: 'Notifications do not reach the target {{ $labels.target }}.',
+    description: 'The log of the controller says why: "notification not accepted yet", or "notification given up".',
+  },
+  {
+    name: 'BrupopNotificationsUnusable',
+    severity: 'warning',
+    expression: 'max(brupop_controller_notifications_config_unusable) == 1',
+    during: '5m',
+    summary: 'The configuration of notifications cannot be used; those of before stay, if there were any.',
+    description: 'The log of the controller names the field: "configuration of notifications cannot be used".',
+  },
+  {
     name: 'BrupopNoLeader',
     severity: 'warning',
     expression: 'absent(brupop_controller_leader == 1)',

@@ -21,6 +21,7 @@ import {
 } from './fields.ts';
 import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
 import { type K3osProps, k3osProps } from './k3os.ts';
+import { type NotificationProps, notificationProps, type NotificationSettings } from './notifications.ts';
 import { policiesProp, type UpdatePolicyProps } from './policies.ts';
 import type { ScheduleSettings } from './schedule.ts';
 import { freeLabels, type WorkloadSettings } from './workload.ts';
@@ -70,6 +71,8 @@ export interface BrupopProps {
   readonly networkPolicies?: NetworkPolicyProps;
   /** Nodes that run k3OS. @default they are nobody's */
   readonly k3os?: K3osProps;
+  /** Who is told what happens, besides those who read Events. @default nobody */
+  readonly notifications?: NotificationProps;
   /** What is decided for groups of nodes, one BottlerocketUpdatePolicy each. Nodes that none selects go by the settings of `controller`. @default none */
   readonly policies?: readonly UpdatePolicyProps[];
 }
@@ -101,7 +104,15 @@ export interface NetworkPolicyProps {
 export interface Settings extends Required<
   Omit<
     BrupopProps,
-    'image' | 'logging' | 'agent' | 'apiserver' | 'controller' | 'certificates' | 'networkPolicies' | 'k3os'
+    | 'image'
+    | 'logging'
+    | 'agent'
+    | 'apiserver'
+    | 'controller'
+    | 'certificates'
+    | 'networkPolicies'
+    | 'k3os'
+    | 'notifications'
   >
 > {
   readonly image: ImageSettings;
@@ -111,6 +122,7 @@ export interface Settings extends Required<
   readonly controller: WorkloadSettings<Omit<ControllerProps, 'schedule'>> & { readonly schedule: ScheduleSettings };
   readonly certificates: CertificateSettings;
   readonly k3os: Required<K3osProps>;
+  readonly notifications: NotificationSettings;
   readonly networkPolicies: NetworkPolicyProps & Required<Pick<NetworkPolicyProps, 'enabled' | 'kubernetesApiPorts'>>;
 }
 
@@ -159,6 +171,7 @@ export const brupopProps = z
     certificates: certificateProps,
     networkPolicies: networkPolicyProps.prefault({}),
     k3os: k3osProps.prefault({}),
+    notifications: notificationProps.prefault({}),
     policies: policiesProp,
   } satisfies Record<keyof BrupopProps, z.ZodType>)
   .refine(agentsHaveTheirOwn, {

@@ -121,6 +121,9 @@ export const controllerEnv = {
     default: 'https://api.github.com',
     parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) && URL.canParse(value) ? value : undefined),
   } satisfies EnvVar<string>,
+  NOTIFICATIONS_DIR: optionalText({
+    help: 'folder with whom to notify of what happens, and with their Secrets; nobody is notified without it',
+  }),
   HTTP_PORT: port({ help: 'plain HTTP port of /metrics, /healthz, /readyz and /plan', default: '8080' }),
 } as const;
 

@@ -3,10 +3,13 @@ import type { ObjectReference } from '../kube/objects.ts';
 import type { Spec } from '../shadow/model.ts';
 import {
   agentMissing,
+  lastFailure,
   type SentCommand,
   nameOf,
+  rolloutComplete,
   rolloutHalted,
   rolloutResumed,
+  rolloutStarted,
   setback,
   warningGiven,
   windowTriggered,
@@ -14,29 +17,48 @@ import {
 } from './events.ts';
 import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
+import type { OsReleaseName } from './plan/releases.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
-import { isSetback, type Setback } from './plan/verdict.ts';
+import { isSetback, type Setback, type Verdict } from './plan/verdict.ts';
 
-/** What plans say of nodes, of policies and of the fleet. People are told of a statement when it becomes true, and not for as long as it is true. */
+/**
+ * What plans say of nodes, of policies and of the fleet. People are told of a statement when it becomes true, and not for as long as it is
+ * true: by an Event, and by notifications, which remember for longer than a process lives what they have told.
+ */
 
 /** Something that holds, of a node, a policy or the fleet. */
 export type Statement = {
   /** A version, a reason, the UID of a node, or that of a policy and what of it. */
   readonly of: string;
-  /** Undefined where people know of it already. */
-  readonly event: EventRecord | undefined;
+  /** What people are told. */
+  readonly event: EventRecord;
+  /** Whether the Event is recorded. The cluster may have it already, and some statements have none. */
+  readonly isRecorded: boolean;
+  /** It is news only to those who were told of this topic before: that nothing is halted, where something was. */
+  readonly follows?: string;
+  readonly about?: About;
   /** An Event that the API server did not take is recorded with a later plan, if the statement still holds. Otherwise its moment has passed. */
   readonly isRepeated: boolean;
 } & (
   | { readonly kind: 'setback'; readonly value: Setback['reason'] }
-  | { readonly kind: 'agent' | 'release' | 'window' | 'warning' | 'policy'; readonly value: string }
+  | {
+      readonly kind: 'agent' | 'failure' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
+      readonly value: string;
+    }
 );
+
+/** What a statement is about, by name. */
+export interface About extends Partial<OsReleaseName> {
+  readonly node?: string;
+  /** Absent where the controller's variables rule. */
+  readonly policy?: string;
+}
 
 /** By topic. */
 export type Statements = ReadonlyMap<string, Statement>;
 
 /** There is at most one statement of each kind about one thing. */
-export const topicOf = (statement: Statement): string => `${statement.kind} ${statement.of}`;
+export const topicOf = ({ kind, of }: Pick<Statement, 'kind' | 'of'>): string => `${kind} ${of}`;
 
 /** What is new, or has another value than before. */
 export function diff(before: Statements, after: Statements): readonly Statement[] {
@@ -45,7 +67,7 @@ export function diff(before: Statements, after: Statements): readonly Statement[
 
 /** What a plan was made of, and the plan. */
 export interface Planned {
-  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings' | 'policies'>;
+  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings' | 'policies' | 'releases'>;
   readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'policies'>;
   /** The controller's, which Events of the fleet are about. */
   readonly lease: ObjectReference;
@@ -58,6 +80,8 @@ export interface Planned {
 /** Everything that holds of nodes and of the fleet by this plan. */
 export function statementsOf(planned: Planned, before: Statements): Statements {
   const statements = [
+    ...rollouts(planned, before),
+    ...failures(planned),
     ...setbacks(planned),
     ...missingAgents(planned, before),
     ...releases(planned, before),
@@ -83,8 +107,17 @@ function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonl
     if (!shadow) return [];
     // The condition says it already, so this process or one before it has recorded the Event.
     const isKnown = upToDate(shadow.status)?.reason === verdict.reason;
-    const event = isKnown ? undefined : setback({ verdict, node, shadow }, namespace);
-    return { kind: 'setback', of: node.uid, value: verdict.reason, event, isRepeated: false };
+    const event = setback({ verdict, node, shadow }, namespace);
+    const about = aboutNode(verdict, shadow.spec.version);
+    return {
+      kind: 'setback',
+      of: node.uid,
+      value: verdict.reason,
+      event,
+      isRecorded: !isKnown,
+      isRepeated: false,
+      about,
+    };
   });
 }
 
@@ -93,15 +126,57 @@ function missingAgents(
   { plan: { verdicts }, snapshot, missedSince }: Planned,
   before: Statements,
 ): readonly Statement[] {
-  const missing = new Set(verdicts.filter(({ reason }) => reason === 'AgentMissing').map(({ node }) => node));
+  const missing = new Map(verdicts.filter(({ reason }) => reason === 'AgentMissing').map((one) => [one.node, one]));
   const said = new Map([...before.values()].filter(({ kind }) => kind === 'agent').map((one) => [one.of, one]));
   if (missing.size + said.size === 0) return [];
   const isMissed = (name: string): boolean =>
     missing.has(name) && (snapshot.silentSince.get(name) ?? Infinity) <= missedSince;
   return snapshot.nodes.flatMap((node) => {
-    const isNew = !said.has(node.uid) && isMissed(node.name);
-    if (!isNew) return said.get(node.uid) ?? [];
-    return { kind: 'agent', of: node.uid, value: 'missing', event: agentMissing(node), isRepeated: true };
+    const verdict = missing.get(node.name);
+    if (said.has(node.uid) || !verdict || !isMissed(node.name)) return said.get(node.uid) ?? [];
+    const told = { event: agentMissing(node), isRecorded: true, isRepeated: true, about: aboutNode(verdict) };
+    return { kind: 'agent', of: node.uid, value: 'missing', ...told };
+  });
+}
+
+/** Nodes whose last attempt failed. Their Events are recorded as the attempts are taken back. */
+function failures({ plan: { verdicts }, snapshot, namespace }: Planned): readonly Statement[] {
+  const failed = snapshot.shadows.filter(({ status }) => status !== undefined && status.crash_count > 0);
+  if (failed.length === 0) return [];
+  const nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
+  const judged = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
+  return failed.flatMap((shadow) => {
+    const node = nodes.get(shadow.name);
+    const verdict = node && judged.get(node.name);
+    const event = lastFailure(shadow, namespace);
+    if (!verdict || !event || !shadow.owners.includes(node.uid)) return [];
+    const value = shadow.status?.state_transition_failure_timestamp ?? String(shadow.status?.crash_count);
+    const about = aboutNode(verdict, shadow.spec.version);
+    return { kind: 'failure', of: node.uid, value, event, isRecorded: false, isRepeated: false, about };
+  });
+}
+
+function aboutNode({ node, policy }: Verdict, version?: string | null): About {
+  return { node, ...(policy !== undefined && { policy }), ...(version != null && { version }) };
+}
+
+/** Those of nodes that the variables rule, as for policies. What no node is on its way to has not begun, and what had not begun is not over. */
+function rollouts({ plan, lease }: Planned, before: Statements): readonly Statement[] {
+  return plan.releases.flatMap((release): Statement[] => {
+    const name = nameOf(release);
+    const [started, complete] = [`${name} started`, `${name} complete`];
+    const common = { kind: 'rollout', value: 'reached', isRecorded: false, isRepeated: false } as const;
+    const about = { family: release.family, version: release.version };
+    const has = (of: string): boolean => before.has(topicOf({ kind: 'rollout', of }));
+    const follows = topicOf({ kind: 'rollout', of: started });
+    return [
+      ...(release.underWay || has(started)
+        ? [{ ...common, of: started, event: rolloutStarted(lease, name), about }]
+        : []),
+      ...(release.complete || has(complete)
+        ? [{ ...common, of: complete, event: rolloutComplete(lease, name), follows, about }]
+        : []),
+    ];
   });
 }
 
@@ -110,25 +185,28 @@ function missingAgents(
  * nobody may start on it, and nobody would.
  */
 function releases({ plan, lease }: Planned, before: Statements): readonly Statement[] {
-  const halted = plan.halted.filter(({ policy }) => policy === undefined);
-  const isOffered = new Set(plan.offered.filter(({ policy }) => policy === undefined).map(nameOf));
-  const stated = [...before.values()].filter(({ kind }) => kind === 'release');
-  const earlier = stated.map((said): Statement => {
-    if (said.value === RESUMED || !isOffered.has(said.of)) return said;
-    const event = rolloutResumed(lease, said.of);
-    return { kind: 'release', of: said.of, value: RESUMED, event, isRepeated: true };
+  const halted = new Map(
+    plan.halted.filter(({ policy }) => policy === undefined).map((release) => [nameOf(release), release]),
+  );
+  const earlier = [...before.values()].filter(({ kind, value }) => kind === 'release' && value === HALTED);
+  const offered = plan.offered.filter(({ policy }) => policy === undefined);
+  const now = offered.map(({ family, version }): Statement => {
+    const of = nameOf({ family, version });
+    const common = { kind: 'release', isRepeated: true, about: { family, version } } as const;
+    const release = halted.get(of);
+    const topic = topicOf({ kind: 'release', of });
+    return release
+      ? Object.assign({ of, value: HALTED, event: rolloutHalted(lease, release), isRecorded: true }, common)
+      : Object.assign(
+          { of, value: 'open', event: rolloutResumed(lease, of), isRecorded: before.has(topic), follows: topic },
+          common,
+        );
   });
-  // Those that are halted now come last, and so replace what was said of them before.
-  return [
-    ...earlier,
-    ...halted.map((release): Statement => {
-      const event = rolloutHalted(lease, release);
-      return { kind: 'release', of: nameOf(release), value: 'halted', event, isRepeated: true };
-    }),
-  ];
+  // What is offered now comes last, and so replaces what was said of it before.
+  return [...earlier, ...now];
 }
 
-const RESUMED = 'resumed';
+const HALTED = 'halted';
 
 /** The first known state of the window is no change, so it has no Event. */
 function windowStatement({ snapshot, lease }: Planned, before: Statements): Statement {
@@ -138,7 +216,8 @@ function windowStatement({ snapshot, lease }: Planned, before: Statements): Stat
     kind: 'window',
     of: 'schedule',
     value: String(triggeredAt ?? open),
-    event: before.has('window schedule') ? event : undefined,
+    event,
+    isRecorded: before.has('window schedule'),
     isRepeated: false,
   };
 }
@@ -146,7 +225,7 @@ function windowStatement({ snapshot, lease }: Planned, before: Statements): Stat
 function warnings({ plan, lease }: Planned): readonly Statement[] {
   return plan.warnings.map((warning) => {
     const event = warningGiven(lease, warning);
-    return { kind: 'warning', of: warning.reason, value: 'given', event, isRepeated: true };
+    return { kind: 'warning', of: warning.reason, value: 'given', event, isRecorded: true, isRepeated: true };
   });
 }
 

@@ -66,6 +66,13 @@ function updateEnded(
   return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
 }
 
+/** That the last attempt of a node has failed, also once it was taken back. @param namespace the operator's own */
+export function lastFailure(shadow: ShadowView, namespace: string): EventRecord | undefined {
+  const { spec, status } = shadow;
+  if (!status || status.crash_count === 0 || isCancelled(status)) return undefined;
+  return updateFailed(spec, status, referenceTo(shadow, namespace));
+}
+
 function updateFailed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
   const { last_failure: failure, crash_count: crashes } = status;
   if (isCancelled(status)) {
@@ -117,6 +124,16 @@ export function rolloutResumed(regarding: ObjectReference, name: string): EventR
   return { regarding, type: 'Normal', reason: 'RolloutResumed', message: `nodes may start on ${name} again` };
 }
 
+/** @param name as `nameOf` gives it */
+export function rolloutStarted(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutStarted', message: `nodes are being updated to ${name}` };
+}
+
+/** @param name as `nameOf` gives it */
+export function rolloutComplete(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutComplete', message: `no node waits for ${name} any more` };
+}
+
 export const nameOf = ({ family, version }: OsReleaseName): string => `${version} (${family})`;
 
 /** Of a schedule that is moments and not windows. */
@@ -135,6 +152,6 @@ export function warningGiven(regarding: ObjectReference, { reason, message }: Wa
   return { regarding, type: 'Warning', reason, message };
 }
 
-function referenceTo({ name, uid }: ShadowView, namespace: string): ObjectReference {
+function referenceTo({ name, uid }: Pick<ShadowView, 'name' | 'uid'>, namespace: string): ObjectReference {
   return { apiVersion: API_VERSION, kind: KIND, name, namespace, uid };
 }

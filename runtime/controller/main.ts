@@ -10,7 +10,10 @@ async function run(config: ControllerConfig, { signal, logger, clock, random }: 
   const { transport, namespace } = await connect(config, userAgent('controller'));
   // A bundle of its own, which is not read where no k3OS node is to be updated.
   const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : (await import('./k3os/channels.ts')).channelOrders;
-  const parts = { transport, namespace, clock, random, logger, config, ordersOf };
+  // So is what notifies people.
+  const notifierOf =
+    config.NOTIFICATIONS_DIR === '' ? undefined : (await import('./notifications/notifications.ts')).notificationsOf;
+  const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };
   const manager = createManager({ ...parts, ...newIdentity(config) });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });
   await manager.run(signal);

@@ -20,6 +20,7 @@ import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { lifecycleConditionWriter } from './lifecycle-condition-writer.ts';
 import { nodeAnnotationWriter } from './node-annotation-writer.ts';
+import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
@@ -52,6 +53,8 @@ export function newIdentity({
 interface ManagerOptions extends Identity {
   /** Makes what tells hosts what to run that offer nothing by themselves. @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
+  /** Makes what notifies people besides those who read Events. @default nobody else is told */
+  readonly notifierOf?: NotifierFactory | undefined;
   readonly transport: KubeTransport;
   /** The operator's own. */
   readonly namespace: string;
@@ -77,7 +80,7 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, orders, ledger, conditions, nodeWriters, statuses } = base;
+  const { caches, policies, orders, notifier, ledger, conditions, nodeWriters, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
@@ -85,7 +88,7 @@ export function createManager(options: ManagerOptions): Manager {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
     const writing = [conditions, statuses, ...nodeWriters].map((writer) => writer.run(signal));
     const writers = [...writing, migrateStorage(migration, signal)];
-    await Promise.all([controller.run(signal), orders?.lead(signal), ...writers]);
+    await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
   };
   const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
@@ -129,9 +132,12 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
 /** What is known of the cluster, and what is written to it beside the plans. */
 function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
+  const { notifierOf, metrics, config } = base;
   return {
     ...base,
     orders,
+    notifier:
+      notifierOf && notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.notifying() }),
     caches: new Caches({ ...base, orders, manages: managedBesides(base.config, orders) }),
     policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { instantOf } from '../lib/clock.ts';
 import { isCancelled } from './events.ts';
+import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import type { ShadowView } from './plan/snapshot.ts';
@@ -91,6 +92,11 @@ export class ControllerMetrics {
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
     this.#queue.set(reasons.filter((reason) => QUEUED.has(reason)).length);
+  }
+
+  /** The metrics of notifications. They are shown from now on. */
+  notifying(): NotificationMetrics {
+    return new NotificationMetrics(this.registry);
   }
 
   /** A plan was made, in so many seconds. */

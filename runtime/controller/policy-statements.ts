@@ -3,7 +3,8 @@ import type { ObjectReference } from '../kube/objects.ts';
 import type { PolicyConditionType, PolicyStatus } from '../policy/model.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../policy/names.ts';
 import { type Planned, type Statement, type Statements, topicOf } from './diff.ts';
-import { nameOf } from './events.ts';
+import { nameOf, rolloutComplete, rolloutStarted } from './events.ts';
+import type { OsReleaseName } from './plan/releases.ts';
 import type { PolicyReport, ReleaseReport } from './plan/report.ts';
 
 /** What plans say of policies. What the status of a policy says already, this process or one before it has told. */
@@ -36,7 +37,8 @@ function halted(said: Said): Statement {
   const { status, message } = said.report.halted;
   const isKnown = (conditionOf(said.status, 'Halted')?.status ?? 'False') === status;
   const event: Told = status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
-  return stated(said, { fact: 'halted', value: status, isKnown, event });
+  const statement = stated(said, { fact: 'halted', value: status, isKnown, event });
+  return status === 'True' ? statement : { ...statement, follows: topicOf(statement) };
 }
 
 /** Each is reached once. What a policy finds so when it is made was no rollout of its own. */
@@ -45,19 +47,19 @@ function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
   const last = said.status?.releases?.find((one) => nameOf(one) === name);
   if (!release.offered && last?.firstOfferedAt == null) return [];
   const proven = { fact: `proven ${name}`, event: ['Normal', 'ReleaseProven', `${name} is proven`] } as const;
-  const complete = {
-    fact: `complete ${name}`,
-    event: ['Normal', 'RolloutComplete', `no node waits for ${name} any more`],
-  } as const;
+  const complete = { fact: `complete ${name}`, event: toldBy(rolloutComplete(referenceTo(said.report), name)) };
+  const started = { fact: `started ${name}`, event: toldBy(rolloutStarted(referenceTo(said.report), name)) };
   return [
-    ...reached(proven, { isSo: release.proven, stampedAt: last?.provenAt }, said),
-    ...reached(complete, { isSo: release.complete, stampedAt: last?.completedAt }, said),
+    // Notifications remember by themselves what they have told: it has no Event, and the status does not say it.
+    ...reached({ ...started, hasEvent: false, release }, { isSo: release.underWay, stampedAt: undefined }, said),
+    ...reached({ ...proven, release }, { isSo: release.proven, stampedAt: last?.provenAt }, said),
+    ...reached({ ...complete, release }, { isSo: release.complete, stampedAt: last?.completedAt }, said),
   ];
 }
 
 /** What was reached stays so for those who tell, also where a plan sees it no longer. */
 function reached(
-  milestone: Pick<Fact, 'fact' | 'event'>,
+  milestone: Pick<Fact, 'fact' | 'event' | 'hasEvent' | 'release'>,
   { isSo, stampedAt }: { readonly isSo: boolean; readonly stampedAt: string | null | undefined },
   said: Said,
 ): readonly Statement[] {
@@ -69,20 +71,26 @@ function reached(
 /** Type, reason and message of an Event. */
 type Told = readonly [type: EventRecord['type'], reason: string, message: string];
 
+const toldBy = ({ type, reason, message }: EventRecord): Told => [type, reason, message];
+
 interface Fact {
   readonly fact: string;
   readonly value: string;
   /** The status says so already. */
   readonly isKnown: boolean;
   readonly event: Told;
+  /** @default true */
+  readonly hasEvent?: boolean;
+  readonly release?: OsReleaseName;
 }
 
-function stated({ report, before }: Said, { fact, value, isKnown, event }: Fact): Statement {
+function stated({ report, before }: Said, { fact, value, isKnown, event, hasEvent = true, release }: Fact): Statement {
   const [type, reason, message] = event;
   const of = `${report.uid} ${fact}`;
   const record = { regarding: referenceTo(report), type, reason, message };
-  const statement = { kind: 'policy', of, value, event: record, isRepeated: true } as const;
-  return isKnown && !before.has(topicOf(statement)) ? { ...statement, event: undefined } : statement;
+  const isRecorded = hasEvent && (!isKnown || before.has(topicOf({ kind: 'policy', of })));
+  const about = { policy: report.name, ...(release && { family: release.family, version: release.version }) };
+  return { kind: 'policy', of, value, event: record, isRecorded, isRepeated: true, about };
 }
 
 function conditionOf(status: PolicyStatus | undefined, type: PolicyConditionType) {

@@ -4,12 +4,15 @@ import type { Logger } from '../lib/log.ts';
 import { byTopic, diff, hasLanded, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
 import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
+import type { Notifier } from './notifier.ts';
 import type { Command } from './plan/commands.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import { policyStatements } from './policy-statements.ts';
 
 interface ReporterOptions {
   readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
+  /** Whom else to tell. @default nobody */
+  readonly notifier?: Pick<Notifier, 'observe'> | undefined;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -55,14 +58,15 @@ export class Reporter {
     const before = this.#told;
     const after = new Map([...statementsOf(planned, before), ...byTopic(policyStatements(planned, before))]);
     this.#told = new Map(after);
+    this.#options.notifier?.observe(after);
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }
 
   /** @param before what was said of the same thing; it is restored where the API server does not take the Event */
   async #tell(statement: Statement, before: Statement | undefined): Promise<void> {
     const { events, metrics } = this.#options;
-    const { kind, event, isRepeated } = statement;
-    if (!event) return;
+    const { kind, event, isRecorded, isRepeated } = statement;
+    if (!isRecorded) return;
     if (kind === 'setback') metrics.setBack(statement.value);
     const isWritten = await (kind === 'setback' || kind === 'agent' ? events.record(event) : events.recordNow(event));
     if (isWritten || !isRepeated) return;

@@ -9,6 +9,7 @@ const release = (version: string, more: Partial<ReleaseReport> = {}): ReleaseRep
   family: FAMILY,
   version,
   offered: false,
+  underWay: false,
   proven: false,
   complete: false,
   failed: 0,

@@ -33,7 +33,16 @@ const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'l' }
 /** The reasons of the Events that follow a plan. */
 async function seen(parts: Partial<Plan>, more: Partial<World> = {}): Promise<readonly string[]> {
   const before = events.length;
-  const plan = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], policies: [], ...parts };
+  const plan = {
+    commands: [],
+    verdicts: [],
+    halted: [],
+    offered: [],
+    warnings: [],
+    policies: [],
+    releases: [],
+    ...parts,
+  };
   reporter.report({ plan, snapshot: underRules(snapshot(more), POLICY), lease });
   await settle();
   return events.slice(before).map(({ reason }) => reason);

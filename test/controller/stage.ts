@@ -1,12 +1,11 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
-import type { OrdersFactory } from '../../runtime/controller/orders.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import type { Status } from '../../runtime/shadow/model.ts';
@@ -24,6 +23,13 @@ import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { seeded } from '../random.ts';
 import { shadowCrd } from '../shadow-crd.ts';
+
+type Parts = 'transport' | 'identity' | 'clock' | 'ordersOf' | 'notifierOf';
+
+interface Starting extends Partial<Pick<Parameters<typeof createManager>[0], Parts>> {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
 export class Stage {
@@ -235,16 +241,7 @@ export class Stage {
     await this.pass();
   }
 
-  start(
-    options: {
-      readonly env?: Readonly<Record<string, string>>;
-      readonly transport?: KubeTransport;
-      readonly signal?: AbortSignal;
-      readonly identity?: string;
-      readonly clock?: Clock;
-      readonly ordersOf?: OrdersFactory;
-    } = {},
-  ): Manager {
+  start(options: Starting = {}): Manager {
     this.#controllers += 1;
     const controller = createManager({
       transport: options.transport ?? this.transport,
@@ -253,6 +250,7 @@ export class Stage {
       config: config(options.env),
       identity: options.identity ?? `controller-${this.#controllers}`,
       ordersOf: options.ordersOf,
+      notifierOf: options.notifierOf,
     });
     const signal = AbortSignal.any([this.#stop.signal, ...(options.signal ? [options.signal] : [])]);
     this.#running.push(controller.run(signal));

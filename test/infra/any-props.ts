@@ -132,6 +132,24 @@ export const anyProps = partial({
     namespace: word,
     releasesUrl: fc.constantFrom('https://github.example.com/api/v3', 'http://[fd00::1]:8080'),
   }),
+  notifications: partial({
+    targets: fc.uniqueArray(
+      fc.record(
+        {
+          name: word,
+          secret: word,
+          format: fc.constantFrom('cloudevents' as const, 'slack' as const),
+          kinds: fc.constant(['RolloutHalted' as const]),
+          policies: fc.uniqueArray(word, { minLength: 1, maxLength: 2 }),
+          proxy: fc.constantFrom('http://proxy.example.com:3128', 'https://[fd00::1]'),
+          caBundle: fc.constant(CA),
+          port: fc.integer({ min: 1, max: 65_535 }),
+        },
+        { requiredKeys: ['name', 'secret', 'format'] },
+      ),
+      { maxLength: 2, selector: ({ name }) => name },
+    ),
+  }),
   networkPolicies: partial({
     enabled: fc.boolean(),
     kubernetesApiCidrs: fc.constant(['10.0.0.0/24']),

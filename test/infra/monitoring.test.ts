@@ -177,7 +177,9 @@ function metricsIn(expressions: readonly string[]): string[] {
   return expressions.flatMap((expression) => [...expression.matchAll(/brupop_\w+/g)].map(([name]) => name));
 }
 
-const exported = [new ControllerMetrics().registry, new Metrics().registry]
+const controllerMetrics = new ControllerMetrics();
+controllerMetrics.notifying();
+const exported = [controllerMetrics.registry, new Metrics().registry]
   .flatMap((registry) => registry.getMetricsAsArray())
   .map(({ name }) => name);
 

@@ -32,6 +32,7 @@ describe('the package', () => {
       'build/client-node.mjs',
       'build/controller.mjs',
       'build/k3os-channels.mjs',
+      'build/notifications.mjs',
       'build/kubectl-brupop.mjs',
       'build/kubectl_complete-brupop.mjs',
       'build/lib/index.js',

@@ -10,7 +10,7 @@ import { assess, type AssessedNode } from './health.ts';
 import { calledOff, progress, startable } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { Halted, PolicyRelease } from './releases.ts';
-import { type PolicyReport, reportOn, reportOnLost } from './report.ts';
+import { type PolicyReport, type ReleaseReport, releasesUnderVariables, reportOn, reportOnLost } from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
@@ -32,6 +32,8 @@ export interface Plan {
   readonly warnings: readonly Warning[];
   /** One for each policy that is a resource, by name. */
   readonly policies: readonly PolicyReport[];
+  /** How releases do on the nodes that the controller's variables rule. */
+  readonly releases: readonly ReleaseReport[];
   /** How many nodes may be updating at once, and who takes that up. */
   readonly budget: { readonly capacity: number; readonly holders: readonly Holder[] };
   /** When time alone may change the answer, milliseconds since the Unix epoch; undefined = never. */
@@ -67,6 +69,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
     ...offers(groups),
     warnings,
     policies,
+    releases: releasesUnderVariables(groups.all),
     budget: { capacity: budgets.capacity, holders: budgets.holders },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };

@@ -35,6 +35,8 @@ export interface OsRelease extends OsReleaseName {
   readonly wanted: boolean;
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
+  /** The same without those of which nobody knows to which version they are on their way. */
+  readonly hasBegun: boolean;
   /** Names of the nodes that run it or are on their way to it: who can prove it. */
   readonly canaries: readonly string[];
   /**
@@ -189,6 +191,7 @@ class Tally implements OsRelease {
   readonly proof: Proof;
   isRun = false;
   wanted = false;
+  hasBegun = false;
   readonly version: string;
   readonly #kin: Pick<Family, 'name' | 'isContested' | 'counts'>;
   readonly #rules: ProvingRules;
@@ -247,6 +250,7 @@ class Tally implements OsRelease {
   begin(info: AssessedNode): void {
     this.#unproven = undefined;
     this.#underWay += 1;
+    this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
     this.canaries.push(info.node.name);
     if (this.failed.has(info.node.uid) && !isPresumed(info)) return;
     const goneAt = lostAt(info, this.#rules);

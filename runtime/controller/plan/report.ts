@@ -28,6 +28,8 @@ export interface PolicyReport {
 export interface ReleaseReport extends OsReleaseName {
   /** Nodes wait for it, or are on their way to it. */
   readonly offered: boolean;
+  /** Nodes are on their way to it, and nobody doubts to which release. */
+  readonly underWay: boolean;
   /** Enough nodes run it and have been well for long enough, as of now. */
   readonly proven: boolean;
   /** It is proven, and no node waits for it or is on its way to it, as of now. */
@@ -87,11 +89,18 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
   };
 }
 
+/** How releases do on the nodes that the variables rule, for which there is no other report. */
+export function releasesUnderVariables(groups: readonly Group[]): readonly ReleaseReport[] {
+  const group = groups.find(({ rules }) => rules.name === undefined);
+  return group ? group.releases.all.map((one) => releaseOf(one, group.now)) : [];
+}
+
 function releaseOf(release: OsRelease, now: number): ReleaseReport {
   return {
     family: release.family,
     version: release.version,
     offered: release.wanted || release.isUnderWay,
+    underWay: release.hasBegun,
     proven: release.proof.proven,
     complete: release.completeAt <= now,
     failed: release.failed.size,

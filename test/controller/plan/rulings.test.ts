@@ -186,8 +186,24 @@ test('a report counts the nodes that a policy rules, and says how releases do th
       uid: 'policy-p',
       nodes: { selected: 6, upToDate: 1, updating: 1, waiting: 1, failed: 1 },
       releases: [
-        { family: 'aws-k8s-1.33/amd64', version: '1.1.0', offered: true, proven: true, complete: false, failed: 1 },
-        { family: 'aws-k8s-1.33/amd64', version: '1.0.0', offered: false, proven: true, complete: true, failed: 0 },
+        {
+          family: 'aws-k8s-1.33/amd64',
+          version: '1.1.0',
+          offered: true,
+          underWay: true,
+          proven: true,
+          complete: false,
+          failed: 1,
+        },
+        {
+          family: 'aws-k8s-1.33/amd64',
+          version: '1.0.0',
+          offered: false,
+          underWay: false,
+          proven: true,
+          complete: true,
+          failed: 0,
+        },
       ],
       accepted: { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' },
       halted: {

@@ -1,0 +1,61 @@
+import type { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import type { Construct } from 'constructs';
+import { NOTIFICATIONS_CONFIG_MAP, NOTIFICATIONS_FILE, SECRET_KEYS } from '../runtime/notifications/names.ts';
+import { addObject, namespacedMeta } from './objects.ts';
+import type { PodParts } from './pods.ts';
+import type { Settings } from './props/brupop.ts';
+import type { NotificationTargetSettings } from './props/notifications.ts';
+
+/** Where the controller finds whom to notify. */
+export const NOTIFICATIONS_DIR = '/etc/brupop/notifications';
+
+const VOLUME = 'notifications';
+
+export function notifies({ notifications }: Pick<Settings, 'notifications'>): boolean {
+  return notifications.targets.length > 0;
+}
+
+/** What the props say, where they say anything. The controller reads it anew when it changes. */
+export function addNotifications(scope: Construct, id: string, settings: Settings): ApiObject | undefined {
+  if (!notifies(settings)) return undefined;
+  const config = { cluster: settings.cluster, targets: settings.notifications.targets.map(targetOf) };
+  return addObject(
+    scope,
+    id,
+    k8s.KubeConfigMap.manifest({
+      metadata: namespacedMeta(settings, { name: NOTIFICATIONS_CONFIG_MAP, component: 'controller' }),
+      data: { [NOTIFICATIONS_FILE]: `${JSON.stringify(config, null, 2)}\n` },
+    }),
+  );
+}
+
+function targetOf({ name, format, template, kinds, policies, proxy, caBundle }: NotificationTargetSettings): object {
+  return { name, format, template, kinds, policies, proxy, ca: caBundle };
+}
+
+/** One volume of it all. A Secret that is not there yet keeps no controller from starting. */
+export function notificationVolume(
+  settings: Settings,
+): Pick<PodParts, 'volumeMounts'> & { readonly volumes?: k8s.Volume[] } {
+  if (!notifies(settings)) return {};
+  const sources = settings.notifications.targets.map(({ name, secret }): k8s.VolumeProjection => ({
+    secret: { name: secret, optional: true, items: SECRET_KEYS.map((key) => ({ key, path: `${name}/${key}` })) },
+  }));
+  const config = { configMap: { name: NOTIFICATIONS_CONFIG_MAP } };
+  return {
+    volumeMounts: [{ name: VOLUME, mountPath: NOTIFICATIONS_DIR, readOnly: true }],
+    volumes: [{ name: VOLUME, projected: { defaultMode: 0o440, sources: [config, ...sources] } }],
+  };
+}
+
+/** Ports that the controller has to reach for it: those of the targets, or of what stands between. */
+export function notificationPorts({ notifications }: Settings): readonly number[] {
+  const ports = notifications.targets.map(({ proxy, port }) => (proxy === undefined ? port : portOf(proxy)));
+  return [...new Set(ports)].toSorted((a, b) => a - b);
+}
+
+function portOf(proxy: string): number {
+  const { port, protocol } = new URL(proxy);
+  return Number(port) || (protocol === 'http:' ? 80 : 443);
+}

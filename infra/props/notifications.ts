@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { repeatedName, targetFields, TEMPLATE_FAULT, templateFits } from '../../runtime/notifications/config.ts';
+import { caBundle } from './ca-bundle.ts';
+import { objectName, portFrom } from './fields.ts';
+
+/** Who is told what becomes of rollouts and of nodes, besides those who read Events. */
+export interface NotificationProps {
+  /** HTTP servers that are told. @default none */
+  readonly targets?: readonly NotificationTargetProps[];
+}
+
+/** One HTTP server that is told. */
+export interface NotificationTargetProps {
+  /** Of the target in metrics and in the log: lower case letters, digits and "-". */
+  readonly name: string;
+  /**
+   * Name of a Secret in the operator's namespace. Its key `url` has the address; `headers`, where there is one, a header on each line; `proxy` a proxy with
+   * credentials.
+   */
+  readonly secret: string;
+  /** CloudEvents 1.0 in JSON (structured mode), a message for an incoming webhook of Slack, or plain text. */
+  readonly format: 'cloudevents' | 'slack' | 'text';
+  /** Of plain text: `{{kind}}`, `{{message}}` and other fields are replaced. @default [{{cluster}}] {{kind}} {{subject}}: {{message}} */
+  readonly template?: string | undefined;
+  /** What it is told. @default everything */
+  readonly kinds?: readonly NotificationKind[] | undefined;
+  /** Names of the policies of which it is told. @default all, and what no policy rules */
+  readonly policies?: readonly string[] | undefined;
+  /** A proxy without credentials, e.g. `http://proxy.example.com:3128`. @default none */
+  readonly proxy?: string | undefined;
+  /** The only authorities that are trusted, PEM. @default those of Node */
+  readonly caBundle?: string | undefined;
+  /** Port of the address, for the network policy. @default 443 */
+  readonly port?: number | undefined;
+}
+
+/** What a target can be told. */
+export type NotificationKind =
+  | 'RolloutStarted'
+  | 'RolloutComplete'
+  | 'RolloutHalted'
+  | 'RolloutResumed'
+  | 'UpdateFailed'
+  | 'NotReturned'
+  | 'SoakFailed'
+  | 'ProgressDeadlineExceeded'
+  | 'AgentMissing'
+  | 'NotAccepted';
+
+/** The props, complete. */
+export interface NotificationSettings {
+  readonly targets: readonly NotificationTargetSettings[];
+}
+
+/** A target, complete. */
+export type NotificationTargetSettings = NotificationTargetProps & { readonly port: number };
+
+const target = z
+  .strictObject({
+    ...targetFields,
+    secret: objectName,
+    caBundle: caBundle.optional(),
+    port: portFrom(1).default(443),
+  } satisfies Record<keyof NotificationTargetProps, z.ZodType>)
+  .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
+
+const targets = z
+  .array(target)
+  .readonly()
+  .superRefine((list, context) => {
+    const repeated = repeatedName(list);
+    if (repeated === undefined) return;
+    context.addIssue({ code: 'custom', path: [repeated, 'name'], message: 'expected a name that no other target has' });
+  })
+  .default([]);
+
+/** @internal */
+export const notificationProps = z.strictObject({ targets } satisfies Record<keyof NotificationProps, z.ZodType>);

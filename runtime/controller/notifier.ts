@@ -1,0 +1,49 @@
+import { Collection } from '../kube/collection.ts';
+import type { KubeObject } from '../kube/objects.ts';
+import { collectionPath } from '../kube/paths.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Statements } from './diff.ts';
+import type { NotificationMetrics } from './notification-metrics.ts';
+
+/** Who else is told what plans say, besides those who read Events. */
+export interface Notifier {
+  /** Everything that holds by the newest plan. It waits for nobody. */
+  observe(statements: Statements): void;
+  /** Tells it. For one term as leader. */
+  lead(signal: AbortSignal): Promise<void>;
+}
+
+/** As the API server has it, cut down to what is read. */
+export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> | null };
+
+/** What a notifier is made with. It is a bundle of its own, so nothing in it may ask for the class of an error. */
+export interface NotifierParts {
+  /** Folder with the configuration and the Secrets of the targets. */
+  readonly dir: string;
+  readonly configMaps: Pick<Collection<ConfigMap>, 'get' | 'create' | 'patch'>;
+  readonly metrics: NotificationMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export type NotifierFactory = (parts: NotifierParts) => Notifier;
+
+interface NotifierAccess extends Omit<NotifierParts, 'configMaps'> {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+}
+
+/** @param namespace the operator's own */
+export function configMapsPath(namespace: string): string {
+  return collectionPath({ version: 'v1', plural: 'configmaps', namespace });
+}
+
+/** Gives `notifierOf` its memory in the cluster. */
+export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {
+  return notifierOf({ ...parts, configMaps: new Collection<ConfigMap>(transport, configMapsPath(namespace)) });
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { KINDS } from './fact.ts';
+import { FORMATS } from './formats.ts';
+import { FIELDS, unknownField } from './template.ts';
+
+/** What the manifests say of notifications. Where targets are, and what they want to be shown, stands in Secrets. */
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const text = (pattern: RegExp, expected: string) =>
+  z.string(`expected ${expected}`).regex(pattern, `expected ${expected}`);
+
+const list = <T extends z.ZodType>(item: T) =>
+  z.array(item, 'expected a list').min(1, 'expected at least one').readonly();
+
+/** A URL of http or https with nothing but host and port: credentials belong into the Secret. */
+function isProxyUrl(value: string): boolean {
+  if (!/^https?:\/\/[^\s/?#@]+\/?$/.test(value)) return false;
+  return URL.canParse(value);
+}
+
+const template = z.string('expected some text').superRefine((value, context) => {
+  const unknown = unknownField(value);
+  const message = `expected only the fields ${FIELDS.join(', ')}`;
+  if (unknown !== undefined)
+    context.addIssue({ code: 'custom', message: `${message}, not {{${unknown.slice(0, 40)}}}` });
+});
+
+const PROXY =
+  'expected a proxy such as http://proxy.example.com:3128; credentials belong into the Secret, as its key "proxy"';
+
+/** What props and the file of the controller have in common. */
+export const targetFields = {
+  name: text(DNS_LABEL, 'a name (lower case letters, digits and "-", at most 63)'),
+  format: z.enum(FORMATS, `expected one of ${FORMATS.join(', ')}`),
+  template: template.optional(),
+  kinds: list(z.enum(KINDS, `expected one of ${KINDS.join(', ')}`)).optional(),
+  policies: list(z.string('expected the name of a policy').min(1, 'expected the name of a policy')).optional(),
+  proxy: z
+    .string('expected a proxy such as http://proxy.example.com:3128')
+    .refine(isProxyUrl, { message: PROXY, params: { secret: true } })
+    .optional(),
+} as const;
+
+/** A template is for text alone. */
+export function templateFits({
+  format,
+  template: given,
+}: {
+  readonly format: string;
+  readonly template?: string | undefined;
+}): boolean {
+  return given === undefined || format === 'text';
+}
+
+export const TEMPLATE_FAULT = 'expected nothing: only the format text has a template';
+
+const target = z
+  .strictObject({ ...targetFields, ca: z.string('expected certificates in PEM').optional() })
+  .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
+
+const configSchema = z.strictObject({
+  cluster: z.string('expected some text'),
+  targets: z.array(target, 'expected a list').readonly(),
+});
+
+export type NotificationTarget = z.output<typeof target>;
+export type NotificationConfig = z.output<typeof configSchema>;
+
+/** Names that a target has twice. */
+export function repeatedName(targets: readonly { readonly name: string }[]): number | undefined {
+  const names = targets.map(({ name }) => name);
+  const index = names.findIndex((name, at) => names.indexOf(name) < at);
+  return index < 0 ? undefined : index;
+}
+
+/** The file cannot be used; each fault names its field. No value is repeated. */
+export class NotificationConfigError extends Error {
+  override readonly name = 'NotificationConfigError';
+}
+
+/** @throws NotificationConfigError */
+export function parseNotificationConfig(json: string): NotificationConfig {
+  const result = configSchema.safeParse(parsed(json));
+  if (!result.success) throw new NotificationConfigError(result.error.issues.map(faultOf).join('; '));
+  const repeated = repeatedName(result.data.targets);
+  if (repeated === undefined) return result.data;
+  throw new NotificationConfigError(`targets.${repeated}.name: expected a name that no other target has`);
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new NotificationConfigError('expected JSON');
+  }
+}
+
+function faultOf({ path, message, ...issue }: z.core.$ZodIssue): string {
+  const where = path.map(String).join('.') || '(file)';
+  return issue.code === 'unrecognized_keys' ? `${where}: expected no ${issue.keys.join(', ')}` : `${where}: ${message}`;
+}

@@ -1,0 +1,55 @@
+/** What people can be notified of, in the words of the controller's Events. */
+export const KINDS = [
+  'RolloutStarted',
+  'RolloutComplete',
+  'RolloutHalted',
+  'RolloutResumed',
+  'UpdateFailed',
+  'NotReturned',
+  'SoakFailed',
+  'ProgressDeadlineExceeded',
+  'AgentMissing',
+  'NotAccepted',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What somebody has asked for, to see whether it arrives. It passes every filter. */
+export const TEST_KIND = 'Test';
+
+/** One thing that became true. */
+export interface Fact {
+  /** The same for the same fact, whichever process tells it and however often. */
+  readonly id: string;
+  readonly kind: Kind | typeof TEST_KIND;
+  readonly severity: 'info' | 'warning';
+  /** When a controller first saw it, RFC 3339. */
+  readonly time: string;
+  /** One sentence. */
+  readonly message: string;
+  readonly node?: string;
+  /** The policy that rules; absent where the controller's variables do. */
+  readonly policy?: string;
+  /** Variant and architecture. */
+  readonly family?: string;
+  readonly version?: string;
+}
+
+/** Which facts a target is told. */
+export interface Filter {
+  /** @default all */
+  readonly kinds?: readonly Kind[] | undefined;
+  /** Names. Facts of nodes that no policy rules are not told then. @default all */
+  readonly policies?: readonly string[] | undefined;
+}
+
+export function passes({ kinds, policies }: Filter, { kind, policy }: Fact): boolean {
+  if (kind === TEST_KIND) return true;
+  if (kinds && !kinds.includes(kind)) return false;
+  return !policies || (policy !== undefined && policies.includes(policy));
+}
+
+/** What a fact is about, as a path: `node/a`, `policy/production`, `release/1.39.0`; empty where nothing is named. */
+export function subjectOf({ node, policy, version }: Fact): string {
+  const [kind, name] = node ? ['node', node] : policy ? ['policy', policy] : ['release', version];
+  return name === undefined ? '' : `${kind}/${name}`;
+}

@@ -1,0 +1,64 @@
+import { type Fact, subjectOf } from './fact.ts';
+import { DEFAULT_TEMPLATE, rendered } from './template.ts';
+
+/** How a target reads a fact. */
+export const FORMATS = ['cloudevents', 'slack', 'text'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The body of a request, and its Content-Type. */
+export interface Content {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+interface Writing {
+  readonly format: Format;
+  /** Of the format `text`. */
+  readonly template?: string | undefined;
+  /** Name of the cluster. */
+  readonly cluster: string;
+}
+
+export function contentOf(fact: Fact, { format, template = DEFAULT_TEMPLATE, cluster }: Writing): Content {
+  if (format === 'cloudevents')
+    return {
+      contentType: 'application/cloudevents+json; charset=utf-8',
+      body: JSON.stringify(cloudEvent(fact, cluster)),
+    };
+  if (format === 'slack')
+    return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(slackMessage(fact, cluster)) };
+  return { contentType: 'text/plain; charset=utf-8', body: rendered(template, fact, cluster) };
+}
+
+/**
+ * CloudEvents 1.0, structured mode. `source` and `id` together are unique, and the same when a fact is sent again.
+ * @see https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md
+ */
+function cloudEvent(fact: Fact, cluster: string): object {
+  const { id, kind, time, severity, message, node, policy, family, version } = fact;
+  const subject = subjectOf(fact);
+  return {
+    specversion: '1.0',
+    id,
+    source: `/brupop/${encodeURIComponent(cluster)}`,
+    type: `aws.bottlerocket.brupop.${kind}`,
+    ...(subject !== '' && { subject }),
+    time,
+    datacontenttype: 'application/json',
+    data: { kind, severity, message, cluster, node, policy, family, version },
+  };
+}
+
+const ICONS = { info: ':information_source:', warning: ':warning:' } as const;
+
+/** For an incoming webhook. @see https://docs.slack.dev/messaging/formatting-message-text */
+function slackMessage(fact: Fact, cluster: string): object {
+  const { kind, severity, message } = fact;
+  const where = [cluster, subjectOf(fact)].filter((part) => part !== '').join(', ');
+  return { text: `${ICONS[severity]} *${kind}* (${escaped(where)}): ${escaped(message)}` };
+}
+
+/** The three characters by which Slack tells markup. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
