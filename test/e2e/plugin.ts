@@ -1,0 +1,63 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, symlink } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BUILD = fileURLToPath(new URL('../../build', import.meta.url));
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `kubectl brupop` as kubectl finds it, on the control plane that `npm run controlplane -- exec` has started around this process. */
+export class Plugin {
+  readonly #env: NodeJS.ProcessEnv;
+
+  private constructor(folder: string) {
+    this.#env = { ...process.env, PATH: [folder, process.env['PATH']].join(delimiter) };
+  }
+
+  /** Puts it on a PATH as npm does. @param dir folder that is gone with the control plane */
+  static async installed(dir: string): Promise<Plugin> {
+    const folder = join(dir, 'bin');
+    await mkdir(folder);
+    for (const name of ['kubectl-brupop', 'kubectl_complete-brupop'])
+      await symlink(join(BUILD, `${name}.mjs`), join(folder, name));
+    return new Plugin(folder);
+  }
+
+  /** kubectl with the plug-in on its PATH. */
+  kubectl(...args: readonly string[]): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const child = execFile('kubectl', args, { env: this.#env }, (_, out, err) =>
+        resolve({ code: child.exitCode ?? -1, out, err }),
+      );
+    });
+  }
+
+  run(...args: readonly string[]): Promise<Outcome> {
+    return this.kubectl('brupop', ...args);
+  }
+
+  /** What `-o json` gives. @param codes that it may end with */
+  async json<T>(args: readonly string[], codes: readonly number[] = [0]): Promise<T> {
+    const { code, out, err } = await this.run(...args, '-o', 'json');
+    if (!codes.includes(code)) throw new Error(`${args.join(' ')} ended with ${code}: ${out}${err}`);
+    return JSON.parse(out) as T;
+  }
+
+  /** Interrupts it, as Ctrl-C does, once it has said this. Resolves with the exit code. */
+  async watched(args: readonly string[], text: string): Promise<unknown> {
+    const child = spawn('kubectl', ['brupop', ...args], { env: this.#env });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (out.includes(text)) child.kill('SIGINT');
+    });
+    const [code] = (await once(child, 'exit')) as unknown[];
+    return code;
+  }
+}
