@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import './node20.ts';
 import { homedir } from 'node:os';
+import { basename } from 'node:path';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../lib/clock.ts';
 import { lookOf } from './look.ts';
-import { runProgram } from './program.ts';
+import { COMPLETE, runProgram } from './program.ts';
 
 const { stdout, stderr, env } = process;
 const ending = new AbortController();
@@ -20,8 +21,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 // Whoever reads has seen enough: `kubectl brupop why | head`.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
+// Where Node is in the program there is one file for both names; elsewhere this is Node's own name.
+const isCompletion = basename(process.argv0).startsWith('kubectl_complete-brupop');
+
 process.exitCode = await runProgram({
-  args: process.argv.slice(2),
+  args: [...(isCompletion ? [COMPLETE] : []), ...process.argv.slice(2)],
   env,
   home: homedir(),
   clock: systemClock,

@@ -77,7 +77,7 @@ export async function runProgram(world: Surroundings): Promise<ExitCode> {
 }
 
 /** What `kubectl_complete-brupop` puts before the words that a shell has. */
-const COMPLETE = '__complete';
+export const COMPLETE = '__complete';
 
 async function completed(words: readonly string[], world: Surroundings): Promise<ExitCode> {
   const lookup = lookupIn(() => clusterFor({ values: givenIn(words) }, world));

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { REPRODUCIBLE } from '../../image/layers.ts';
 import { notesOf } from './changelog.ts';
+import { archiveOf, TARGETS } from './executables.ts';
+import { krewManifest, PLUGIN, sha256Of } from './krew.ts';
 import { packageVersion } from './version.ts';
 
 const run = promisify(execFile);
@@ -15,15 +16,17 @@ export interface AssetsOptions {
   readonly root: string;
   /** Folder that `npm run image` has written. */
   readonly image: string;
+  /** Folder that `npm run release -- executables` has written. */
+  readonly executables: string;
   /** Folder for the files; what is in it is replaced. */
   readonly out: string;
 }
 
 /**
  * Writes the files of a release: the manifests and the Helm chart, both with the image's digest in place of its tag, the package as npm
- * gets it, the image's bills of materials, the notes, and the digests of all of it.
+ * gets it, the executables of `kubectl brupop` with their krew manifest, the image's bills of materials, the notes, and the digests of all of it.
  */
-export async function writeAssets({ root, image, out }: AssetsOptions): Promise<void> {
+export async function writeAssets({ root, image, executables, out }: AssetsOptions): Promise<void> {
   const version = await packageVersion(root);
   const digest = (await readFile(join(image, 'digest'), 'utf8')).trim();
   const env = { ...process.env, IMAGE_DIGEST: digest };
@@ -40,6 +43,8 @@ export async function writeAssets({ root, image, out }: AssetsOptions): Promise<
     await rm(dir, { recursive: true });
   }
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', out], { cwd: root });
+  for (const target of TARGETS) await copyFile(join(executables, archiveOf(target)), join(out, archiveOf(target)));
+  await writeFile(join(out, `${PLUGIN}.yaml`), await krewManifest(out, version));
   for (const arch of ['amd64', 'arm64'])
     await copyFile(join(image, `sbom-${arch}.spdx.json`), join(out, `image-${arch}.spdx.json`));
   const notes = notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version) ?? '';
@@ -50,8 +55,7 @@ export async function writeAssets({ root, image, out }: AssetsOptions): Promise<
 /** As `sha256sum --check` reads them. */
 async function sums(out: string): Promise<string> {
   const lines = (await readdir(out)).toSorted().map(async (name) => {
-    const digest = createHash('sha256').update(await readFile(join(out, name)));
-    return `${digest.digest('hex')}  ${name}\n`;
+    return `${await sha256Of(join(out, name))}  ${name}\n`;
   });
   return (await Promise.all(lines)).join('');
 }

@@ -5,11 +5,13 @@ import { imageProps, imageReference } from '../../infra/props/image.ts';
 import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
 import { writeAssets } from './assets.ts';
 import { faultsOf } from './check.ts';
+import { targetNamed, writeExecutables } from './executables.ts';
 import { login, sign, signatures } from './registry.ts';
 import { writeVersion } from './version.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const IMAGE = join(ROOT, 'build/image');
+const EXECUTABLES = join(ROOT, 'build/executables');
 const OUT = join(ROOT, 'build/release');
 /** The image as the manifests name it. */
 const REFERENCE = imageReference(imageProps.parse({}));
@@ -18,6 +20,8 @@ const HELP = `The steps of a release, as docs/releasing.md tells of them.
 
   npm run release -- check TAG    whether this commit can be released under a tag
   npm run release -- reference    the image as the manifests name it
+  npm run release -- executables  kubectl-brupop with a Node of its own, for all machines, into build/executables;
+                                  with a name, e.g. linux-x64, for one
   npm run release -- assets       the files of the release, into build/release
   npm run release -- login USER   takes the password of the image's registry from the standard input
   npm run release -- sign         signs the image and the files, by the identity of a workflow
@@ -30,7 +34,9 @@ const STEPS: Readonly<Record<string, (argument: string) => Promise<void>>> = {
     if (faults.length > 0) throw new Error(faults.join('\n'));
   },
   reference: async () => void process.stdout.write(`${REFERENCE}\n`),
-  assets: () => writeAssets({ root: ROOT, image: IMAGE, out: OUT }),
+  executables: (name) =>
+    writeExecutables({ root: ROOT, out: EXECUTABLES, ...(name !== '' && { targets: [targetNamed(name)] }) }),
+  assets: () => writeAssets({ root: ROOT, image: IMAGE, executables: EXECUTABLES, out: OUT }),
   login: (user) => login(REFERENCE, user),
   sign: async () => {
     const digest = (await readFile(join(IMAGE, 'digest'), 'utf8')).trim();

@@ -11,7 +11,7 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { deploy } from './deployed.ts';
-import { brupop, Reached } from './served.ts';
+import { brupop, PROGRAM, Reached } from './served.ts';
 
 /** `kubectl brupop` from its arguments to its exit code, on clusters that are kind and on others. */
 
@@ -177,7 +177,7 @@ const NODE_20 = ['/usr/bin/node', '/usr/local/bin/node'].find((path) =>
     try {
       const env = { KUBECONFIG: await reached.kubeconfig() };
       const outcomes = await Promise.all(
-        [process.execPath, NODE_20 ?? ''].map((node) => brupop(['why'], { env, node })),
+        [process.execPath, NODE_20 ?? ''].map((node) => brupop(['why'], { env, command: [node, PROGRAM] })),
       );
       expect(outcomes[1]).toEqual(outcomes[0]);
       expect(outcomes[1]).toMatchObject({ code: 0, err: '' });

@@ -19,13 +19,16 @@ export interface Outcome {
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The Node that runs it. */
-  readonly node?: string;
+  /** What starts it. @default the Node of the tests, with the program of npm */
+  readonly command?: readonly string[];
 }
 
 /** `kubectl brupop` as a user starts it: a process of its own, to its exit code. */
-export async function brupop(args: readonly string[], { env = {}, node = process.execPath }: RunOptions = {}) {
-  const child = spawn(node, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...env } });
+export async function brupop(
+  args: readonly string[],
+  { env = {}, command: [file = '', ...before] = [process.execPath, PROGRAM] }: RunOptions = {},
+) {
+  const child = spawn(file, [...before, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...env } });
   const said = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()));

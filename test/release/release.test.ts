@@ -1,16 +1,20 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { writeAssets } from '../../scripts/release/assets.ts';
 import { notesOf } from '../../scripts/release/changelog.ts';
 import { faultsOf } from '../../scripts/release/check.ts';
+import { archiveOf, TARGETS } from '../../scripts/release/executables.ts';
+import { krewManifest, PLUGIN } from '../../scripts/release/krew.ts';
 import { signatures } from '../../scripts/release/registry.ts';
 import { writeVersion } from '../../scripts/release/version.ts';
 import { folder } from '../folder.ts';
+import { type KrewManifest, krewFaults } from './krew-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -57,7 +61,9 @@ test('the files of a release name the image by its digest, and their own digests
   const digest = `sha256:${'ab'.repeat(32)}`;
   write('image/digest', `${digest}\n`);
   for (const arch of ['amd64', 'arm64']) write(`image/sbom-${arch}.spdx.json`, '{}');
-  await writeAssets({ root: ROOT, image: join(folder, 'image'), out: join(folder, 'out') });
+  for (const target of TARGETS) write(`executables/${archiveOf(target)}`, target.name);
+  const folders = { image: join(folder, 'image'), executables: join(folder, 'executables'), out: join(folder, 'out') };
+  await writeAssets({ root: ROOT, ...folders });
 
   const image = `ghcr.io/cdk8s-brupop/brupop@${digest}`;
   const named = parseAllDocuments(read('out/brupop.k8s.yaml'))
@@ -70,6 +76,49 @@ test('the files of a release name the image by its digest, and their own digests
   execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(folder, 'out') });
   const listed = read('out/SHA256SUMS').trim().split('\n').length;
   expect(globSync('*', { cwd: join(folder, 'out') })).toHaveLength(listed + 1);
+});
+
+describe('krew', () => {
+  const manifest = async (): Promise<KrewManifest> => {
+    for (const target of TARGETS) write(archiveOf(target), target.name);
+    return parse(await krewManifest(folder, VERSION)) as KrewManifest;
+  };
+
+  test('objects to nothing, and finds each archive by its digest at the release', async () => {
+    const whole = await manifest();
+    expect(krewFaults(PLUGIN, whole)).toEqual([]);
+    const { spec } = whole;
+    const digest = createHash('sha256').update('linux-arm64').digest('hex');
+    expect(spec?.platforms).toHaveLength(TARGETS.length);
+    expect(spec?.platforms).toContainEqual({
+      selector: { matchLabels: { os: 'linux', arch: 'arm64' } },
+      uri: `https://github.com/cdk8s-brupop/brupop/releases/download/v${VERSION}/kubectl-brupop-linux-arm64.tar.gz`,
+      sha256: digest,
+      bin: 'kubectl-brupop',
+    });
+    expect(spec?.platforms?.map(({ bin }) => bin)).toContain('kubectl-brupop.exe');
+  });
+
+  test.each<[string, (whole: KrewManifest) => KrewManifest]>([
+    ['metadata.name', (whole) => ({ ...whole, metadata: { name: 'Brupop' } })],
+    ['spec.version', (whole) => ({ ...whole, spec: { ...whole.spec, version: '1.0.0' } })],
+    [
+      'spec.shortDescription',
+      (whole) => ({ ...whole, spec: { ...whole.spec, shortDescription: 'two words '.repeat(8) } }),
+    ],
+    ['spec.platforms', (whole) => ({ ...whole, spec: { ...whole.spec, platforms: [] } })],
+    ['several platforms select linux/arm64', (whole) => first(whole, { selector: { matchLabels: { os: 'linux' } } })],
+    ['spec.platforms[0].selector', (whole) => first(whole, { selector: { matchLabels: { cpu: 'x64' } } })],
+    ['spec.platforms[0].sha256', (whole) => first(whole, { sha256: 'ABC' })],
+    ['spec.platforms[0].uri', (whole) => first(whole, { uri: 'https://example.com/program' })],
+  ])('would object to %s', async (fault, broken) => {
+    expect(krewFaults(PLUGIN, broken(await manifest()))).toContain(fault);
+  });
+
+  const first = (whole: KrewManifest, change: object): KrewManifest => {
+    const [one, ...others] = whole.spec?.platforms ?? [];
+    return { ...whole, spec: { ...whole.spec, platforms: [{ ...one, ...change }, ...others] } };
+  };
 });
 
 test('the image is signed under its digest, which no tag can be moved away from', () => {
