@@ -11,6 +11,7 @@ import { apiserverDrains } from './apiserver/drains.ts';
 import { apiserverRotation } from './apiserver/rotation.ts';
 import { apiserverStatuses } from './apiserver/statuses.ts';
 import type { Bench, Figure } from './bench.ts';
+import { cliStatus } from './cli/status.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
 import { planRollout } from './controller/plan-rollout.ts';
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   blockedDrain,
   controlPlaneDrain,
   conversion,
+  cliStatus,
 ];
 /** This file is bundled into `build/`, one below the project. */
 const root = fileURLToPath(new URL('..', import.meta.url));
