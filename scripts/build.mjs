@@ -116,6 +116,29 @@ async function buildProcesses() {
   return metafile;
 }
 
+const PAGE = 'runtime/cli/dashboard/page';
+
+/** The page of `kubectl brupop dashboard`, as texts in the program's own file: what is shown is loaded from nowhere else. */
+async function buildPage() {
+  const { outputFiles, metafile } = await build({
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: 'build/page',
+    entryPoints: [`${PAGE}/main.tsx`, `${PAGE}/page.css`],
+    format: 'esm',
+    target: ['es2024', 'chrome123', 'firefox120', 'safari17.5'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'eof',
+    logLevel: 'warning',
+    metafile: true,
+  });
+  const textOf = (ending) => outputFiles.find(({ path }) => path.endsWith(ending)).text;
+  const [html, icon] = await Promise.all(['index.html', 'icon.svg'].map((file) => readFile(`${PAGE}/${file}`, 'utf8')));
+  return { page: { html, icon, script: textOf('.js'), style: textOf('.css') }, metafile };
+}
+
 /** kubectl runs it for a shell that completes: it is the same program, asked something else. */
 const COMPLETION = `#!/usr/bin/env node
 process.argv.splice(2, 0, '__complete');
@@ -124,9 +147,11 @@ await import('./kubectl-brupop.mjs');
 
 /** One small file that starts quickly, for the Node that people have. */
 async function buildCli() {
+  const { page, metafile: ofPage } = await buildPage();
   const { metafile } = await build({
     ...common,
     entryPoints: cli,
+    define: { DASHBOARD_PAGE: JSON.stringify(page) },
     target: 'node20',
     minify: true,
     keepNames: true,
@@ -138,7 +163,7 @@ async function buildCli() {
   });
   await writeFile('build/kubectl_complete-brupop.mjs', COMPLETION);
   for (const name of ['kubectl-brupop', 'kubectl_complete-brupop']) await chmod(`build/${name}.mjs`, 0o755);
-  return metafile;
+  return { inputs: { ...metafile.inputs, ...ofPage.inputs }, outputs: { ...metafile.outputs, ...ofPage.outputs } };
 }
 
 /** Beside what the image holds stands what went into it, for its bill of materials. */

@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log-update',
     'yaml',
   ],
+  'runtime/cli/dashboard/page': ['runtime/cli/dashboard/wire.ts', 'preact'],
   'runtime/agentapi': ['runtime/lib', 'runtime/shadow', 'node'],
   'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'runtime/k3os', 'node'],
   'runtime/agent': ['runtime/lib', 'runtime/shadow', 'runtime/marks', 'runtime/kube', 'runtime/agentapi', 'node'],
@@ -98,11 +99,11 @@ const PURE = [
   'runtime/notifications',
   'runtime/controller/plan',
 ];
-/** The system's time and chance enter through these alone; process entry points hand them on. */
-const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts']);
+/** The system's time and chance enter through these alone; process entry points, and the page's, hand them on. */
+const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts', 'runtime/cli/dashboard/page/main.tsx']);
 
 const root = normalize(join(dirname(fileURLToPath(import.meta.url)), '..'));
-const files = globSync(['runtime/**/*.ts', 'infra/**/*.ts', 'sim/**/*.ts'], { cwd: root });
+const files = globSync(['runtime/**/*.{ts,tsx}', 'infra/**/*.ts', 'sim/**/*.ts'], { cwd: root });
 const source = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 function importsOf(file: string): string[] {

@@ -17,6 +17,8 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** The cluster that is asked. */
 export interface Cluster {
+  /** Name of the kubeconfig's context; undefined in a pod. */
+  readonly context?: string | undefined;
   readonly transport: KubeTransport;
   /** The operator's own. */
   readonly namespace: string;
@@ -51,6 +53,8 @@ export interface Answer {
   lines(look: Look): readonly string[];
   /** @default 0 */
   readonly exitCode?: ExitCode;
+  /** What is done after that was said, until the signal aborts. */
+  readonly goesOn?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface Command {

@@ -13,6 +13,7 @@ import { now, retry } from './acting/requests.ts';
 import { type Asked, givenIn, parsed } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, textsOf, UsageError } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
+import { dashboard } from './dashboard/command.ts';
 import { doctor } from './doctor/command.ts';
 import { explained } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
@@ -28,6 +29,7 @@ import { why } from './why.ts';
 /** In the order of `--help`. */
 export const COMMANDS: readonly Command[] = [
   status,
+  dashboard,
   why,
   timeline,
   history,
@@ -98,6 +100,7 @@ async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> 
   if (values['watch']) return watching({ asked, request, world });
   const answer = await command.run(request);
   world.out(textOf(answer, format, world.look()));
+  await answer.goesOn?.(world.signal);
   return answer.exitCode ?? EXIT.ok;
 }
 
@@ -110,6 +113,7 @@ async function clusterFor({ values }: Pick<Asked, 'values'>, { env, home }: Surr
   const paths = kubeconfig || read.KUBECONFIG || (existsSync(usual) ? usual : '');
   const as = user === undefined ? undefined : { user, groups };
   const proxyFor = (server: string) => proxyFromEnvironment(server, env);
-  const { transport } = await connect({ ...read, KUBECONFIG: paths, context, as, proxyFor }, userAgent('kubectl'));
-  return { transport, namespace: namespace ?? NAMESPACE };
+  const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };
+  const connection = await connect(config, userAgent('kubectl'));
+  return { transport: connection.transport, context: connection.context, namespace: namespace ?? NAMESPACE };
 }

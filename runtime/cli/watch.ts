@@ -10,6 +10,9 @@ const PAUSE_MS = { least: 2000, most: 15_000 };
 /** A fleet that takes long to read is looked at less often: so many times as long goes by between two looks. */
 const RESTS = 4;
 
+/** Milliseconds until the next look. @param took what the last one took */
+export const pauseAfter = (took: number): number => Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, took * RESTS));
+
 interface Watched {
   readonly asked: Asked;
   readonly request: Request;
@@ -31,7 +34,7 @@ export async function watching({ asked: { command, format }, request, world }: W
     const text = textOf(answer, format, look) + trouble;
     if (text !== shown) world.redraw(text);
     shown = text;
-    await clock.sleep(Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, took * RESTS)), signal).catch(() => undefined);
+    await clock.sleep(pauseAfter(took), signal).catch(() => undefined);
     if (signal.aborted) return EXIT.ok;
     begun = clock.monotonic();
     failure = undefined;

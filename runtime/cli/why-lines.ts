@@ -73,7 +73,9 @@ function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
   const { capacity, holders } = budget;
   const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
   const named = holders.slice(0, NAMED).map((holder) => {
-    return `${holder.node} (${whyHeld(holder, verdictsByNode.get(holder.node), now)})`;
+    const { node, until } = holder;
+    const more = until === undefined ? '' : `, for ${durationText(until - now)} more`;
+    return `${node} (${whyHeld(holder, verdictsByNode.get(node))}${more})`;
   });
   const more = holders.length > NAMED ? ` and ${holders.length - NAMED} more` : '';
   const of = Number.isFinite(capacity) ? ` of ${capacity}` : '';
@@ -88,9 +90,9 @@ const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> =
   NodeGone: 'the node is gone',
 };
 
-function whyHeld({ because, until }: Holder, verdict: Verdict | undefined, now: number): string {
-  if (because !== 'Update')
-    return until === undefined ? TAKEN_BY[because] : `${TAKEN_BY[because]}, for ${durationText(until - now)} more`;
+/** @param verdict on the node that has the place */
+export function whyHeld({ because }: Holder, verdict: Verdict | undefined): string {
+  if (because !== 'Update') return TAKEN_BY[because];
   return verdict?.reason === 'Updating'
     ? (verdict.step ?? verdict.reason)
     : (verdict?.reason ?? 'not managed any more');

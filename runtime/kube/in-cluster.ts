@@ -19,6 +19,8 @@ export interface ClusterConnection {
   readonly transport: KubeTransport;
   /** The operator's own namespace. */
   readonly namespace: string;
+  /** Name of the kubeconfig's context; undefined in a pod. */
+  readonly context?: string;
 }
 
 /** Reaches the cluster as a pod does. @param agent see `userAgent` @throws AccessError when a file is missing or empty */

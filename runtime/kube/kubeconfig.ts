@@ -36,8 +36,8 @@ type ProxyFor = (server: string) => string | undefined;
  */
 export async function connect(config: AccessConfig, agent: string): Promise<ClusterConnection> {
   if (config.KUBECONFIG === '') return connectInCluster(config, agent, config.as);
-  const { access, namespace } = await kubeconfigAccess(config.KUBECONFIG, config);
-  return { transport: httpsTransport(impersonating(access, config.as), { userAgent: agent }), namespace };
+  const { access, ...named } = await kubeconfigAccess(config.KUBECONFIG, config);
+  return { transport: httpsTransport(impersonating(access, config.as), { userAgent: agent }), ...named };
 }
 
 interface KubeconfigOptions {
@@ -57,7 +57,7 @@ interface KubeconfigOptions {
 export async function kubeconfigAccess(
   paths: string,
   { context, proxyFor = () => undefined, clock = systemClock }: KubeconfigOptions = {},
-): Promise<{ access: ClusterAccess; namespace: string }> {
+): Promise<{ access: ClusterAccess; namespace: string; context: string }> {
   // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config, HttpsProxyAgent } = await import('./client-node.ts');
   const load = (files: readonly KubeconfigFile[]) => {
@@ -77,10 +77,11 @@ export async function kubeconfigAccess(
     () => clock.monotonic(),
   );
   await credentials();
-  const namespace = current.config.getContextObject(current.config.getCurrentContext())?.namespace ?? NAMESPACE;
+  const name = current.config.getCurrentContext();
+  const namespace = current.config.getContextObject(name)?.namespace ?? NAMESPACE;
   // Node's own way through proxies came with Node 24, and people have older ones.
   const through = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
-  return { access: { server, through, credentials }, namespace };
+  return { access: { server, through, credentials }, namespace, context: name };
 }
 
 function choose(config: KubeConfig, context: string): void {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { App } from 'cdk8s';
 import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
-import type { Answer, Request } from '../../runtime/cli/command.ts';
+import type { Answer, Cluster, Request } from '../../runtime/cli/command.ts';
+import { look } from '../../runtime/cli/dashboard/look.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
@@ -30,11 +31,7 @@ afterEach(() => stage.end());
 
 /** What a command says to somebody who has this role and no other. */
 async function as(role: string, name: string, ...names: readonly string[]): Promise<Answer> {
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role };
-  const subjects = [{ kind: 'User', apiGroup: roleRef.apiGroup, name: role }];
-  const binding = { metadata: { name: role }, roleRef, subjects };
-  await stage.create(`${RBAC}/clusterrolebindings`, binding).catch(() => undefined);
-  const transport = stage.cluster.transport({ username: role, groups: ['system:authenticated'] });
+  const { transport } = await clusterOf(role);
   const request: Request = {
     names,
     values: {},
@@ -43,6 +40,15 @@ async function as(role: string, name: string, ...names: readonly string[]): Prom
     connect: async () => ({ transport, namespace: NAMESPACE }),
   };
   return COMMANDS.find((command) => command.name === name)!.run(request);
+}
+
+async function clusterOf(role: string): Promise<Cluster> {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role };
+  const subjects = [{ kind: 'User', apiGroup: roleRef.apiGroup, name: role }];
+  const binding = { metadata: { name: role }, roleRef, subjects };
+  await stage.create(`${RBAC}/clusterrolebindings`, binding).catch(() => undefined);
+  const transport = stage.cluster.transport({ username: role, groups: ['system:authenticated'] });
+  return { transport, namespace: NAMESPACE };
 }
 
 const SEEING = [
@@ -63,6 +69,11 @@ describe.each(['brupop-view', 'brupop-operate'])('who has %s', (role) => {
       const text = JSON.stringify(value);
       expect({ name, text }).toEqual({ name, text: expect.not.stringMatching(/you may not (list|read)/) });
     }
+  });
+
+  test('sees all of the dashboard', async () => {
+    const { sections } = await look(await clusterOf(role), stage.clock.now());
+    expect(sections.fleet).toMatchObject({ notKnown: [], counts: { nodes: 2 } });
   });
 });
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { UserInfo } from '../../sim/cluster/api.ts';
 import { ADMIN } from '../../sim/cluster/cluster.ts';
 import { type Servable, type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
-import { folder } from '../folder.ts';
+import { folder, shared } from '../folder.ts';
 import { inTime, until } from '../in-time.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../build/kubectl-brupop.mjs', import.meta.url));
@@ -49,7 +49,8 @@ export class Reached {
   }
 
   async kubeconfig(identity: Parameters<ServedCluster['kubeconfig']>[0] = ADMIN, name = 'config'): Promise<string> {
-    const path = join(folder, name);
+    // Outside of a test there is no folder of its own.
+    const path = join(folder ?? shared, name);
     await writeFile(path, this.#served.kubeconfig(identity));
     return path;
   }

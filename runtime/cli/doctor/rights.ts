@@ -26,7 +26,7 @@ interface Wanted {
   readonly isNeeded?: true;
 }
 
-const ALL = 'status, why, leftovers, plan';
+const ALL = 'status, dashboard, why, leftovers, plan';
 
 const wanted = (namespace: string): readonly Wanted[] => [
   { commands: ALL, verb: 'list', resource: 'nodes', isNeeded: true },
@@ -43,8 +43,8 @@ const wanted = (namespace: string): readonly Wanted[] => [
   },
   { commands: ALL, verb: 'get', resource: 'namespaces', name: namespace },
   { commands: ALL, verb: 'list', group: GROUP, resource: POLICY_PLURAL },
-  { commands: 'timeline, history', verb: 'list', resource: 'events', where: 'own' },
-  { commands: 'timeline, history', verb: 'list', resource: 'events', where: 'default' },
+  { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'own' },
+  { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'default' },
   { commands: 'hold, unhold, now, retry, release', verb: 'patch', resource: 'nodes' },
   { commands: 'pause, resume', verb: 'patch', resource: 'namespaces', name: namespace },
   { commands: 'pause POLICY, resume POLICY', verb: 'patch', group: GROUP, resource: POLICY_PLURAL },

@@ -34,15 +34,22 @@ export interface Forecast {
 const LONGEST_MS = 400 * 24 * 3_600_000;
 const MOST_PLANS = 100_000;
 
+/** How far ahead is looked. */
+interface Most {
+  readonly starts: number;
+  readonly plans: number;
+}
+
 /** Goes through the rollout on the controller's own plan, from the moment of the inspection on. */
-export function foresee(seen: Inspection): Forecast {
-  const rollout = new Rollout(seen);
+export function foresee(seen: Inspection, most: Most = { starts: Infinity, plans: MOST_PLANS }): Forecast {
+  const rollout = new Rollout(seen, most);
   while (rollout.goOn());
   return rollout.forecast();
 }
 
 class Rollout {
   readonly #seen: Inspection;
+  readonly #most: Most;
   readonly #settings;
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
@@ -55,7 +62,8 @@ class Rollout {
   #mostAtOnce = 0;
   #isCut = false;
 
-  constructor(seen: Inspection) {
+  constructor(seen: Inspection, most: Most) {
+    this.#most = most;
     this.#seen = seen;
     this.#now = seen.now;
     this.#changedAt = seen.now;
@@ -80,7 +88,8 @@ class Rollout {
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#fleet.updating);
     const next =
       made.commands.length > 0 ? this.#now + REACTION_MS : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
-    this.#isCut = next < Infinity && (this.#plans >= MOST_PLANS || next > this.#seen.now + LONGEST_MS);
+    const isEnough = this.#plans >= this.#most.plans || this.#starts.length >= this.#most.starts;
+    this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;
     this.#now = next;
     return true;

@@ -1,13 +1,9 @@
-import { nodesOf, shadowsOf } from '../../kube/resources.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { durationMs } from '../../policy/duration.ts';
-import { KIND, shadowName } from '../../shadow/names.ts';
-import { type Answer, type Cluster, type Command, RefusedCommandError, type Request, UsageError } from '../command.ts';
-import { policiesIn } from '../inspect.ts';
+import { type Answer, type Command, type Request, UsageError } from '../command.ts';
 import { type Look, paint, wrapped } from '../look.ts';
-import { ifAllowed } from '../reading.ts';
-import { inOrder, isOurs, type Moment, ofEvent, ofNode, ofPolicy, ofShadow } from './moments.ts';
-import { about, DEFAULT_NAMESPACE, eventsIn } from './reading.ts';
+import { inOrder, type Moment } from './moments.ts';
+import { ofFleet, ofOne, type Past } from './past.ts';
 
 const SINCE = {
   since: { type: 'string', value: 'DURATION', help: 'nothing that is older, e.g. 2h30m; by default all that is known' },
@@ -39,48 +35,6 @@ export const history: Command = {
   most: 0,
   run: async (request) => told(request, await ofFleet(await request.connect())),
 };
-
-interface Past {
-  readonly moments: readonly Moment[];
-  readonly unknown: readonly string[];
-}
-
-async function ofOne(cluster: Cluster, name: string): Promise<Past> {
-  const { transport, namespace } = cluster;
-  const shadow = shadowName(name);
-  const [node, object, onNode, onShadow] = await Promise.all([
-    nodesOf(transport).get(name),
-    shadowsOf(transport, namespace).get(shadow),
-    eventsIn(cluster, DEFAULT_NAMESPACE, about('Node', name)),
-    eventsIn(cluster, namespace, about(KIND, shadow)),
-  ]);
-  const events = [...onNode.events, ...onShadow.events].flatMap(ofEvent);
-  if (!node && !object && events.length === 0) throw new RefusedCommandError(`the cluster has no node ${name}`);
-  const stated = [...(node ? ofNode(node) : []), ...(object ? ofShadow(object) : [])];
-  return { moments: [...events, ...stated], unknown: [...onNode.unknown, ...onShadow.unknown] };
-}
-
-/** What the operator has told, and what its objects remember. */
-async function ofFleet(cluster: Cluster): Promise<Past> {
-  const { transport, namespace } = cluster;
-  const [here, elsewhere, shadows, policies] = await Promise.all([
-    eventsIn(cluster, namespace, {}),
-    eventsIn(cluster, DEFAULT_NAMESPACE, {}),
-    shadowsOf(transport, namespace).list(),
-    ifAllowed(policiesIn(transport), []),
-  ]);
-  const events = [...here.events, ...elsewhere.events].filter(isOurs).flatMap(ofEvent);
-  const lasting = shadows.flatMap(ofShadow).filter(({ reason }) => LASTING.has(reason));
-  const unread =
-    policies.refused === undefined ? [] : [`update policies, which you may not list (${policies.refused})`];
-  return {
-    moments: [...events, ...lasting, ...policies.value.flatMap(ofPolicy)],
-    unknown: [...here.unknown, ...elsewhere.unknown, ...unread],
-  };
-}
-
-/** Of a shadow, what outlives its Events. */
-const LASTING: ReadonlySet<string> = new Set(['LastUpdateFinished', 'Failed']);
 
 function told(request: Request, { moments, unknown }: Past): Answer {
   const from = sinceOf(request);

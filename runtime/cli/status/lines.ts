@@ -49,7 +49,7 @@ function needsYouLines({ needsYou, halted, now }: FleetStatus, look: Look): read
 }
 
 /** What to do. */
-const REMEDIES: Partial<Readonly<Record<Reason, string>>> = {
+export const REMEDIES: Partial<Readonly<Record<Reason, string>>> = {
   NotReturned: 'Look at the machine, or delete its Node.',
   SoakFailed: 'Look at the node.',
   ProgressDeadlineExceeded: 'Look at the node and the log of its agent.',

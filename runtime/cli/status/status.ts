@@ -99,7 +99,8 @@ const URGENCY: readonly Reason[] = [
   'AgentMissing',
   'ShadowNotOwned',
 ];
-const NEEDS_YOU: ReadonlySet<Reason> = new Set(URGENCY);
+/** Nothing goes on with these before somebody does something. */
+export const NEEDS_YOU: ReadonlySet<Reason> = new Set(URGENCY);
 const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
 
 function countOf(members: readonly Member[]): Counts {
@@ -124,7 +125,10 @@ function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection):
   });
 }
 
-function zonesOf(members: readonly Member[], key = 'topology.kubernetes.io/zone'): PolicyStatus['zones'] {
+/** Where no policy names another label. */
+export const ZONE_LABEL = 'topology.kubernetes.io/zone';
+
+function zonesOf(members: readonly Member[], key = ZONE_LABEL): PolicyStatus['zones'] {
   const zones = Map.groupBy(members, ({ info }) => info.node.labels[key]);
   if (zones.size < 2) return [];
   const named = [...zones].map(([name = 'without a zone', those]) => ({ name, counts: countOf(those) }));

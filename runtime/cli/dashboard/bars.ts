@@ -1,0 +1,51 @@
+import type { Forecast } from '../forecast/forecast.ts';
+import type { Member } from '../status/fleet.ts';
+import type { Pace } from '../status/pace.ts';
+import type { Bar } from './wire.ts';
+
+/** How many bars of each kind there are at most, and how old one may be, milliseconds. */
+const MOST = { past: 16, running: 24, next: 12 } as const;
+const OLDEST_MS = 12 * 3_600_000;
+
+interface Known {
+  readonly forecast: Forecast;
+  readonly pace: Pace;
+  readonly now: number;
+}
+
+/** The rollout in time: what was done, what is being done, and what comes next, as far as each is known. */
+export function barsOf(members: readonly Member[], { forecast, pace, now }: Known): readonly Bar[] {
+  const running = members.flatMap((member) => runningOf(member, pace.typicalMs));
+  const busy = new Set(running.map(({ node }) => node));
+  const over = members.filter(({ info }) => !busy.has(info.node.name)).flatMap(pastOf);
+  const past = over.filter(({ to = 0 }) => to > now - OLDEST_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
+  const next = forecast.starts.filter(({ node }) => !busy.has(node));
+  return [
+    ...past.slice(-MOST.past),
+    ...running.toSorted((a, b) => a.from - b.from).slice(0, MOST.running),
+    ...next.slice(0, MOST.next).map(({ node, at, endsAt = at + forecast.typicalMs }): Bar => {
+      return { node, kind: 'next', from: at, to: endsAt };
+    }),
+  ];
+}
+
+/** Its last update, and its last failure, whichever came later. */
+function pastOf({ info: { node, shadow } }: Member): readonly Bar[] {
+  const { finishedAt, lastUpdateMs, failedAt, status } = shadow ?? {};
+  const hasFailed = failedAt !== undefined && (status?.crash_count ?? 0) > 0;
+  if (hasFailed) return [{ node: node.name, kind: 'failed', from: failedAt, to: failedAt }];
+  if (finishedAt === undefined || lastUpdateMs === undefined) return [];
+  return [{ node: node.name, kind: 'done', from: finishedAt - lastUpdateMs, to: finishedAt }];
+}
+
+function runningOf(
+  { info: { node, slot, shadow }, standing, step }: Member,
+  typicalMs: number | undefined,
+): readonly Bar[] {
+  const from = slot?.since ?? shadow?.stateSeenAt;
+  if (from === undefined) return [];
+  if (standing === 'failed' && slot) return [{ node: node.name, kind: 'failed', from }];
+  if (step === undefined) return [];
+  const to = typicalMs === undefined ? undefined : from + typicalMs;
+  return [{ node: node.name, kind: 'running', from, to, step }];
+}

@@ -1,0 +1,188 @@
+import type { Holder } from '../../controller/plan/budgets.ts';
+import { concurrency } from '../../policy/quantity.ts';
+import { instantOf } from '../../lib/clock.ts';
+import type { Forecast } from '../forecast/forecast.ts';
+import type { Inspection } from '../inspect.ts';
+import type { Moment } from '../past/moments.ts';
+import { type Member, membersOf } from '../status/fleet.ts';
+import { REMEDIES } from '../status/lines.ts';
+import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, ZONE_LABEL } from '../status/status.ts';
+import { whyHeld } from '../why-lines.ts';
+import { barsOf } from './bars.ts';
+import type { Fleet, Model, NodeRow, Place, PolicyCard, Queue, Release, Told, Trouble } from './wire.ts';
+
+interface Looked {
+  readonly seen: Inspection;
+  /** The next starts alone. */
+  readonly forecast: Forecast;
+  readonly past: { readonly moments: readonly Moment[]; readonly unknown: readonly string[] };
+  /** The context of the kubeconfig; undefined in a pod. */
+  readonly cluster: string | undefined;
+}
+
+/** How many Events are shown, the newest first. */
+const EVENTS = 40;
+
+/** Of what commands print, all that the page shows. */
+export function modelOf(looked: Looked): Model {
+  const { seen, forecast, past } = looked;
+  const members = membersOf(seen.snapshot, seen.plan.verdicts);
+  const status = statusOf(seen);
+  return {
+    sections: {
+      fleet: fleetOf(status, looked),
+      policies: status.policies.map((policy) => cardOf(policy, seen)),
+      queue: queueOf(status.waiting, looked),
+      timeline: barsOf(members, { forecast, pace: status.pace, now: seen.now }),
+      events: past.moments.slice(-EVENTS).toReversed().map(toldOf),
+    },
+    nodes: members.map((member) => rowOf(member, seen)),
+  };
+}
+
+function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Looked): Fleet {
+  const { counts, paused, notKnown, pace } = status;
+  const { capacity, holders } = seen.plan.budget;
+  const halted = status.halted.map(({ version, family, failures, policy }): Trouble => {
+    const where = policy === undefined ? '' : ` of policy ${policy}`;
+    return {
+      title: 'Release halted',
+      text: `${version} (${family}) failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}${where}`,
+      nodes: [],
+    };
+  });
+  return {
+    cluster,
+    counts,
+    paused,
+    notKnown: [...notKnown, ...past.unknown],
+    needsYou: [...halted, ...status.needsYou.map(troubleOf)],
+    budget: {
+      capacity: Number.isFinite(capacity) ? capacity : undefined,
+      holders: holders.map((holder) => placeOf(holder, seen)),
+    },
+    pace,
+  };
+}
+
+function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
+  const text = policy === undefined ? message : `${message} (policy ${policy})`;
+  return { title: reason, text, remedy: REMEDIES[reason], nodes, since, until };
+}
+
+function placeOf(holder: Holder, { plan }: Inspection): Place {
+  const { node, until } = holder;
+  const verdict = plan.verdicts.find((one) => one.node === node);
+  return { node, why: verdict?.reason === 'Updating' ? undefined : whyHeld(holder, verdict), until };
+}
+
+function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot, plan }: Inspection): PolicyCard {
+  const view = snapshot.policies.find(({ policy }) => policy.name === name);
+  const quantity = view?.kind === 'valid' ? view.policy.maxConcurrent : undefined;
+  const atOnce = quantity === undefined ? undefined : concurrency(quantity, counts.nodes);
+  return {
+    name,
+    counts,
+    says: progressing,
+    halted,
+    atOnce: atOnce === Infinity ? undefined : atOnce,
+    nextChangeAt: plan.policies.find((report) => report.name === name)?.nextChangeAt,
+    releases: releasesOf(name, plan),
+  };
+}
+
+/** Those that matter now: what nodes wait for, or are on their way to, and what has just been completed. */
+function releasesOf(policy: string | undefined, { policies, offered, halted }: Inspection['plan']): readonly Release[] {
+  const failures = new Map(
+    halted.filter((one) => one.policy === policy).map((one) => [`${one.family} ${one.version}`, one.failures]),
+  );
+  const isHalted = (release: { family: string; version: string }) =>
+    failures.has(`${release.family} ${release.version}`);
+  if (policy === undefined)
+    return offered
+      .filter((one) => one.policy === undefined)
+      .map(({ family, version }) => ({
+        family,
+        version,
+        state: isHalted({ family, version }) ? 'halted' : 'offered',
+        failed: failures.get(`${family} ${version}`) ?? 0,
+      }));
+  const own = policies.find(({ name }) => name === policy)?.releases ?? [];
+  const awaited = new Set(own.filter((release) => release.offered).map(({ family }) => family));
+  return own
+    .filter(({ family, offered: isOffered, complete }) => isOffered || (complete && !awaited.has(family)))
+    .map((release) => ({
+      family: release.family,
+      version: release.version,
+      state: isHalted(release) ? 'halted' : stateOf(release),
+      failed: release.failed,
+    }));
+}
+
+function stateOf({ complete, proven }: { readonly complete: boolean; readonly proven: boolean }): Release['state'] {
+  if (complete) return 'complete';
+  return proven ? 'proven' : 'unproven';
+}
+
+function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Looked): Queue {
+  const started = new Set(seen.plan.budget.holders.map(({ node }) => node));
+  return {
+    next: forecast.starts
+      .filter(({ node }) => !started.has(node))
+      .map(({ node, policy, version, at }) => ({ node, policy, version, at })),
+    waiting: waiting.map(troubleOf),
+  };
+}
+
+function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
+  const { info, verdict, standing, step } = member;
+  const { node, slot } = info;
+  const { policy, reason, message, since, until, position } = verdict;
+  const view = snapshot.policies.find((one) => one.policy.name === policy);
+  return {
+    name: node.name,
+    policy,
+    zone: node.labels[view?.kind === 'valid' ? view.policy.zones.key : ZONE_LABEL],
+    family: node.family,
+    standing,
+    step,
+    stuck: NEEDS_YOU.has(reason) || undefined,
+    reason,
+    message,
+    // 0 where nobody remembers.
+    since: since || slot?.since,
+    until,
+    position,
+    drain: drainOf(member),
+    failure: failureOf(member),
+    ...reportedBy(info),
+  };
+}
+
+/** What its agent says of it, and what is known of its last update. */
+function reportedBy({ node, shadow }: Member['info']) {
+  const { status, lastUpdateMs, finishedAt } = shadow ?? {};
+  return { runs: status?.current_version ?? node.version, offered: status?.target_version, lastUpdateMs, finishedAt };
+}
+
+function drainOf({ info, step }: Member): NodeRow['drain'] {
+  const drain = step === 'draining' ? info.shadow?.status?.drain : undefined;
+  return drain
+    ? { podsLeft: drain.pods_left, blockedBy: drain.blocked_by, startedAt: instantOf(drain.started_at) }
+    : undefined;
+}
+
+function failureOf({ info }: Member): NodeRow['failure'] {
+  const { status, failedAt } = info.shadow ?? {};
+  if (!status || status.crash_count === 0) return undefined;
+  const { last_failure: last, crash_count: times } = status;
+  return { text: last ? `${last.reason}: ${last.message}` : 'its agent did not say why', times, at: failedAt };
+}
+
+export const toldOf = ({ at, object, reason, message, count }: Moment): Told => ({
+  at,
+  object,
+  reason,
+  message,
+  times: count,
+});

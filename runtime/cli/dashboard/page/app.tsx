@@ -1,0 +1,87 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { Sections } from '../wire.ts';
+import { EventList, QueueList } from './lists.tsx';
+import { NodePanel } from './node.tsx';
+import { Nodes } from './nodes.tsx';
+import { NamingContext, shortenerFor } from './parts.tsx';
+import { PolicyCards } from './policies.tsx';
+import type { State } from './state.ts';
+import { Header, Summary, Troubles } from './summary.tsx';
+import { Timeline } from './timeline.tsx';
+
+interface AppProps {
+  readonly state: State;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly token: string;
+}
+
+export function App({ state, now, token }: AppProps) {
+  const [selected, select] = useState<string>();
+  const toggle = useCallback((name: string) => select((before) => (before === name ? undefined : name)), []);
+  useKeys({ escape: () => select(undefined) });
+  const { sections } = state;
+  return (
+    <>
+      <a class="skip" href="#nodes">
+        Skip to the nodes
+      </a>
+      <Header state={state} now={now} />
+      <main>
+        {sections ? (
+          <Fleet state={state} sections={sections} now={now} token={token} selected={selected} select={toggle} />
+        ) : (
+          <p class="empty">{state.link === 'refused' ? REFUSED : 'Waiting for the first look at the cluster.'}</p>
+        )}
+      </main>
+    </>
+  );
+}
+
+const REFUSED =
+  'This page does not have the token of the dashboard that runs now. Open the address that kubectl brupop dashboard has printed.';
+
+interface FleetProps extends AppProps {
+  readonly sections: Sections;
+  readonly selected: string | undefined;
+  readonly select: (name: string) => void;
+}
+
+function Fleet({ state, sections, now, token, selected, select }: FleetProps) {
+  const { fleet, policies, queue, timeline, events } = sections;
+  const row = selected === undefined ? undefined : state.nodes.get(selected);
+  const naming = useMemo(() => ({ select, shorten: shortenerFor([...state.nodes.keys()]) }), [state.nodes.size]);
+  return (
+    <NamingContext.Provider value={naming}>
+      <Troubles fleet={fleet} now={now} />
+      <Summary fleet={fleet} now={now} />
+      <div class="columns">
+        <div class="wide">
+          <Nodes nodes={state.nodes} selected={selected} select={select} />
+          <Timeline bars={timeline} now={now} />
+          <PolicyCards policies={policies} now={now} />
+        </div>
+        <div class="narrow">
+          {row && <NodePanel row={row} now={now} token={token} close={() => select(row.name)} />}
+          <QueueList queue={queue} now={now} />
+          <EventList title="Events" events={events} now={now} />
+        </div>
+      </div>
+    </NamingContext.Provider>
+  );
+}
+
+/** `/` goes to the filter, as on many pages; Escape leaves the node. */
+function useKeys({ escape }: { readonly escape: () => void }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLInputElement;
+      if (event.key === 'Escape') escape();
+      if (event.key !== '/' || isTyping) return;
+      event.preventDefault();
+      document.querySelector<HTMLInputElement>('#filter')?.focus();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}

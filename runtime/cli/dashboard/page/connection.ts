@@ -1,0 +1,68 @@
+import type { Message, Past } from '../wire.ts';
+import type { Link } from './state.ts';
+
+/** Pauses before the next attempt to connect, milliseconds; the last one again and again. */
+const PAUSES_MS = [500, 1000, 2000, 4000];
+
+interface Heard {
+  message(message: Message): void;
+  link(link: Link): void;
+}
+
+/** The token comes after # in the address, from where it is taken away: it stays in the memory of this tab, for a reload too. */
+export function tokenOf({ location, history, sessionStorage }: Window): string {
+  const given = location.hash.slice(1);
+  if (given !== '') {
+    sessionStorage.setItem('token', given);
+    history.replaceState(null, '', location.pathname);
+  }
+  return sessionStorage.getItem('token') ?? '';
+}
+
+const asked = (token: string): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
+
+/** Listens, and connects again whenever that has ended. */
+export async function listen(token: string, heard: Heard): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    const outcome = await listenOnce(token, heard);
+    if (outcome === 'refused') return heard.link('refused');
+    if (outcome === 'ended') failures = 0;
+    heard.link('lost');
+    const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)];
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+async function listenOnce(token: string, heard: Heard): Promise<'refused' | 'ended' | 'failed'> {
+  let hasBegun = false;
+  try {
+    const response = await fetch('/api/stream', asked(token));
+    if (response.status === 401 || response.status === 403) return 'refused';
+    if (!response.ok || !response.body) return 'failed';
+    for await (const message of messagesIn(response.body)) {
+      hasBegun = true;
+      heard.message(message);
+    }
+  } catch {
+    // Whoever does not answer says no more than that.
+  }
+  return hasBegun ? 'ended' : 'failed';
+}
+
+/** Server-sent events, each of one line of data. An EventSource could not show the token but in its address, or in a cookie that other ports see. */
+async function* messagesIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Message> {
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) if (event.startsWith('data: ')) yield JSON.parse(event.slice(6)) as Message;
+  }
+}
+
+/** What happened to a node. @throws Error with what the program says */
+export async function pastOf(token: string, node: string): Promise<Past> {
+  const response = await fetch(`/api/nodes/${encodeURIComponent(node)}`, asked(token));
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return (await response.json()) as Past;
+}

@@ -1,0 +1,92 @@
+import { useContext } from 'preact/hooks';
+import type { Queue, Told } from '../wire.ts';
+import { NamingContext, NodeName, Names, Time } from './parts.tsx';
+import { plural, timeText } from './text.ts';
+
+interface QueueProps {
+  readonly queue: Queue;
+  readonly now: number;
+}
+
+/** Who comes next, and what keeps everybody else. */
+export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
+  return (
+    <section class="panel" aria-labelledby="queue">
+      <div class="head">
+        <h2 id="queue">Queue</h2>
+      </div>
+      {next.length === 0 && waiting.length === 0 && <p class="empty">Nobody waits.</p>}
+      {next.length > 0 && (
+        <ol class="turns" aria-label="Who comes next">
+          {next.map(({ node, version, policy, at }) => (
+            <li key={node}>
+              <NodeName name={node} />
+              <span class="faint">{[version, policy].filter(Boolean).join(', ')}</span>
+              {at !== undefined && <span class="when">{at <= now ? 'now' : timeText(at, now)}</span>}
+            </li>
+          ))}
+        </ol>
+      )}
+      {waiting.map(({ title, text, nodes, until }) => (
+        <div key={`${title} ${text}`} class="kept">
+          <p>
+            <strong>{plural(nodes.length, 'node')}</strong>: {text}
+            {until !== undefined && `, until ${timeText(until, now)}`}
+          </p>
+          <Names names={nodes} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+interface EventListProps {
+  readonly title: string;
+  readonly events: readonly Told[];
+  readonly now: number;
+}
+
+export function EventList({ title, events, now }: EventListProps) {
+  return (
+    <section class="panel" aria-label={title}>
+      <div class="head">
+        <h2>{title}</h2>
+      </div>
+      {events.length === 0 ? <p class="empty">None are known.</p> : <Moments moments={events} now={now} />}
+    </section>
+  );
+}
+
+interface MomentsProps {
+  readonly moments: readonly Told[];
+  readonly now: number;
+  /** Whom all of it is about. */
+  readonly about?: string;
+}
+
+/** The newest first. Many are out of sight, so the list can be reached by Tab, and scrolled by keys. */
+export function Moments({ moments, now, about }: MomentsProps) {
+  const { shorten } = useContext(NamingContext);
+  return (
+    <ol class="events" tabIndex={0} aria-label="What happened, the newest first">
+      {moments.map(({ at, object, reason, message, times }, index) => (
+        <li
+          key={`${at} ${object} ${reason} ${index}`}
+          class={/fail|halt|blocked|notreturned/i.test(reason) ? 'bad' : ''}
+        >
+          <p>
+            <Time of={at} now={now} /> <strong>{reason}</strong>{' '}
+            <span class="faint">{nameIn(object) === about ? '' : shorten(nameIn(object))}</span>
+          </p>
+          <p>
+            {message}
+            {times !== undefined && <span class="faint"> ({times} times)</span>}
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Kinds are long, and the name says enough. */
+const nameIn = (object: string): string => object.replace(/^Bottlerocket(Shadow brs-|UpdatePolicy )|^Node /, '');

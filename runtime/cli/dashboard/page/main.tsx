@@ -1,0 +1,26 @@
+import { render } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { App } from './app.tsx';
+import { listen, tokenOf } from './connection.ts';
+import { NOTHING, type State, told } from './state.ts';
+
+/** The clock of ages and of what is left goes so often, milliseconds. */
+const TICK_MS = 1000;
+
+function Dashboard() {
+  const [state, setState] = useState<State>(NOTHING);
+  const [now, setNow] = useState(Date.now());
+  const token = useMemo(() => tokenOf(window), []);
+  useEffect(() => {
+    void listen(token, {
+      message: (message) => setState((before) => told(before, message)),
+      link: (link) => setState((before) => ({ ...before, link })),
+    });
+    const ticking = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(ticking);
+  }, [token]);
+  return <App state={state} now={now} token={token} />;
+}
+
+const root = document.querySelector('#app');
+if (root) render(<Dashboard />, root);

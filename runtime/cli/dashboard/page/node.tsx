@@ -1,0 +1,137 @@
+import { useContext, useEffect, useState } from 'preact/hooks';
+import type { Drain, NodeRow, Past } from '../wire.ts';
+import { pastOf } from './connection.ts';
+import { Moments } from './lists.tsx';
+import { Age, NamingContext, Time } from './parts.tsx';
+import { durationText, lookOf, plural, shapeOf, timeText, wordOf } from './text.ts';
+
+interface NodePanelProps {
+  readonly row: NodeRow;
+  readonly now: number;
+  readonly token: string;
+  readonly close: () => void;
+}
+
+/** The node that is looked at: where its update is, what keeps it, its drain, and what happened to it. */
+export function NodePanel({ row, now, token, close }: NodePanelProps) {
+  const { shorten } = useContext(NamingContext);
+  return (
+    <section class="panel selected" aria-labelledby="selected">
+      <div class="head">
+        <h2 id="selected">{shorten(row.name)}</h2>
+        <button type="button" class="quiet" onClick={close} aria-label="Close">
+          Close
+        </button>
+      </div>
+      <p class="state">
+        <span class={`swatch ${lookOf(row)}`} aria-hidden="true">
+          {shapeOf(row)}
+        </span>
+        <strong>{wordOf(row)}</strong>
+        {row.since !== undefined && <Age of={row.since} now={now} />}
+      </p>
+      <p>
+        {row.reason}: {row.message}
+        {row.until !== undefined && ` (until ${timeText(row.until, now)})`}
+      </p>
+      {row.drain && <DrainState drain={row.drain} now={now} />}
+      <Facts row={row} now={now} />
+      <History row={row} now={now} token={token} />
+    </section>
+  );
+}
+
+function DrainState({
+  drain: { podsLeft, blockedBy, startedAt },
+  now,
+}: {
+  readonly drain: Drain;
+  readonly now: number;
+}) {
+  return (
+    <div class={blockedBy.length > 0 ? 'drain stuck' : 'drain'}>
+      <p>
+        <strong>{plural(podsLeft, 'pod')} left</strong>
+        {startedAt !== undefined && (
+          <>
+            {' '}
+            of the drain, <Age of={startedAt} now={now} />
+          </>
+        )}
+      </p>
+      {blockedBy.length > 0 && (
+        <>
+          <p>Evictions are refused by</p>
+          <ul>
+            {blockedBy.map((blocker) => (
+              <li key={blocker}>{blocker}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ row, now }: Pick<NodePanelProps, 'row' | 'now'>) {
+  const { runs, offered, policy, zone, family, position, failure, lastUpdateMs, finishedAt } = row;
+  const times = failure && failure.times > 1 ? ` (${failure.times} in a row)` : '';
+  const last = lastUpdateMs === undefined ? undefined : `took ${durationText(lastUpdateMs)}`;
+  return (
+    <dl class="facts">
+      <Fact name="Node">{row.name}</Fact>
+      <Fact name="Version">{versionText(runs, offered)}</Fact>
+      <Fact name="Policy">{policy ?? "the controller's variables"}</Fact>
+      <Fact name="Zone">{zone}</Fact>
+      <Fact name="Family">{family}</Fact>
+      <Fact name="Position">{position}</Fact>
+      <Fact name="Last failure">{failure && `${failure.text}${times}`}</Fact>
+      <Fact name="Last update">
+        {last}
+        {last !== undefined && finishedAt !== undefined && (
+          <>
+            , until <Time of={finishedAt} now={now} />
+          </>
+        )}
+      </Fact>
+    </dl>
+  );
+}
+
+function versionText(runs: string | undefined, offered: string | undefined): string | undefined {
+  return offered === undefined || offered === runs ? runs : `${runs ?? '?'} → ${offered}`;
+}
+
+type FactProps = { readonly name: string; readonly children?: preact.ComponentChildren };
+
+function Fact({ name, children }: FactProps) {
+  if (children === undefined || children === '' || (Array.isArray(children) && children[0] === undefined)) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Asked for when the node is looked at, and again when something of it has changed. */
+function History({ row, now, token }: Omit<NodePanelProps, 'close'>) {
+  const [past, setPast] = useState<{ readonly node: string; readonly told: Past | string }>();
+  useEffect(() => {
+    let isWanted = true;
+    const keep = (told: Past | string): void => void (isWanted && setPast({ node: row.name, told }));
+    pastOf(token, row.name).then(keep, (error: unknown) => keep(error instanceof Error ? error.message : 'no answer'));
+    return () => void (isWanted = false);
+  }, [row, token]);
+  const told = past?.node === row.name ? past.told : undefined;
+  return (
+    <>
+      <h3>What happened</h3>
+      {told === undefined && <p class="empty">Asking the cluster.</p>}
+      {typeof told === 'string' && <p class="note">{told}</p>}
+      {typeof told === 'object' &&
+        told.notKnown.map((sentence) => <p key={sentence} class="note">{`Not known: ${sentence}`}</p>)}
+      {typeof told === 'object' && <Moments moments={told.moments} now={now} about={row.name} />}
+    </>
+  );
+}

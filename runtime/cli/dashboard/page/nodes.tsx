@@ -1,0 +1,223 @@
+import { Component } from 'preact';
+import { useContext, useMemo, useState } from 'preact/hooks';
+import type { NodeRow } from '../wire.ts';
+import { move } from './moves.ts';
+import { NamingContext } from './parts.tsx';
+import { countText, LOOK_SIGNS, type Look, LOOKS, lookOf, plural, shapeOf, wordOf } from './text.ts';
+
+/** With more than this many nodes, tiles have room for their shape alone. */
+const ROOMY = 120;
+
+interface NodesProps {
+  readonly nodes: ReadonlyMap<string, NodeRow>;
+  readonly selected: string | undefined;
+  readonly select: (name: string) => void;
+}
+
+/** Every node as a tile, by policy and zone. The arrow keys go from tile to tile. */
+export function Nodes({ nodes, selected, select }: NodesProps) {
+  const [text, setText] = useState('');
+  const [only, setOnly] = useState<Look>();
+  const groups = useMemo(() => groupsOf([...nodes.values()], text.trim().toLowerCase(), only), [nodes, text, only]);
+  const reached = tabStopOf(groups, selected);
+  const found = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const { shorten } = useContext(NamingContext);
+  const isDense = nodes.size > ROOMY;
+  return (
+    <section class="panel" aria-labelledby="nodes">
+      <div class="head">
+        <h2 id="nodes" tabIndex={-1}>
+          Nodes
+        </h2>
+        <NameFilter text={text} change={setText} />
+      </div>
+      <Legend nodes={nodes} only={only} choose={(look) => setOnly(look === only ? undefined : look)} />
+      <div class={isDense ? 'groups dense' : 'groups'} onKeyDown={move} onClick={(event) => choose(event, select)}>
+        {groups.map((group) => (
+          <PolicyGroup
+            key={group.policy ?? ''}
+            group={group}
+            selected={selected}
+            reached={reached}
+            labelOf={isDense ? undefined : shorten}
+          />
+        ))}
+      </div>
+      {found === 0 && <p class="empty">{nodes.size === 0 ? NO_NODES : 'No node is called so.'}</p>}
+      <p class="hidden" role="status">
+        {text === '' && only === undefined ? '' : `${plural(found, 'node')} shown`}
+      </p>
+    </section>
+  );
+}
+
+function NameFilter({ text, change }: { readonly text: string; readonly change: (text: string) => void }) {
+  return (
+    <label class="filter">
+      <span class="hidden">Filter by name</span>
+      <input
+        id="filter"
+        type="search"
+        placeholder="Filter by name  /"
+        value={text}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+const NO_NODES = 'No node is managed: none bears the label bottlerocket.aws/updater-interface-version=2.0.0.';
+
+/** One listener for all tiles. */
+function choose({ target }: Event, select: NodesProps['select']): void {
+  const tile = target instanceof Element ? target.closest<HTMLElement>('[data-node]') : null;
+  if (tile?.dataset['node'] !== undefined) select(tile.dataset['node']);
+}
+
+interface NodeGroup {
+  readonly policy: string | undefined;
+  readonly rows: readonly NodeRow[];
+  readonly zones: ReadonlyMap<string | undefined, readonly NodeRow[]>;
+}
+
+/** Names and zones in order: a missing one comes last. */
+const order = (a: string | undefined, b: string | undefined): number =>
+  a === undefined || b === undefined ? Number(a === undefined) - Number(b === undefined) : a.localeCompare(b, 'en');
+
+function groupsOf(rows: readonly NodeRow[], text: string, only: Look | undefined): readonly NodeGroup[] {
+  const shown = rows.filter(
+    (row) => row.name.toLowerCase().includes(text) && (only === undefined || lookOf(row) === only),
+  );
+  const policies = [...Map.groupBy(shown, ({ policy }) => policy)].toSorted(([a], [b]) => order(a, b));
+  return policies.map(([policy, own]) => {
+    const zones = [...Map.groupBy(own, ({ zone }) => zone)].toSorted(([a], [b]) => order(a, b));
+    return { policy, rows: own, zones: new Map(zones) };
+  });
+}
+
+/** Tab comes to one tile alone: the one that is selected, or else the first. */
+function tabStopOf(groups: readonly NodeGroup[], selected: string | undefined): string | undefined {
+  const isThere = groups.some(({ rows }) => rows.some(({ name }) => name === selected));
+  return isThere ? selected : [...(groups[0]?.zones.values() ?? [])][0]?.[0]?.name;
+}
+
+interface GroupProps {
+  readonly group: NodeGroup;
+  readonly selected: string | undefined;
+  readonly reached: string | undefined;
+  /** Undefined where tiles have no room for names. */
+  readonly labelOf: ((name: string) => string) | undefined;
+}
+
+function PolicyGroup({ group: { policy, rows, zones }, selected, reached, labelOf }: GroupProps) {
+  const name = policy ?? 'no policy';
+  return (
+    <div>
+      <h3>
+        {name} <Done rows={rows} />
+      </h3>
+      <div class="zones">
+        {[...zones].map(([zone, own]) => (
+          <div key={zone ?? ''} class="zone">
+            {(zone !== undefined || zones.size > 1) && (
+              <h4>
+                {zone ?? 'without a zone'} <Done rows={own} />
+              </h4>
+            )}
+            <ul class="tiles" aria-label={[name, zone].filter(Boolean).join(', ')}>
+              {own.map((row) => (
+                <Tile
+                  key={row.name}
+                  row={row}
+                  label={labelOf?.(row.name)}
+                  isSelected={row.name === selected}
+                  isReached={row.name === reached}
+                />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Done({ rows }: { readonly rows: readonly NodeRow[] }) {
+  const done = rows.filter((row) => lookOf(row) === 'done').length;
+  return <span class="count">{`${countText(done)}/${countText(rows.length)}`}</span>;
+}
+
+interface TileProps {
+  readonly row: NodeRow;
+  readonly label: string | undefined;
+  readonly isSelected: boolean;
+  readonly isReached: boolean;
+}
+
+/** Drawn again only when something of it has changed: there may be a thousand. */
+class Tile extends Component<TileProps> {
+  override shouldComponentUpdate(next: TileProps): boolean {
+    const { row, isSelected, isReached } = this.props;
+    return (
+      row !== next.row ||
+      this.props.label !== next.label ||
+      isSelected !== next.isSelected ||
+      isReached !== next.isReached
+    );
+  }
+
+  override render() {
+    const { row, label, isSelected, isReached } = this.props;
+    const word = wordOf(row);
+    return (
+      <li>
+        <button
+          type="button"
+          class={`tile ${lookOf(row)}`}
+          data-node={row.name}
+          title={`${row.name}: ${word}`}
+          aria-label={label === undefined ? `${row.name} ${word}` : undefined}
+          aria-pressed={isSelected}
+          tabIndex={isReached ? 0 : -1}
+        >
+          <span class="shape" aria-hidden="true">
+            {shapeOf(row)}
+          </span>
+          {label !== undefined && <span class="label">{label}</span>}
+          {label !== undefined && <span class="word">{word}</span>}
+        </button>
+      </li>
+    );
+  }
+}
+
+interface LegendProps {
+  readonly nodes: ReadonlyMap<string, NodeRow>;
+  readonly only: Look | undefined;
+  readonly choose: (look: Look) => void;
+}
+
+/** What shapes mean, how many nodes have each, and a bar of it. Each shows those nodes alone. */
+function Legend({ nodes, only, choose: choosing }: LegendProps) {
+  const counts = useMemo(() => Map.groupBy(nodes.values(), lookOf), [nodes]);
+  const present = LOOKS.filter((look) => counts.has(look));
+  return (
+    <>
+      <div class="bar" aria-hidden="true">
+        {present.map((look) => (
+          <span key={look} class={look} style={{ flexGrow: counts.get(look)?.length ?? 0 }} />
+        ))}
+      </div>
+      <div class="legend" role="group" aria-label="Show only nodes that are">
+        {present.map((look) => (
+          <button key={look} type="button" class="chip" aria-pressed={look === only} onClick={() => choosing(look)}>
+            <span class={`swatch ${look}`} aria-hidden="true">
+              {LOOK_SIGNS[look][0]}
+            </span>
+            {countText(counts.get(look)?.length ?? 0)} {LOOK_SIGNS[look][1]}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,180 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Fleet, Trouble } from '../wire.ts';
+import { Age, Names } from './parts.tsx';
+import type { State } from './state.ts';
+import { countText, durationText, exactText, plural, roughText, timeText } from './text.ts';
+
+/** Older than this is not what is: looks are 15 s apart at most, and take some seconds themselves. */
+const OLD_MS = 30_000;
+
+interface HeaderProps {
+  readonly state: State;
+  readonly now: number;
+}
+
+export function Header({ state, now }: HeaderProps) {
+  const cluster = state.sections?.fleet.cluster;
+  return (
+    <header class="top">
+      <img src="/icon.svg" alt="" width="28" height="28" />
+      <h1>
+        Bottlerocket updates
+        {cluster !== undefined && <span class="cluster">{cluster}</span>}
+      </h1>
+      <LinkState state={state} now={now} />
+      <ThemeButton />
+    </header>
+  );
+}
+
+/** How fresh all of it is. What is old is said to be, with its age. */
+function LinkState({ state: { link, at, trouble }, now }: HeaderProps) {
+  const age = at === 0 ? '' : `as of ${exactText(at)}`;
+  const [kind, text] = linkText(link, { trouble, isOld: at > 0 && now - at > OLD_MS });
+  return (
+    <div class={`link ${kind}`}>
+      <p role="status">
+        <span class="dot" aria-hidden="true" />
+        {text}
+      </p>
+      {age !== '' && (
+        <p class="age">
+          {age}
+          {kind !== 'live' && `, ${durationText(now - at)} ago`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function linkText(link: State['link'], { trouble, isOld }: { trouble: string | undefined; isOld: boolean }) {
+  if (link === 'refused') return ['bad', 'Another token is needed'] as const;
+  if (link === 'lost') return ['bad', 'kubectl brupop dashboard does not answer; trying again'] as const;
+  if (link === 'connecting') return ['late', 'Connecting'] as const;
+  if (trouble !== undefined) return ['bad', trouble] as const;
+  return isOld ? (['late', 'The cluster takes long to answer'] as const) : (['live', 'Live'] as const);
+}
+
+const THEMES = ['system', 'light', 'dark'] as const;
+
+function ThemeButton() {
+  const [index, setIndex] = useState(0);
+  const next = (): void => {
+    const following = (index + 1) % THEMES.length;
+    document.documentElement.dataset['theme'] = THEMES[following];
+    setIndex(following);
+  };
+  return (
+    <button type="button" class="quiet" onClick={next}>
+      Theme: {THEMES[index]}
+    </button>
+  );
+}
+
+interface FleetProps {
+  readonly fleet: Fleet;
+  readonly now: number;
+}
+
+/** What needs a person, before all else. */
+export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetProps) {
+  if (needsYou.length === 0 && !paused && notKnown.length === 0) return null;
+  return (
+    <section class="troubles" aria-label="What needs you">
+      {needsYou.map((trouble) => (
+        <TroubleCard key={`${trouble.title} ${trouble.text}`} trouble={trouble} now={now} />
+      ))}
+      {paused && (
+        <p class="note">
+          <strong>Paused.</strong> No update starts. <code>kubectl brupop resume</code> ends that.
+        </p>
+      )}
+      {notKnown.map((sentence) => (
+        <p key={sentence} class="note">
+          <strong>Not known:</strong> {sentence}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+interface TroubleProps {
+  readonly trouble: Trouble;
+  readonly now: number;
+}
+
+function TroubleCard({ trouble: { title, text, remedy, nodes, since }, now }: TroubleProps) {
+  return (
+    <div class="trouble">
+      <p>
+        <strong>{title}</strong> {text}
+        {since !== undefined && (
+          <>
+            {' '}
+            <Age of={since} now={now} />
+          </>
+        )}
+      </p>
+      {remedy !== undefined && <p class="remedy">{remedy}</p>}
+      <Names names={nodes} />
+    </div>
+  );
+}
+
+export function Summary({ fleet, now }: FleetProps) {
+  const { counts, budget, pace } = fleet;
+  const share = counts.nodes === 0 ? 0 : Math.floor((counts.upToDate / counts.nodes) * 100);
+  return (
+    <section class="summary" aria-label="Summary">
+      <Stat name="Up to date" value={`${share} %`}>
+        {countText(counts.upToDate)} of {plural(counts.nodes, 'node')}
+      </Stat>
+      <Stat name="To go" value={pace.endsAt === undefined ? leftText(pace) : `about ${roughText(pace.endsAt - now)}`}>
+        {pace.endsAt !== undefined && `until ${timeText(pace.endsAt, now)}; `}
+        {plural(pace.left, 'node')} left{pace.stuck > 0 && `, ${countText(pace.stuck)} stuck`}
+      </Stat>
+      <Stat name="Pace" value={`${countText(pace.finishedLastHour)} in the last hour`}>
+        {pace.typicalMs === undefined
+          ? 'no update is known to be complete'
+          : `one takes ${durationText(pace.typicalMs)}`}
+      </Stat>
+      <Stat name="Budget" value={budgetText(budget)}>
+        <Names names={budget.holders.map(({ node }) => node)} why={whyOf(budget.holders, now)} />
+        {budget.holders.length === 0 && 'no place is taken'}
+      </Stat>
+    </section>
+  );
+}
+
+const leftText = ({ left, stuck }: Fleet['pace']): string => (left + stuck === 0 ? 'all done' : 'not known');
+
+function budgetText({ capacity, holders }: Fleet['budget']): string {
+  const taken = countText(holders.length);
+  return capacity === undefined ? `${taken} taken, no limit` : `${taken} of ${countText(capacity)} taken`;
+}
+
+/** By name, why it takes a place. */
+function whyOf(holders: Fleet['budget']['holders'], now: number): ReadonlyMap<string, string> {
+  const said = holders.flatMap(({ node, why, until }) => {
+    if (why === undefined) return [];
+    return [[node, until === undefined ? why : `${why}, for ${durationText(until - now)} more`] as const];
+  });
+  return new Map(said);
+}
+
+interface StatProps {
+  readonly name: string;
+  readonly value: string;
+  readonly children: ComponentChildren;
+}
+
+function Stat({ name, value, children }: StatProps) {
+  return (
+    <div class="stat">
+      <h2>{name}</h2>
+      <p class="value">{value}</p>
+      <div class="more">{children}</div>
+    </div>
+  );
+}

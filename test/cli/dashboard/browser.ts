@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Reached } from '../served.ts';
+
+/** The Chromium of this machine; undefined where there is none. */
+const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
+  .flatMap((name) => (process.env['PATH'] ?? '').split(delimiter).map((path) => join(path, name)))
+  .find((path) => existsSync(path));
+
+/** What tests in a browser are called, and whether there is one. */
+export const inBrowser = (name: string): readonly [name: string, isSkipped: boolean] =>
+  CHROMIUM === undefined ? [`${name} (skipped: no chromium on the PATH)`, true] : [name, false];
+
+/** Without a screen, and without a sandbox, which root has none of. */
+export const launched = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--font-render-hinting=none'] });
+
+/** Screenshots of the docs go where `npm run screenshots` says. */
+const PICTURES = process.env['SCREENSHOTS'] ?? fileURLToPath(new URL('../../../build/screenshots', import.meta.url));
+
+/** WebP: a third of what the browser's PNG takes. */
+export async function pictured(page: Page, name: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 });
+  await session.detach();
+  await mkdir(PICTURES, { recursive: true });
+  await writeFile(join(PICTURES, `${name}.webp`), Buffer.from(data, 'base64'));
+}
+
+const CLASSES: Readonly<Record<string, string>> = { 1: 'b', 2: 'd', 31: 'r', 32: 'g', 33: 'y', 36: 'c' };
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const TERMINAL = `body{margin:0;background:#11161f}pre{display:inline-block;margin:0;padding:18px 22px;color:#d6deeb;
+font:14px/1.45 ui-monospace,'DejaVu Sans Mono',monospace}.b{font-weight:700}.d{opacity:.7}.r{color:#ff7b72}.g{color:#5fd38a}.y{color:#f2c063}.c{color:#7cc7ff}`;
+
+/** What a command prints on a terminal, with its colours. */
+export async function picturedTerminal(browser: Browser, lines: readonly string[], name: string): Promise<void> {
+  const html = lines
+    .join('\n')
+    .replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
+    // oxlint-disable-next-line no-control-regex
+    .replaceAll(/\u001B\[(\d+)m/g, (_, code: string) =>
+      CLASSES[code] ? `<span class="${CLASSES[code]}">` : '</span>',
+    );
+  const page = await browser.newPage({ viewport: { width: 900, height: lines.length * 20 + 60 } });
+  await page.setContent(`<style>${TERMINAL}</style><pre>$ kubectl brupop status\n${html}</pre>`);
+  await pictured(page, name);
+  await page.close();
+}
+
+const SIZE = { width: 1280, height: 900 } as const;
+
+export interface Opened {
+  readonly page: Page;
+  readonly url: string;
+  /** What the browser complained of: what its console calls an error, and exceptions. */
+  readonly faults: readonly string[];
+  /** The program that serves it. */
+  readonly program: Awaited<ReturnType<Reached['start']>>;
+}
+
+/** The page of a dashboard of its own. */
+export async function opened(reached: Reached, browser: Browser, options: BrowserContextOptions = {}): Promise<Opened> {
+  const program = await reached.start('dashboard', '--no-open');
+  await program.said('Ctrl-C ends it.');
+  const [url = ''] = /http\S+/.exec(program.out) ?? [];
+  const context = await browser.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+  page.on('pageerror', (error) => void faults.push(String(error)));
+  await page.goto(url);
+  await page.locator('.tile').first().waitFor();
+  return { page, url, faults, program };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** By axe-core's rules for WCAG 2.2 AA and its best practices: what is wrong, and where. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+    const { violations: found } = await axe.run({ rules: { 'target-size': { enabled: true } } });
+    return found.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  });
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
+}
