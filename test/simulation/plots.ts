@@ -8,6 +8,8 @@ export interface Scene {
   readonly phase: Phase;
   /** How long after the moment, milliseconds: from, to. Within it unless told. */
   readonly after?: readonly [number, number];
+  /** How long it lasts, milliseconds, where that decides: from, to. As its kind says unless told. */
+  readonly lasts?: readonly [number, number];
 }
 
 /** Faults that come together: each is harmless by itself. */
@@ -15,6 +17,7 @@ export type Plot = readonly Scene[];
 
 const SOON = [100, 10_000] as const;
 const LATER = [5_000, 120_000] as const;
+const MINUTE = 60_000;
 
 const scene = (kind: string, phase: Phase, moment: Moment, after?: readonly [number, number]): Scene => ({
   kind,
@@ -161,4 +164,17 @@ export const PLOTS: readonly Plot[] = [
   // Acknowledgements out of order.
   [scene('slow', 'before', 'condition'), scene('watch-lags', 'before', 'spec-start')],
   [scene('lands-late', 'before', 'condition'), scene('watch-lags', 'before', 'condition')],
+];
+
+/** Everything is paused soon after a start, for longer than it takes to know what was decided meanwhile, and for less than that holds. */
+const paused: Scene = { ...scene('pause', 'after', 'spec-start', SOON), lasts: [2 * MINUTE, 8 * MINUTE] };
+const decided = (kind: string): Scene => ({ ...scene(kind, 'after', 'spec-start'), lasts: [12 * MINUTE, 40 * MINUTE] });
+
+/** What people decide while a node is on its way, and nothing else is in the way: once the pause is over it is called off, or goes on. */
+export const DECISIONS: readonly Plot[] = [
+  [decided('policy-frozen'), paused],
+  [decided('policy-paused'), paused],
+  [decided('policy-broken'), paused],
+  [scene('policies-unreadable', 'after', 'status-idle'), scene('kill-replicas', 'after', 'status-idle', LATER)],
+  [scene('policies-unreadable', 'before', 'drain-asked')],
 ];

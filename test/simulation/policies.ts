@@ -41,6 +41,7 @@ const STUCK: readonly Readonly<Record<string, PolicySpec>>[] = [
   { all: { ...EVERY_NODE, paused: true }, production: { ...pool('production'), priority: 1 } },
   { first: EVERY_NODE, second: pool('production') },
   { test: { ...pool('test'), after: ['production'] }, production: { ...pool('production'), after: ['test'] } },
+  { all: { ...EVERY_NODE, after: ['stray'] }, stray: { ...pool('test'), after: ['all'], priority: 1 } },
   { test: pool('test'), production: { ...pool('production'), after: ['nobody'] } },
 ];
 
@@ -49,7 +50,7 @@ export function drawPolicies(random: Random, stormMs: number): PolicyWorld {
   const dice = random();
   if (dice < 0.1) return { definedAt: undefined, policies: {} };
   if (dice < 0.45) return { definedAt: 0, policies: {} };
-  const layout = oneOf(random, random() < 0.12 ? STUCK : LAYOUTS);
+  const layout = oneOf(random, random() < 0.2 ? STUCK : LAYOUTS);
   const policies = Object.entries(layout).map(
     ([name, spec]) => [name, { ...spec, ...drawTerms(random, stormMs) }] as const,
   );
@@ -71,8 +72,17 @@ export function drawTerms(random: Random, stormMs: number): PolicySpec {
     ...maybe(0.5, 'proof', PROOFS),
     ...maybe(0.3, 'nodeSoak', ['0s', '30s', '2m', null]),
     ...(random() < 0.3 && { freezes: [drawFreeze(random, stormMs)] }),
+    ...(random() < 0.35 && oneOf(random, TOGETHER)),
   };
 }
+
+/** Terms of which each says little without the others. */
+const TOGETHER: readonly PolicySpec[] = [
+  { maxConcurrent: 'unlimited', maxFailed: 1, proof: { nodes: 3 } },
+  { maxConcurrent: 3, maxFailed: 1, proof: { nodes: '100%' } },
+  { maxConcurrent: 'unlimited', proof: { soak: '10m' } },
+  { maxConcurrent: 2, proof: { nodes: 2, soak: '5m' }, nodeSoak: '0s' },
+];
 
 const WINDOWS: readonly unknown[] = [
   [],

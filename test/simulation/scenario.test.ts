@@ -4,7 +4,8 @@ import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
 import { CATALOGUE } from './faults/catalogue.ts';
 import { MOMENTS } from './moment-names.ts';
-import { PLOTS } from './plots.ts';
+import { blinds } from './invariants/sight.ts';
+import { DECISIONS, PLOTS } from './plots.ts';
 import { draw } from './scenario.ts';
 
 const SCENARIOS = Array.from({ length: 300 }, (_, index) => draw(1 + index));
@@ -37,13 +38,19 @@ test('most faults are aimed, and all begin within the storm', () => {
     expect(Math.max(...faults.map(({ when }) => (when.kind === 'at' ? when.at : when.from)))).toBeLessThan(stormMs);
 });
 
+test('some storms blur nothing, and most blur much', () => {
+  const blurred = SCENARIOS.filter(({ faults }) => faults.some(({ kind }) => blinds(kind)));
+  expect(blurred.length / SCENARIOS.length).toBeGreaterThan(0.6);
+  expect(blurred.length / SCENARIOS.length).toBeLessThan(0.8);
+});
+
 test('no two faults of a scenario have the same number', () => {
   for (const { faults } of SCENARIOS) expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length);
 });
 
 test('what a plot brings together may be aimed there', () => {
   const kinds = new Map(CATALOGUE.map((kind) => [kind.name, kind]));
-  const misplaced = PLOTS.flat().filter(({ kind: name, moment, phase }) => {
+  const misplaced = [...PLOTS, ...DECISIONS].flat().filter(({ kind: name, moment, phase }) => {
     const { aim, phases } = kinds.get(name)!;
     return (aim && !aim.includes(moment)) || (phases && !phases.includes(phase));
   });

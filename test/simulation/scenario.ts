@@ -4,10 +4,11 @@ import { chance, oneOf } from './environment/chance.ts';
 import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
 import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
-import { type Plot, PLOTS } from './plots.ts';
+import { DECISIONS, type Plot, PLOTS } from './plots.ts';
 import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
-import type { Instant, Phase, PlannedFault, Release, Scenario, When } from './types.ts';
+import { blinds } from './invariants/sight.ts';
+import type { Instant, Phase, PlannedFault, PolicyWorld, Release, Scenario, When } from './types.ts';
 
 /** What is given rather than drawn. */
 export interface Given {
@@ -17,26 +18,43 @@ export interface Given {
 }
 
 type Unnumbered = Omit<PlannedFault, 'id'>;
+type Fits = (fault: Pick<PlannedFault, 'kind'>) => boolean;
+
+/** Which faults a storm may have. */
+interface Sky {
+  readonly stormMs: number;
+  readonly fits: Fits;
+}
 
 const ALL_MOMENTS = Object.keys(MOMENTS) as readonly Moment[];
 const ALL_PHASES: readonly Phase[] = ['before', 'between', 'after'];
 /** The fleet comes to rest first, so that faults meet an operator at work. */
 const BEGINS = 2 * MINUTE;
 
+/** In so many storms every process sees the cluster as it is: what it must know it knows within a minute, and may not ignore. */
+const CLEAR = 0.3;
+
 /** The scenario of a seed: always the same. */
 export function draw(seed: number, given: Given = {}): Scenario {
   const nodes = given.nodes ?? fleet(chance(seed, 'fleet'));
   const stormMs = Math.round((given.hours ?? 6) * HOUR);
+  const policies = drawPolicies(chance(seed, 'policies'), stormMs);
+  const isClear = chance(seed, 'sight')() < CLEAR;
+  const fits: Fits = isClear ? ({ kind }) => !blinds(kind) : () => true;
+  const storm = drawStorm(chance(seed, 'storm'), { stormMs, fits });
+  const decisions = hasAny(policies) ? drawDecisions(chance(seed, 'decisions'), { stormMs, fits }) : [];
   return {
     seed,
     nodes,
     stormMs,
     settings: drawSettings(chance(seed, 'settings')),
-    policies: drawPolicies(chance(seed, 'policies'), stormMs),
+    policies,
     releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs }),
-    faults: drawStorm(chance(seed, 'storm'), stormMs),
+    faults: numbered([...storm, ...decisions]),
   };
 }
+
+const hasAny = ({ policies }: PolicyWorld): boolean => Object.keys(policies).length > 0;
 
 /** Mostly small ones, in which everything concerns everybody and a storm costs little; one in twenty is large. */
 function fleet(random: Random): number {
@@ -65,13 +83,23 @@ function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes'
  * Each seed has a mix of its own: about half of the kinds never occur in it, so that the others get room, and it is anything from mild to wild.
  * Most faults are aimed, and many come together.
  */
-function drawStorm(random: Random, stormMs: number): readonly PlannedFault[] {
-  const kinds = CATALOGUE.filter(() => random() < 0.5);
-  const plots = PLOTS.filter(() => random() < 0.15);
+function drawStorm(random: Random, { stormMs, fits }: Sky): readonly Unnumbered[] {
+  const kinds = CATALOGUE.filter(() => random() < 0.5).filter(({ name }) => fits({ kind: name }));
+  const plots = PLOTS.filter(() => random() < 0.15).filter((plot) => plot.every(fits));
   const count = Math.round(spread([5, 50], random) * (stormMs / HOUR)) + 1;
-  const groups = Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs }));
-  const faults = groups.flat().toSorted((a, b) => begins(a) - begins(b));
-  return faults.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));
+  return Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs })).flat();
+}
+
+/** Where there are policies, people change what holds while nodes are on their way. */
+function drawDecisions(random: Random, { stormMs, fits }: Sky): readonly Unnumbered[] {
+  const plots = DECISIONS.filter((plot) => plot.every(fits));
+  const count = Math.round(spread([1, 5], random) * (stormMs / HOUR));
+  return Array.from({ length: count }, () => drawPlot(random, plots, groupFrom(random, stormMs))).flat();
+}
+
+function numbered(faults: readonly Unnumbered[]): readonly PlannedFault[] {
+  const sorted = faults.toSorted((a, b) => begins(a) - begins(b));
+  return sorted.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));
 }
 
 const begins = ({ when }: Unnumbered): Instant => (when.kind === 'at' ? when.at : when.from);
@@ -82,8 +110,11 @@ interface Mix {
   readonly stormMs: number;
 }
 
+const groupFrom = (random: Random, stormMs: number): Instant =>
+  Math.round(BEGINS + random() * 0.95 * Math.max(0, stormMs - BEGINS));
+
 function drawGroup(random: Random, mix: Mix): readonly Unnumbered[] {
-  const from = Math.round(BEGINS + random() * 0.95 * Math.max(0, mix.stormMs - BEGINS));
+  const from = groupFrom(random, mix.stormMs);
   const dice = random();
   if (dice < 0.4) return drawPlot(random, mix.plots, from);
   if (dice < 0.7) return drawBurst(random, mix.kinds, from);
@@ -93,9 +124,9 @@ function drawGroup(random: Random, mix: Mix): readonly Unnumbered[] {
 
 function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readonly Unnumbered[] {
   const plot = plots[Math.floor(random() * plots.length)] ?? [];
-  return plot.map(({ kind, moment, phase, after }) =>
+  return plot.map(({ kind, moment, phase, after, lasts = drawnKind(kind).lasts }) =>
     planned(
-      drawnKind(kind),
+      { name: kind, lasts },
       { kind: 'moment', moment, phase, from, delayMs: after ? between(after, random) : 0 },
       random,
     ),
@@ -126,6 +157,6 @@ function aimed(kind: DrawnKind, random: Random, from: Instant, moment?: Moment):
   };
 }
 
-function planned({ name, lasts }: DrawnKind, when: When, random: Random): Unnumbered {
+function planned({ name, lasts }: Pick<DrawnKind, 'name' | 'lasts'>, when: When, random: Random): Unnumbered {
   return { kind: name, when, forMs: between(lasts, random), dice: Math.floor(random() * 0x7fffffff) };
 }

@@ -1,5 +1,6 @@
 import { POLICY_PLURAL } from '../../../runtime/policy/names.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
+import { selector } from '../invariants/policy-facts.ts';
 import type { Moment } from '../moment-names.ts';
 import { broken, drawPolicy, drawTerms, freeze, type PolicySpec, POOL, POOLS, ZONE, ZONES } from '../policies.ts';
 import type { Begun, World } from '../types.ts';
@@ -24,10 +25,12 @@ const DECIDES: readonly Moment[] = [
 ];
 
 const LASTS = [10 * SECOND, HOUR] as const;
+/** What stands for less than a minute is nobody's to know. */
+const DECIDED = [2 * MINUTE, 30 * MINUTE] as const;
 
 type Change = (spec: PolicySpec, terms: Terms & { readonly name: string; readonly world: World }) => PolicySpec;
 
-/** One of the policies that there are from the beginning is changed, and put back as it was. Nothing where there are none. */
+/** One of the policies that there are from the beginning is changed, most often of the struck node, and put back as it was. Nothing where there are none. */
 function edits(
   name: string,
   { what, weight, lasts = LASTS }: { what: string; weight: number; lasts?: readonly [number, number] },
@@ -40,7 +43,7 @@ function edits(
     lasts,
     aim: DECIDES,
     begin: (world, terms) => {
-      const policy = oneOf(Object.keys(present(world)), terms.random);
+      const policy = policyOf(world, terms);
       if (policy === undefined) return undefined;
       const { people } = world.environment;
       people.changePolicy(policy, (spec) =>
@@ -49,6 +52,14 @@ function edits(
       return { about: policy, end: () => people.changePolicy(policy, () => present(world)[policy]) };
     },
   };
+}
+
+function policyOf(world: World, { random, struck }: Terms): string | undefined {
+  const policies = Object.entries(present(world));
+  const labels = struck?.node === undefined ? undefined : world.environment.labelsOf(struck.node);
+  const selecting = policies.filter(([, spec]) => labels && selector(spec['nodeSelector'])(labels));
+  const isAimed = random() < 0.8 && selecting.length > 0;
+  return oneOf(isAimed ? selecting : policies, random)?.[0];
 }
 
 function present({ now, scenario: { policies } }: World): World['scenario']['policies']['policies'] {
@@ -80,11 +91,18 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     ...spec,
     ...drawTerms(random, world.scenario.stormMs),
   })),
-  edits('policy-paused', { what: 'an update policy is paused', weight: 2 }, (spec) => ({ ...spec, paused: true })),
-  edits('policy-frozen', { what: 'an update policy gets a freeze', weight: 3 }, (spec, { world, forMs }) => ({
+  edits('policy-paused', { what: 'an update policy is paused', weight: 2, lasts: DECIDED }, (spec) => ({
     ...spec,
-    freezes: [freeze(world.now, world.now + forMs + MINUTE)],
+    paused: true,
   })),
+  edits(
+    'policy-frozen',
+    { what: 'an update policy gets a freeze', weight: 3, lasts: DECIDED },
+    (spec, { world, forMs }) => ({
+      ...spec,
+      freezes: [freeze(world.now, world.now + forMs + MINUTE)],
+    }),
+  ),
   edits(
     'policy-broken',
     { what: 'an update policy is edited into one that cannot be obeyed', weight: 2 },
@@ -118,9 +136,9 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
   {
     name: 'policies-unreadable',
     what: 'nobody may read update policies: 403',
-    weight: 1,
+    weight: 2,
     // What was read is believed for ten minutes; only after these is anything forbidden.
-    lasts: [30 * SECOND, HOUR],
+    lasts: [5 * MINUTE, HOUR],
     aim: DECIDES,
     begin: unreadable,
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dependencies, frozen, places, ruled, unread, zones } from './policies.ts';
+import { dependencies, frozen, places, ruled, zones } from './policies.ts';
 import { halted, proof, reach } from './releases.ts';
 import type { Rule } from './rule.ts';
 import { Story, timeAt } from './story.ts';
@@ -278,23 +278,4 @@ describe('a bad release', () => {
       '4 nodes went down for 1.1.0, which is bad, and 3 may',
     ]);
   });
-});
-
-test('unread: nothing starts once policies could not be read for long', () => {
-  const faults = [
-    { id: 1, kind: 'policies-unreadable', when: { kind: 'at', at: 0 }, forMs: 3_600_000, dice: 1 },
-  ] as const;
-  const fault = { kind: 'fault', id: 1, name: 'policies-unreadable', about: 'everybody' } as const;
-  const refused = (minutes: number): Story =>
-    new Story(unread, { faults })
-      .fleet('n1')
-      .tell({ ...fault, phase: 'begins' })
-      .after(minutes);
-  expect(refused(9).start('n1').breaches).toEqual([]);
-  expect(refused(12).start('n1').breaches).toHaveLength(1);
-  expect(
-    refused(12)
-      .tell({ ...fault, phase: 'ends' })
-      .start('n1').breaches,
-  ).toEqual([]);
 });

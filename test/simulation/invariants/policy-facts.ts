@@ -110,7 +110,8 @@ function anyOf(windows: readonly unknown[]): Window {
   return (instant) => all.length === 0 || all.some((isOpen) => isOpen(instant));
 }
 
-function selector(of: unknown): PolicyFacts['selects'] {
+/** Whether labels are those that a selector selects. */
+export function selector(of: unknown): PolicyFacts['selects'] {
   const labels = Object.entries((at(of, 'matchLabels') ?? {}) as Labels);
   const expressions = list(at(of, 'matchExpressions'));
   return (present) =>

@@ -9,6 +9,9 @@ const LINGERS = 300_000;
 const BLINDS =
   /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-|policies-unreadable)/;
 
+/** Whether the fault leaves a process with an old view of the cluster. */
+export const blinds = (fault: string): boolean => BLINDS.test(fault);
+
 /**
  * What the operator must know. It decides on caches: a pause that lands while its watches are silent is no less of a pause, but nobody can hold
  * a start against it.
@@ -28,7 +31,7 @@ export class Sight {
   see(entry: Entry): void {
     if (entry.kind !== 'fault' || entry.phase !== 'begins') return;
     this.#noteClock(entry.about);
-    if (!BLINDS.test(entry.name)) return;
+    if (!blinds(entry.name)) return;
     if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
     this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
   }
