@@ -116,8 +116,9 @@ export class Caches {
     };
   }
 
+  /** What has not changed is the same object as before, for those who remember what they made of it. */
   #judged(shadow: ObservedShadow): ShadowView {
-    return { ...shadow, stale: this.#expectations.isStale(shadow) };
+    return this.#expectations.isStale(shadow) ? { ...shadow, stale: true } : shadow;
   }
 
   get #informers() {

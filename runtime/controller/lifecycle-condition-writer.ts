@@ -2,7 +2,8 @@ import type { nodesOf } from '../kube/resources.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { isLifecycle, type Lifecycle, lifecycleChanges, lifecycleOf } from './plan/lifecycle.ts';
-import { mapNodes, type NodeInfo } from './plan/snapshot.ts';
+import { mapNodes } from './plan/join.ts';
+import type { NodeInfo } from './plan/snapshot.ts';
 
 interface LifecycleConditionWriterOptions extends NodeWriterPorts {
   /** Whether our conditions are to be on Nodes. Nothing is done about them where that is `none`: there is no right to. */

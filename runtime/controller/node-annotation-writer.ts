@@ -3,7 +3,8 @@ import type { nodesOf } from '../kube/resources.ts';
 import { VERSION } from '../lib/version.ts';
 import { FIRST_OPERATOR_KEYS, mirrorOf, OPERATOR_VERSION_KEY, UPDATE_AVAILABLE_KEY } from '../shadow/first-operator.ts';
 import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
-import { mapNodes, type NodeView, type ShadowView } from './plan/snapshot.ts';
+import { mapNodes } from './plan/join.ts';
+import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 interface NodeAnnotationWriterOptions extends NodeWriterPorts {
   /** False: what an earlier process of ours has written goes. */

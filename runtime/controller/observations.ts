@@ -4,8 +4,8 @@ import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
-/** A shadow with all that is known of it, except whether the view of it is up to date. */
-export type ObservedShadow = Omit<ShadowView, 'stale'>;
+/** A shadow with all that is known of it, as if the view of it were up to date: that is not known here. */
+export type ObservedShadow = ShadowView & { readonly stale: false };
 
 /**
  * Remembers since when things have been as they are, by the clock of this process. The cluster shows some of them without a time, and
@@ -106,6 +106,7 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
   const request = node && rebootRequest(shadow, node);
   const view = {
     ...shadow,
+    stale: false as const,
     stateSeenAt: last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now,
     rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
     failedAt: failedAt(facts, looks),

@@ -1,10 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { Caches } from '../../runtime/controller/caches.ts';
+import { NAMESPACES_PATH, shadowsPath } from '../../runtime/kube/resources.ts';
 import { Expectations } from '../../runtime/controller/expectations.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { API_VERSION, KIND, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { createNode, random, world } from '../kube/world.ts';
 import { shadowCrd } from '../shadow-crd.ts';
+
+const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
 
 /** Caches of a cluster with one node, filled, and how often they have asked for the time. */
 async function filled() {
@@ -21,7 +24,8 @@ async function filled() {
     monotonic: () => clock.monotonic(),
     sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
   };
-  const parts = { random, logger: silentLogger, expectations: new Expectations() };
+  const expectations = new Expectations();
+  const parts = { random, logger: silentLogger, expectations };
   const caches = new Caches({ ...parts, transport: tap(), namespace: NAMESPACE, clock: counted });
   const stop = new AbortController();
   const ended = caches.run(stop.signal);
@@ -30,7 +34,7 @@ async function filled() {
     stop.abort();
     await ended;
   };
-  return { caches, clock, admin, asked: () => asked, end };
+  return { caches, clock, admin, expectations, asked: () => asked, end };
 }
 
 test('many changes are observed together, because each observation is of the whole fleet', async () => {
@@ -58,5 +62,20 @@ test('a change that nobody asks about is observed within two seconds', async () 
   await clock.advance(600_000);
   expect(caches.view().nodes).toMatchObject([{ ready: true }]);
   expect(caches.view().nodes[0]?.readinessSeenAt).toBeLessThanOrEqual(changed + 2000);
+  await end();
+});
+
+test('a shadow that has not changed is the same object at each look, until the view of it is known to be stale', async () => {
+  const { caches, clock, admin, expectations, end } = await filled();
+  await admin.request({ method: 'POST', path: NAMESPACES_PATH, body: namespace });
+  const body = { apiVersion: API_VERSION, kind: KIND, metadata: { name: 'brs-n0' }, spec: { state: 'Idle' } };
+  await admin.request({ method: 'POST', path: shadowsPath(NAMESPACE), body });
+  await clock.advance(2000);
+  const [shadow] = caches.view().shadows;
+  await createNode(admin, 'n1');
+  await clock.advance(2000);
+  expect(caches.view().shadows[0]).toBe(shadow);
+  expectations.written('brs-n0', String(Number(shadow?.resourceVersion) + 100));
+  expect([shadow?.stale, caches.view().shadows[0]?.stale]).toEqual([false, true]);
   await end();
 });

@@ -21,6 +21,14 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     rule: 'P1',
+    does: 'goes by the policies of the plan before',
+    file: RULINGS,
+    find: 'if (known?.areOf(policies)) return known;',
+    replace: 'if (known) return known;',
+    tests: ['test/controller/plan/remembered.test.ts'],
+  },
+  {
+    rule: 'P1',
     does: 'starts what a policy rules that cannot be obeyed',
     file: GATES,
     find: 'return against ?? (rules.paused ?',
@@ -71,7 +79,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P3',
     does: 'takes a node that several policies claim for one that is busy nowhere',
     file: 'runtime/controller/plan/groups.ts',
-    find: 'return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byView.get(rival) ?? []);',
+    find: 'return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byPolicy.get(rival) ?? []);',
     replace: 'return group ? [group] : [];',
     tests: ['test/controller/plan/rulings.test.ts'],
   },

@@ -1,4 +1,5 @@
-import { isActive, nodeInfos, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
+import { nodeInfos } from '../../controller/plan/join.ts';
+import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
 import { startable } from '../../controller/plan/machine.ts';
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';

@@ -69,8 +69,8 @@ class Rollout {
     this.#changedAt = seen.now;
     this.#last = seen.plan;
     this.#settings = { ...settingsOf(seen.config), conditionWrites: 0 };
-    const rulings = new Rulings(seen.snapshot);
-    this.#durations = new Durations(seen.snapshot, (node) => rulings.of(node).rules.soakMs);
+    const { claims } = new Rulings(seen.snapshot);
+    this.#durations = new Durations(seen.snapshot, (node) => claims.of(node).rules.soakMs);
     this.#fleet = new VirtualFleet(seen.snapshot, this.#durations, seen.now);
   }
 

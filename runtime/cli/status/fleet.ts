@@ -1,7 +1,7 @@
+import { nodeInfos } from '../../controller/plan/join.ts';
 import {
   isActive,
   type NodeInfo,
-  nodeInfos,
   type NodeView,
   type ShadowView,
   type Snapshot,

@@ -1,7 +1,7 @@
 import { concurrency } from '../../policy/quantity.ts';
 import { Budget } from './budget.ts';
 import type { Group, Groups } from './groups.ts';
-import { type AssessedNode, isLeftOver } from './health.ts';
+import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
 import { NEVER } from './requeue.ts';
 import type { Settings } from './settings.ts';
 import { isActive, type NodeInfo, type Snapshot } from './snapshot.ts';
@@ -18,30 +18,32 @@ export interface Holder {
 
 /** The budget of each policy, and that of all together: a start takes a part of both (rules L6 and L7). */
 export class Budgets {
-  readonly #fleet: readonly AssessedNode[];
+  /** Known nodes that take a part. */
+  readonly #held: AssessedNode[] = [];
   readonly #groups: Groups;
   readonly #all: Budget;
+  /** UIDs of nodes that are not known, and take a part. */
+  readonly #strays: ReadonlySet<string>;
 
-  /** @param fleet every node of the cluster: marks can be on any */
   constructor(
-    fleet: readonly AssessedNode[],
+    { all, managed, unsettled }: Fleet,
     { slots, shadows }: Pick<Snapshot, 'slots' | 'shadows'>,
     { groups, settings }: { readonly groups: Groups; readonly settings: Settings },
   ) {
-    this.#fleet = fleet;
     this.#groups = groups;
-    let managed = 0;
-    for (const { node } of fleet) if (node.managed) managed += 1;
-    this.#all = new Budget(concurrency(settings.maxConcurrent, managed));
+    this.#all = new Budget(concurrency(settings.maxConcurrent, managed.length));
     // A shadow whose node is not known counts by the UID of its owner. Nobody acts on a shadow without an owner.
     const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
     for (const { nodeUid } of slots) strays.add(nodeUid);
-    for (const info of fleet) {
-      if (strays.size > 0) strays.delete(info.node.uid);
+    for (const info of unsettled) {
+      strays.delete(info.node.uid);
       if (info.slot || isOccupied(info)) this.#hold(info, NEVER);
       else if (info.health.outageUntil !== undefined) this.#hold(info, info.health.outageUntil);
     }
+    // A settled node has no active shadow, but may be named as the owner of another's.
+    if (strays.size > 0) for (const { node } of all) strays.delete(node.uid);
     for (const uid of strays) this.#all.hold(uid, NEVER);
+    this.#strays = strays;
   }
 
   get capacity(): number {
@@ -78,17 +80,14 @@ export class Budgets {
 
   /** Who takes up the budget over all now, including those that are about to start: nodes by name, then what belongs to no known node. */
   get holders(): readonly Holder[] {
-    const unknown = new Set(this.#all.taken);
-    const holders: Holder[] = [];
-    for (const info of this.#fleet) {
-      if (unknown.size === 0) break;
-      if (unknown.delete(info.node.uid)) holders.push(holderOf(info, this.#all.outageUntil(info.node.uid)));
-    }
-    return [...holders, ...[...unknown].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];
+    const held = this.#held.toSorted((a, b) => a.at - b.at);
+    const known = held.map((info) => holderOf(info, this.#all.outageUntil(info.node.uid)));
+    return [...known, ...[...this.#strays].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];
   }
 
   #hold(info: AssessedNode, until: number): void {
     this.#all.hold(info.node.uid, until);
+    this.#held.push(info);
     for (const { budget, zones } of this.#groups.claiming(info)) {
       budget.hold(info.node.uid, until);
       zones.occupy(info.node, until);

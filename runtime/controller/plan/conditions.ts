@@ -31,8 +31,8 @@ export function conditionCommands(
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
   let left = limit;
-  for (const [index, { shadow }] of managed.entries()) {
-    if (left <= 0) break;
+  for (let index = 0; index < managed.length && left > 0; index++) {
+    const shadow = managed[index]?.shadow;
     const verdict = verdicts[index];
     if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);

@@ -1,5 +1,6 @@
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
+import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
 import type { PolicyView } from './snapshot.ts';
 import { found, type GateResult, listed, PASS } from './verdict.ts';
@@ -75,12 +76,14 @@ const waiting = (message: string): GateResult => ({
 
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nobody else would name them. */
 function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
+  const out = members.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
   const known = new Set(canaries);
-  const others = members.filter(
-    ({ node, shadow }) => node.family === family && shadow?.status?.target_version === version && !known.has(node.name),
-  );
-  const out = others.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
-  return known.size + others.length - out.length < proof.needed ? out.map(({ node }) => node.name) : [];
+  const waits = ({ node, shadow }: AssessedNode): boolean =>
+    node.family === family && shadow?.status?.target_version === version && !known.has(node.name);
+  const missing = out.filter(waits);
+  if (missing.length === 0) return [];
+  const others = members.filter(waits);
+  return known.size + others.length - missing.length < proof.needed ? missing.map(({ node }) => node.name) : [];
 }
 
 /** What was complete once stays so: a node that joins later holds up nobody. */

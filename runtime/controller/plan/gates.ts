@@ -12,7 +12,6 @@ import type { NodeView, ShadowView, Snapshot } from './snapshot.ts';
 import { notYet } from './times.ts';
 import { type Finding, found, type GateResult, PASS, type Stop, stopped, within } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
-import type { Zone } from './zones.ts';
 
 /** What gates look at besides the node itself. */
 export interface Gatekeeper {
@@ -37,7 +36,6 @@ export interface Candidate {
   readonly release: OsRelease;
   /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
   readonly isRetry: boolean;
-  readonly zone: Zone;
   readonly crashes: number;
   /** Somebody has asked for it to come next, and at once. */
   readonly isAsked: boolean;
@@ -68,7 +66,6 @@ export function candidateOf(
     group,
     release,
     isRetry: release.failed.has(node.uid),
-    zone: group.zones.of(node),
     crashes: shadow.status?.crash_count ?? 0,
     isAsked: node.askedBy !== undefined,
     createdAt: node.createdAt,
@@ -108,13 +105,13 @@ function ownTime(candidate: Candidate, keeper: Gatekeeper): GateResult {
  * plan start, it keeps after.
  */
 export function othersGate(
-  { group, release, isRetry, zone }: Candidate,
+  { info, group, release, isRetry }: Candidate,
   { dependencies }: Pick<Gatekeeper, 'dependencies'>,
 ): GateResult {
   const awaited = dependencies.of(group, release);
   if (awaited.finding) return awaited;
   if (!isRetry && !release.proof.admits) return release.unproven;
-  return group.zones.gate(zone);
+  return group.zones.gate(info.node);
 }
 
 /** What people have decided, up to freezes, which end by themselves. */

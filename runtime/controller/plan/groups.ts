@@ -27,29 +27,25 @@ export interface Group extends GroupTimes {
 export class Groups {
   /** In the order in which their nodes start. */
   readonly all: readonly Group[];
-  readonly #byView: ReadonlyMap<PolicyView, Group>;
+  readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
 
   constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Time) {
-    const all = rulings.all.map((ruling) => ({ ruling, claims: claimsOf(ruling.rules, time) }));
-    const byView = new Map(all.map(({ ruling, claims }) => [ruling.view, claims]));
-    for (const info of managed) {
-      const { view, rivals } = info.ruling;
-      if (view) take(info, byView.get(view));
-      else for (const rival of rivals) byView.get(rival)?.contested.add(info.node.family);
-    }
-    this.all = all.map(({ ruling, claims }) => groupOf(ruling, claims, time));
-    this.#byView = new Map(this.all.map((group) => [group.view, group]));
+    const all = rulings.all.map((one) => ({ ...one, ruled: ruledBy(one.ruling.rules, time) }));
+    const byPolicy = new Map(all.map(({ view, ruled }) => [view.policy, ruled]));
+    assign(managed, byPolicy);
+    this.all = all.map((one) => groupOf(one, time));
+    this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
   }
 
   /** Undefined where several policies claim the node. */
-  of({ ruling: { view } }: Pick<AssessedNode, 'ruling'>): Group | undefined {
-    return view && this.#byView.get(view);
+  of({ ruling: { policy } }: Pick<AssessedNode, 'ruling'>): Group | undefined {
+    return policy && this.#byPolicy.get(policy);
   }
 
   /** Where the node takes a part once it is busy: with the policy that rules it, or with each of several that claim it. */
   claiming(info: Pick<AssessedNode, 'ruling'>): readonly Group[] {
     const group = this.of(info);
-    return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byView.get(rival) ?? []);
+    return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byPolicy.get(rival) ?? []);
   }
 
   named(name: string): Group | undefined {
@@ -59,15 +55,15 @@ export class Groups {
 
 type Time = Settings & { readonly now: number };
 
-/** What one policy claims. */
-interface Claims {
+/** What one policy rules. */
+interface Ruled {
   readonly members: AssessedNode[];
   /** Families of the nodes that others claim as well. */
   readonly contested: Set<string>;
   readonly releases: OsReleases;
 }
 
-function claimsOf(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Claims {
+function ruledBy(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Ruled {
   const contested = new Set<string>();
   return {
     members: [],
@@ -76,13 +72,27 @@ function claimsOf(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }:
   };
 }
 
-function take(info: AssessedNode, claims: Claims | undefined): void {
-  claims?.members.push(info);
-  claims?.releases.count(info);
+/** Counts each node where it is ruled. */
+function assign(managed: readonly AssessedNode[], byPolicy: ReadonlyMap<PolicyView['policy'], Ruled>): void {
+  for (const info of managed) {
+    const { policy, rivals } = info.ruling;
+    if (policy) take(info, byPolicy.get(policy));
+    else for (const rival of rivals) byPolicy.get(rival)?.contested.add(info.node.family);
+  }
 }
 
-function groupOf(ruling: Ruling & { readonly view: PolicyView }, { members, releases }: Claims, { now }: Time): Group {
-  const { view, rules, against } = ruling;
+function take(info: AssessedNode, ruled: Ruled | undefined): void {
+  ruled?.members.push(info);
+  ruled?.releases.count(info);
+}
+
+interface Ruler {
+  readonly ruling: Ruling;
+  readonly view: PolicyView;
+  readonly ruled: Ruled;
+}
+
+function groupOf({ ruling: { rules, against }, view, ruled: { members, releases } }: Ruler, { now }: Time): Group {
   const pausesUntil = rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs;
   releases.settle();
   return {
@@ -93,7 +103,7 @@ function groupOf(ruling: Ruling & { readonly view: PolicyView }, { members, rele
     releases,
     budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
     zones: new Zones(rules.zones, members),
-    ...timesOf(ruling, pausesUntil, now),
+    ...timesOf({ rules, view }, pausesUntil, now),
     now,
   };
 }

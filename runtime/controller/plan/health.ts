@@ -1,19 +1,12 @@
 import { instantOf } from '../../lib/clock.ts';
 import { upToDate } from './conditions.ts';
-import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak } from './machine.ts';
+import { Join } from './join.ts';
+import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak, startable } from './machine.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import {
-  isActive,
-  isIdle,
-  mapNodes,
-  type NodeInfo,
-  type NodeView,
-  type ShadowView,
-  type Snapshot,
-} from './snapshot.ts';
+import { isActive, isIdle, type NodeInfo, type NodeView, type ShadowView, type Snapshot } from './snapshot.ts';
 import type { Setback } from './verdict.ts';
 
 /** What time says about a node. */
@@ -40,6 +33,21 @@ export interface AssessedNode extends NodeInfo {
   readonly at: number;
   readonly ruling: Ruling;
   readonly health: Health;
+  /** The version that a start would lead to; undefined where nothing can start. */
+  readonly offered: string | undefined;
+  /**
+   * At most, an update starts on it: it is well, and nothing is under way there, left of an update or asked for. So it is with nearly every
+   * node, nearly always.
+   */
+  readonly isSettled: boolean;
+}
+
+/** The nodes of a snapshot, by name. */
+export interface Fleet {
+  readonly all: readonly AssessedNode[];
+  readonly managed: readonly AssessedNode[];
+  /** Those that there may be something to do for, besides a start. */
+  readonly unsettled: readonly AssessedNode[];
 }
 
 /** For how long after an update an outage of the node is blamed on its release, milliseconds. */
@@ -56,22 +64,58 @@ const WELL: Health = {
 };
 
 interface Rules {
-  readonly rulings: Pick<Rulings, 'of'>;
+  readonly rulings: Pick<Rulings, 'claims'>;
   readonly settings: Settings;
 }
 
 /** What one node is measured by. */
 type Measures = Settings & Pick<UpdatePolicy, 'soakMs'>;
 
-/** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): readonly AssessedNode[] {
-  return mapNodes(snapshot, (info, at) => {
-    const ruling = rulings.of(info.node);
-    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
-    // A copy that begins with the spread is several times as fast as any other way to add a field.
-    return { ...info, at, ruling, health };
-  });
+/** What the last plan was made of. */
+interface Last {
+  readonly join: Join;
+  readonly all: readonly AssessedNode[];
 }
+
+/**
+ * By what decides who rules whom. A node that was settled is not assessed again while it and its shadow are the same objects, have the same
+ * place and no slot, its agent runs, and the same policies rule: what was found of it follows from these alone, whatever the time and the
+ * settings are.
+ */
+const LAST = new WeakMap<Rulings['claims'], Last>();
+
+/** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
+export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): Fleet {
+  const last = LAST.get(rulings.claims);
+  const join = new Join(snapshot, last?.join);
+  const make = (info: NodeInfo, at: number): AssessedNode => {
+    const ruling = rulings.claims.of(info.node);
+    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
+    const offered = info.shadow && startable(info.shadow);
+    // A copy that begins with the spread is several times as fast as any other way to add a field.
+    return { ...info, at, ruling, health, offered, isSettled: health === WELL && isSettled(info) };
+  };
+  const all = join.map(make, (node, shadow, at) => {
+    const known = last?.all[at];
+    return known?.isSettled && known.node === node && known.shadow === shadow ? known : undefined;
+  });
+  LAST.set(rulings.claims, { join, all });
+  return {
+    all,
+    managed: all.filter((info) => info.isSettled || info.node.managed),
+    unsettled: all.filter((info) => !info.isSettled),
+  };
+}
+
+/** Of a node that is well. */
+function isSettled({ node, shadow, slot }: NodeInfo): boolean {
+  if (!node.managed || slot || node.marks || node.askedBy !== undefined || node.retryOf !== undefined) return false;
+  return shadow !== undefined && !shadow.stale && isAtRest(shadow);
+}
+
+/** And its spec names nothing any more. */
+const isAtRest = (shadow: ShadowView): boolean =>
+  isIdle(shadow) && shadow.spec.version == null && shadow.spec.state_transition_timestamp == null;
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   if (!info.node.managed) return leavingHealth(info, measures, now);

@@ -47,7 +47,7 @@ function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: Offer
 }
 
 function queuesOf(candidates: readonly Candidate[], zones: Zones): Queue[] {
-  return [...Map.groupBy(candidates, ({ zone }) => zone)].flatMap(([zone, all]) => {
+  return [...Map.groupBy(candidates, ({ info }) => zones.of(info.node))].flatMap(([zone, all]) => {
     const isBegun = zones.isLimited && all.some(({ info, version }) => zones.runs(zone, info.node.family, version));
     const [head] = all;
     return head ? { zone, all, served: 0, head, queued: 0, isBegun } : [];

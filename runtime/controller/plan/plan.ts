@@ -6,8 +6,8 @@ import { Dependencies } from './dependencies.ts';
 import { Families } from './families.ts';
 import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
 import { type Group, Groups } from './groups.ts';
-import { assess, type AssessedNode } from './health.ts';
-import { calledOff, progress, startable } from './machine.ts';
+import { assess, type AssessedNode, type Fleet } from './health.ts';
+import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { Halted, PolicyRelease } from './releases.ts';
 import { type PolicyReport, type ReleaseReport, releasesUnderVariables, reportOn, reportOnLost } from './report.ts';
@@ -44,23 +44,23 @@ export interface Plan {
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
   const rulings = new Rulings(snapshot);
   const fleet = assess(snapshot, { rulings, settings }, now);
-  const managed = fleet.filter(({ node }) => node.managed);
+  const { managed, unsettled } = fleet;
   const groups = new Groups(rulings, managed, { ...settings, now });
   const withheld = new Withheld(snapshot, now);
   const [families, dependencies] = [new Families(managed), new Dependencies(groups)];
   const keeper: Gatekeeper = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
   const budgets = new Budgets(fleet, snapshot, { groups, settings });
   const starts = chooseStarts(managed, budgets, keeper);
-  const { stops, stopsAt } = stopsOf(managed, starts, keeper);
+  const { stops, stopsAt } = stopsOf(unsettled, starts, keeper);
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
-  const warnings = warningsFor(fleet, groups, settings);
+  const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
   const { verdicts, changesAt } = judge(managed, decisions, keeper);
   const written = writtenShadows(commands);
   const conditions = conditionCommands(managed, verdicts, { written, withheld, limit: settings.conditionWrites, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
-  const times = [healthsAt(fleet, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
+  const times = [healthsAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
@@ -92,9 +92,9 @@ function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
 }
 
 /** Also of nodes that are no longer managed: what they leave behind is cleaned up when its time has come. */
-function healthsAt(fleet: readonly AssessedNode[], now: number): number {
+function healthsAt(unsettled: readonly AssessedNode[], now: number): number {
   let next = NEVER;
-  for (const { health } of fleet) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
+  for (const { health } of unsettled) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
   return next;
 }
 
@@ -103,7 +103,7 @@ type Stops = ReadonlyMap<string, Stop>;
 
 /** Which updates do not go on, and when time alone stops another, or lets one go on, among the nodes of a policy. */
 function stopsOf(
-  managed: readonly AssessedNode[],
+  unsettled: readonly AssessedNode[],
   { waiting, isCapped }: Starts,
   keeper: Gatekeeper,
 ): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
@@ -112,8 +112,9 @@ function stopsOf(
   const note = (group: Group | undefined, instant: number): void => {
     if (instant !== NEVER) stopsAt.set(group, nextAfter(keeper.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
-  for (const info of managed) {
+  for (const info of unsettled) {
     const { node, shadow } = info;
+    if (!node.managed) continue;
     const group = keeper.groups.of(info);
     const { stop, changesAt } = secondGate(info, keeper);
     note(group, changesAt);
@@ -134,20 +135,20 @@ interface Decided {
 
 /** All commands except conditions: `wanted` without starts, and in `commands`, starts included, those that may be sent now. */
 function withoutConditions(
-  fleet: readonly AssessedNode[],
+  { all, unsettled }: Fleet,
   { starts, stops }: Decided,
   { snapshot, settings, withheld, now }: Gatekeeper,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
-  const steps = upkeep(fleet, stops, rfc3339(now));
+  const steps = upkeep(unsettled, stops, rfc3339(now));
   const writes = [...withheld.due(steps), ...starts.commands];
-  const rest = [...slotCommands(fleet, snapshot, writes), ...adoptions(fleet, settings), ...answered(fleet)];
+  const rest = [...slotCommands(unsettled, snapshot, writes), ...adoptions(all, settings), ...answered(unsettled)];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
 /** Writes that need no slot: an update goes on, is called off, or is cleaned up after. */
-function upkeep(fleet: readonly AssessedNode[], stops: Stops, timestamp: string): Command[] {
+function upkeep(unsettled: readonly AssessedNode[], stops: Stops, timestamp: string): Command[] {
   const commands: Command[] = [];
-  for (const info of fleet) {
+  for (const info of unsettled) {
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
     const step = goesOn ? nextStep(info, stops.size > 0 ? stops.get(info.node.uid) : undefined, timestamp) : undefined;
@@ -178,12 +179,12 @@ function ending(node: string, shadow: ShadowView, { stop: { kind, because }, tim
 }
 
 function slotCommands(
-  fleet: readonly AssessedNode[],
+  unsettled: readonly AssessedNode[],
   { slots }: Gatekeeper['snapshot'],
   writes: readonly Command[],
 ): Command[] {
   if (slots.length === 0) return [];
-  const holders = fleet.filter(({ slot }) => slot);
+  const holders = unsettled.filter(({ slot }) => slot);
   const byUid = new Map(holders.map((info) => [info.node.uid, info]));
   const written = writtenShadows(writes);
   return slots
@@ -201,11 +202,11 @@ function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Co
 }
 
 /** What was asked for on a node and has begun, or has nothing to begin (rule P9). Where there are marks, other writes to the node come first. */
-function answered(fleet: readonly AssessedNode[]): Command[] {
-  const over = fleet.filter(({ node, shadow }) => {
+function answered(unsettled: readonly AssessedNode[]): Command[] {
+  const over = unsettled.filter(({ node, shadow, offered }) => {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
     if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
-    return shadow.spec.state !== 'Idle' || startable(shadow) === undefined;
+    return shadow.spec.state !== 'Idle' || offered === undefined;
   });
   return over.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }

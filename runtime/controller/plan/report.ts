@@ -119,9 +119,10 @@ function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: 
   const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
   let active = 0;
   for (const info of group.members) {
-    const standing = standingOf(info, group);
+    // So it is with nearly all, nearly always: there is nothing else to look at.
+    const standing = info.isSettled && info.offered === undefined ? 'upToDate' : standingOf(info, group);
     if (standing) counts[standing] += 1;
-    if (info.shadow && isActive(info.shadow)) active += 1;
+    if (!info.isSettled && info.shadow && isActive(info.shadow)) active += 1;
   }
   return { nodes: { selected: group.members.length, ...counts }, active };
 }

@@ -1,15 +1,17 @@
 import { type LabelSelector, selects } from '../../lib/selector.ts';
-import type { UpdatePolicy } from '../../policy/policy.ts';
+import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import { cyclesOf } from './dependencies.ts';
 import { type BrokenPolicy, compare, type NodeView, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
+type AnyPolicy = PolicyView['policy'];
+
 /** Who decides for a node. */
 export interface Ruling {
   /** The policy that rules it, or would if it could be obeyed; undefined where several claim it. */
-  readonly view: PolicyView | undefined;
+  readonly policy: AnyPolicy | undefined;
   /** Those that claim it, where these are several. */
-  readonly rivals: readonly PolicyView[];
+  readonly rivals: readonly AnyPolicy[];
   /** What its updates are measured by; where nobody can say, that is what the variables say. */
   readonly rules: UpdatePolicy;
   /** Why nothing starts on it. */
@@ -19,31 +21,97 @@ export interface Ruling {
 interface Claim {
   readonly selector: LabelSelector;
   readonly priority: number;
-  readonly ruling: Ruling & { readonly view: PolicyView };
+  readonly ruling: Ruling & { readonly policy: AnyPolicy };
 }
 
-const NONE: readonly PolicyView[] = [];
-/** The place of the variables where there are no policies. */
-const ONLY: readonly number[] = [0];
+const NONE: readonly AnyPolicy[] = [];
 
 type Labelled = Pick<NodeView, 'labels'>;
 
-/** By node, the places of the claims that it is ruled by. */
-type Selections = WeakMap<Labelled, readonly number[]>;
+/** What policies claim by what they say, whatever has become of them since. */
+class Claims {
+  readonly #policies: readonly AnyPolicy[];
+  /** Highest priority first. The last is that of the variables, which select every node. */
+  readonly #all: readonly Claim[];
+  /** Where there are no policies. */
+  readonly #only: Ruling | undefined;
+  readonly #variables: UpdatePolicy;
+  readonly #conflicts = new Map<string, Ruling>();
+  /** To ask 20 selectors of 10,000 nodes takes longer than the rest of a plan. */
+  readonly #known = new WeakMap<Labelled, Ruling>();
+
+  constructor(policies: readonly PolicyView[], variables: UpdatePolicy) {
+    const cycles = cyclesOf(policies);
+    const claims = policies.map((view) => claimOf(view, { variables, cycles }));
+    this.#policies = policies.map(({ policy }) => policy);
+    this.#all = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
+    this.#only = this.#all.length === 1 ? this.#all[0]?.ruling : undefined;
+    this.#variables = variables;
+  }
+
+  /** They are what these policies claim as well. */
+  areOf(policies: readonly PolicyView[]): boolean {
+    return (
+      policies.length === this.#policies.length && policies.every(({ policy }, at) => policy === this.#policies[at])
+    );
+  }
+
+  get rulings(): readonly Claim['ruling'][] {
+    return this.#all.map(({ ruling }) => ruling);
+  }
+
+  of(node: Labelled): Ruling {
+    const known = this.#only ?? this.#known.get(node);
+    if (known) return known;
+    const ruling = this.#select(node);
+    this.#known.set(node, ruling);
+    return ruling;
+  }
+
+  /** By those of the highest priority among the claims that select it. */
+  #select(node: Labelled): Ruling {
+    const selected: Claim[] = [];
+    let highest: number | undefined;
+    for (const claim of this.#all) {
+      const { selector, priority } = claim;
+      if (highest !== undefined && priority !== highest) break;
+      if (!selects(selector, node.labels)) continue;
+      highest = priority;
+      selected.push(claim);
+    }
+    const [claim] = selected;
+    if (!claim) throw new TypeError('expected the policy of the variables to select every node');
+    return selected.length === 1 ? claim.ruling : this.#conflictOf(selected);
+  }
+
+  #conflictOf(rivals: readonly Claim[]): Ruling {
+    const names = rivals.map(({ ruling }) => ruling.policy.name ?? '').toSorted();
+    const known = this.#conflicts.get(names.join());
+    if (known) return known;
+    const message = `policies of the same priority select it: ${names.join(', ')}`;
+    const ruling = {
+      policy: undefined,
+      rivals: rivals.map((rival) => rival.ruling.policy),
+      rules: this.#variables,
+      against: found('PolicyConflict', message),
+    };
+    this.#conflicts.set(names.join(), ruling);
+    return ruling;
+  }
+}
 
 /**
- * What selectors select is remembered for as long as the policies are the same objects, and the node too: to ask 20 selectors of 10,000
- * nodes takes longer than the rest of a plan. It is kept by the policy of the variables, of which each planner has one.
+ * Claims are remembered for as long as the policies are the same objects. They are kept by the policy of the variables, of which each planner
+ * has one.
  */
-const SELECTIONS = new WeakMap<UpdatePolicy, { readonly of: readonly unknown[]; readonly selections: Selections }>();
+const CLAIMS = new WeakMap<UpdatePolicy, Claims>();
 
-function selectionsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Selections {
-  const known = SELECTIONS.get(variables);
-  const isSame = known?.of.length === policies.length && policies.every(({ policy }, at) => policy === known.of[at]);
-  if (known && isSame) return known.selections;
-  const selections: Selections = new WeakMap();
-  SELECTIONS.set(variables, { of: policies.map(({ policy }) => policy), selections });
-  return selections;
+function claimsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Claims {
+  const known = CLAIMS.get(variables);
+  if (known?.areOf(policies)) return known;
+  const claims = new Claims(policies, variables);
+  CLAIMS.set(variables, claims);
+  return claims;
 }
 
 /** Which policy rules a node: of those that select it, the one of the highest priority, whole. Nothing is merged. */
@@ -52,62 +120,22 @@ export class Rulings {
   readonly unknown: Finding | undefined;
   /** Nobody can say which nodes these rule. */
   readonly lost: readonly BrokenPolicy[];
-  /** Highest priority first. The last is that of the variables, which select every node. */
-  readonly #claims: readonly Claim[];
-  readonly #conflicts = new Map<string, Ruling>();
-  readonly #variables: UpdatePolicy;
-  readonly #known: Selections;
+  /** Says who rules a node: the same of the same node, for as long as it is the same object. */
+  readonly claims: Pick<Claims, 'of'>;
+  /** One for each policy of which it is known what it selects, in the order in which their nodes start. */
+  readonly all: readonly { readonly ruling: Ruling; readonly view: PolicyView }[];
 
   constructor(snapshot: Pick<Snapshot, 'policies' | 'policiesUnread'>) {
     const { policies, policiesUnread } = snapshot;
-    this.#variables = variablesOf(snapshot).policy;
-    const cycles = cyclesOf(policies);
-    const claims = policies.map((view) => claimOf(view, { variables: this.#variables, cycles }));
-    this.lost = policies.flatMap((view, index) => (view.kind === 'broken' && !claims[index] ? view : []));
+    const claims = claimsOf(policies, variablesOf(snapshot).policy);
+    const views = new Map(policies.map((view) => [view.policy, view]));
+    this.claims = claims;
+    this.all = claims.rulings.flatMap((ruling) => {
+      const view = views.get(ruling.policy);
+      return view ? { ruling, view } : [];
+    });
+    this.lost = policies.flatMap((view) => (view.kind === 'broken' && !isKnown(view.policy) ? view : []));
     this.unknown = policiesUnread === undefined ? unreadable(this.lost) : found('PolicyInvalid', policiesUnread);
-    this.#claims = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
-    this.#known = selectionsOf(policies, this.#variables);
-  }
-
-  /** One for each policy of which it is known what it selects, in the order in which their nodes start. */
-  get all(): readonly (Ruling & { readonly view: PolicyView })[] {
-    return this.#claims.map(({ ruling }) => ruling);
-  }
-
-  of(node: Labelled): Ruling {
-    const places = this.#claims.length === 1 ? ONLY : (this.#known.get(node) ?? this.#select(node));
-    const claim = this.#claims[places[0] ?? -1];
-    if (!claim) throw new TypeError('expected the policy of the variables to select every node');
-    return places.length === 1 ? claim.ruling : this.#conflictOf(places.flatMap((at) => this.#claims[at] ?? []));
-  }
-
-  /** The places of those of the highest priority among the claims that select it. */
-  #select(node: Labelled): readonly number[] {
-    const selected: number[] = [];
-    let highest: number | undefined;
-    for (const [at, { selector, priority }] of this.#claims.entries()) {
-      if (highest !== undefined && priority !== highest) break;
-      if (!selects(selector, node.labels)) continue;
-      highest = priority;
-      selected.push(at);
-    }
-    this.#known.set(node, selected);
-    return selected;
-  }
-
-  #conflictOf(rivals: readonly Claim[]): Ruling {
-    const names = rivals.map(({ ruling }) => ruling.view.policy.name ?? '').toSorted();
-    const known = this.#conflicts.get(names.join());
-    if (known) return known;
-    const message = `policies of the same priority select it: ${names.join(', ')}`;
-    const ruling = {
-      view: undefined,
-      rivals: rivals.map((rival) => rival.ruling.view),
-      rules: this.#variables,
-      against: found('PolicyConflict', message),
-    };
-    this.#conflicts.set(names.join(), ruling);
-    return ruling;
   }
 }
 
@@ -122,7 +150,11 @@ function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefi
     const { name, faults, selector, priority } = view.policy;
     if (!selector || priority === undefined) return undefined;
     const against = found('PolicyInvalid', `policy ${name} cannot be obeyed: ${faults.join('; ')}`);
-    return { selector, priority, ruling: { view, rivals: NONE, rules: { ...variables, name }, against } };
+    return {
+      selector,
+      priority,
+      ruling: { policy: view.policy, rivals: NONE, rules: { ...variables, name }, against },
+    };
   }
   const { policy } = view;
   const cycle = policy.name === undefined ? undefined : cycles.get(policy.name);
@@ -130,12 +162,15 @@ function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefi
   return {
     selector: policy.selector,
     priority: policy.priority,
-    ruling: { view, rivals: NONE, rules: policy, against },
+    ruling: { policy, rivals: NONE, rules: policy, against },
   };
 }
 
 const byPriority = (a: Claim, b: Claim): number =>
   compare(b.priority, a.priority) || compare(a.ruling.rules.name ?? '', b.ruling.rules.name ?? '');
+
+/** It is known what it claims. */
+const isKnown = ({ selector, priority }: InvalidPolicy): boolean => selector !== undefined && priority !== undefined;
 
 function unreadable(lost: readonly PolicyView[]): Finding | undefined {
   if (lost.length === 0) return undefined;

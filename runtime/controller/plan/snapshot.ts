@@ -202,32 +202,6 @@ export interface NodeInfo {
   readonly silentSince: number | undefined;
 }
 
-export const nodeInfos = (snapshot: Snapshot): NodeInfo[] => mapNodes(snapshot, (info) => info);
-
-/** What is made of every node of the snapshot, by name, so that a plan does not depend on the order in which caches were filled. */
-export function mapNodes<T>(
-  { nodes, shadows, slots, silentSince }: Snapshot,
-  make: (info: NodeInfo, at: number) => T,
-): T[] {
-  const slotsByUid = new Map(slots.map((slot) => [slot.nodeUid, slot]));
-  const shadowsByName = shadows.toSorted((a, b) => compare(a.name, b.name));
-  // Side by side: shadows are called after their nodes, so both are in the same order.
-  const nodesByName = nodes.toSorted((a, b) => compare(a.shadowName, b.shadowName));
-  let next = 0;
-  return nodesByName.map((node, at) => {
-    while ((shadowsByName[next]?.name ?? node.shadowName) < node.shadowName) next += 1;
-    const shadow = shadowsByName[next]?.name === node.shadowName ? shadowsByName[next] : undefined;
-    const info = {
-      node,
-      shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,
-      isShadowUnowned: shadow?.owners.length === 0,
-      slot: slotsByUid.get(node.uid),
-      silentSince: silentSince.get(node.name),
-    };
-    return make(info, at);
-  });
-}
-
 /** Order of numbers, and of texts by their code units: the same everywhere, and fast. */
 export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);

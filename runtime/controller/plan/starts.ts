@@ -4,7 +4,6 @@ import type { Start } from './commands.ts';
 import { type Candidate, candidateOf, type Gatekeeper, othersGate, ownGate } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import { startable } from './machine.ts';
 import { inTurn } from './order.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
@@ -54,7 +53,7 @@ class Round {
 
   consider(info: AssessedNode): void {
     const { shadow } = info;
-    const version = shadow && versionFor(info, shadow);
+    const version = versionFor(info);
     if (!shadow || version === undefined) return;
     const candidate = candidateOf(info, { shadow, version }, this.#keeper);
     const { finding, changesAt } = ownGate(info, candidate, this.#keeper);
@@ -145,8 +144,8 @@ class Round {
 }
 
 /** What a node would start on. One without an agent, or not back from its last update, starts nothing. */
-function versionFor({ health }: AssessedNode, shadow: ShadowView): string | undefined {
-  return health.agentSilent || health.notReturned ? undefined : startable(shadow);
+function versionFor({ health, offered }: AssessedNode): string | undefined {
+  return health.agentSilent || health.notReturned ? undefined : offered;
 }
 
 /** Its last update has been cleaned up after, and its last start is not in doubt. */

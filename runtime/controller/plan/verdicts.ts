@@ -3,7 +3,6 @@ import type { Status } from '../../shadow/model.ts';
 import { type Gatekeeper, stillRefused } from './gates.ts';
 import type { Groups } from './groups.ts';
 import { type AssessedNode, progressDeadline } from './health.ts';
-import { startable } from './machine.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
@@ -66,7 +65,7 @@ class Judgement {
 
   on(info: AssessedNode): Verdict {
     const { node, ruling } = info;
-    const verdict = verdictOn(node.name, this.#finding(info), ruling.view?.policy.name);
+    const verdict = verdictOn(node.name, this.#finding(info), ruling.policy?.name);
     return withWarnings(verdict, this.#decisions.warnings);
   }
 
@@ -213,8 +212,8 @@ function isServing({ node, shadow }: AssessedNode): boolean {
   return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
 }
 
-function isConcerned({ shadow }: AssessedNode): boolean {
-  return shadow !== undefined && (isActive(shadow) || startable(shadow) !== undefined);
+function isConcerned({ shadow, offered }: AssessedNode): boolean {
+  return offered !== undefined || (shadow !== undefined && isActive(shadow));
 }
 
 /** Verdicts of nodes that are about to be updated, or are. Only these carry warnings. */

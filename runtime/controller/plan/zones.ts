@@ -61,7 +61,9 @@ export class Zones {
   }
 
   /** What keeps one more node of the zone from being taken out of service: as many others are busy as may be. */
-  gate(zone: Zone): GateResult {
+  gate(node: Pick<NodeView, 'labels'>): GateResult {
+    if (!this.isLimited) return PASS;
+    const zone = this.of(node);
     const others = this.#busy - Number(zone.busy > 0);
     if (others < this.#rules.atOnce) return PASS;
     const refusal = this.#refusals.get(zone) ?? this.#refuse(zone);

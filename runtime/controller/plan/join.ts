@@ -1,0 +1,106 @@
+import { compare, type NodeInfo, type NodeView, type ShadowView, type SlotView, type Snapshot } from './snapshot.ts';
+
+type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'slots' | 'silentSince'>;
+
+/** Where the nodes stand in the list of a snapshot, by name, and where the shadows do that are called after them. */
+interface Places {
+  readonly nodes: readonly number[];
+  /** One beside each of these; NOWHERE where no shadow is called after the node. */
+  readonly shadows: readonly number[];
+}
+
+const NOWHERE = -1;
+
+/** What there is of a node that something was made of before, undefined where that has to be made anew. */
+type Kept<T> = (node: NodeView, shadow: ShadowView | undefined, at: number) => T | undefined;
+
+/** Each node of a snapshot with what belongs to it, by name, so that a plan does not depend on the order in which caches were filled. */
+export class Join {
+  readonly #snapshot: Joined;
+  readonly #places: Places;
+  readonly #slots: ReadonlyMap<string, SlotView>;
+
+  /** @param last of an earlier snapshot: where the same names stand in the same places, nothing is sorted or looked for again */
+  constructor(snapshot: Joined, last?: Join) {
+    this.#snapshot = snapshot;
+    this.#places = last?.isAlike(snapshot) ? last.#places : placesIn(snapshot);
+    this.#slots = new Map(snapshot.slots.map((slot) => [slot.nodeUid, slot]));
+  }
+
+  /** What is made of every node. @param kept is asked first for nodes that have no slot and whose agent runs */
+  map<T>(make: (info: NodeInfo, at: number) => T, kept: Kept<T> = () => undefined): T[] {
+    const { nodes, shadows } = this.#snapshot;
+    const all: T[] = [];
+    for (let at = 0; at < this.#places.nodes.length; at++) {
+      const node = nodes[this.#places.nodes[at] ?? NOWHERE];
+      if (!node) continue;
+      const shadow = shadows[this.#places.shadows[at] ?? NOWHERE];
+      const rest = this.#restOf(node);
+      const known = rest === NOTHING ? kept(node, shadow, at) : undefined;
+      all.push(known ?? make(infoOf(node, shadow, rest), at));
+    }
+    return all;
+  }
+
+  /** Nearly always there is none, or nearly none: then nobody looks at the texts. */
+  #restOf({ uid, name }: NodeView): Rest {
+    const { silentSince } = this.#snapshot;
+    const slot = this.#slots.size === 0 ? undefined : this.#slots.get(uid);
+    const since = silentSince.size === 0 ? undefined : silentSince.get(name);
+    return slot || since !== undefined ? { slot, silentSince: since } : NOTHING;
+  }
+
+  /** Whether the same names stand in the same places. */
+  isAlike({ nodes, shadows }: Joined): boolean {
+    return areAlike(nodes, this.#snapshot.nodes, nodeKey) && areAlike(shadows, this.#snapshot.shadows, shadowKey);
+  }
+}
+
+type Rest = Pick<NodeInfo, 'slot' | 'silentSince'>;
+
+const NOTHING: Rest = { slot: undefined, silentSince: undefined };
+
+export const nodeInfos = (snapshot: Joined): NodeInfo[] => mapNodes(snapshot, (info) => info);
+
+/** What is made of every node of the snapshot, by name. */
+export const mapNodes = <T>(snapshot: Joined, make: (info: NodeInfo) => T): T[] => new Join(snapshot).map(make);
+
+function infoOf(node: NodeView, shadow: ShadowView | undefined, { slot, silentSince }: Rest): NodeInfo {
+  return {
+    node,
+    shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,
+    isShadowUnowned: shadow?.owners.length === 0,
+    slot,
+    silentSince,
+  };
+}
+
+const nodeKey = ({ shadowName }: NodeView): string => shadowName;
+const shadowKey = ({ name }: ShadowView): string => name;
+
+function areAlike<T>(now: readonly T[], before: readonly T[], keyOf: (one: T) => string): boolean {
+  if (now.length !== before.length) return false;
+  return now.every((one, at) => {
+    const other = before[at];
+    return one === other || (other !== undefined && keyOf(one) === keyOf(other));
+  });
+}
+
+function placesIn({ nodes, shadows }: Joined): Places {
+  const names = shadows.map(shadowKey);
+  const sorted = placesByKey(names);
+  const nameAt = (index: number): string | undefined => names[sorted[index] ?? NOWHERE];
+  const wanted = nodes.map(nodeKey);
+  const places = placesByKey(wanted);
+  let next = 0;
+  // Side by side: shadows are called after their nodes, so both are in the same order.
+  const beside = places.map((place) => {
+    const name = wanted[place] ?? '';
+    while ((nameAt(next) ?? name) < name) next += 1;
+    return nameAt(next) === name ? (sorted[next] ?? NOWHERE) : NOWHERE;
+  });
+  return { nodes: places, shadows: beside };
+}
+
+const placesByKey = (keys: readonly string[]): readonly number[] =>
+  [...keys.keys()].toSorted((a, b) => compare(keys[a] ?? '', keys[b] ?? ''));
