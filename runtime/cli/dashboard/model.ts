@@ -20,8 +20,8 @@ interface Looked {
   readonly cluster: string | undefined;
 }
 
-/** How many Events are shown, the newest first. */
-const EVENTS = 40;
+/** How many Events are shown, the newest first, and how many nodes are named of those of which the same is said. */
+const MOST = { events: 40, named: 4 } as const;
 
 /** Of what commands print, all that the page shows. */
 export function modelOf(looked: Looked): Model {
@@ -34,7 +34,7 @@ export function modelOf(looked: Looked): Model {
       policies: status.policies.map((policy) => cardOf(policy, seen)),
       queue: queueOf(status.waiting, looked),
       timeline: barsOf(members, { forecast, pace: status.pace, now: seen.now }),
-      events: past.moments.slice(-EVENTS).toReversed().map(toldOf),
+      events: past.moments.slice(-MOST.events).toReversed().map(toldOf),
     },
     nodes: members.map((member) => rowOf(member, seen)),
   };
@@ -49,6 +49,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: L
       title: 'Release halted',
       text: `${version} (${family}) failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}${where}`,
       nodes: [],
+      count: 0,
     };
   });
   return {
@@ -59,7 +60,8 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: L
     needsYou: [...halted, ...status.needsYou.map(troubleOf)],
     budget: {
       capacity: Number.isFinite(capacity) ? capacity : undefined,
-      holders: holders.map((holder) => placeOf(holder, seen)),
+      holders: holders.slice(0, MOST.named).map((holder) => placeOf(holder, seen)),
+      taken: holders.length,
     },
     pace,
   };
@@ -67,7 +69,8 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: L
 
 function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
   const text = policy === undefined ? message : `${message} (policy ${policy})`;
-  return { title: reason, text, remedy: REMEDIES[reason], nodes, since, until };
+  const named = nodes.slice(0, MOST.named);
+  return { title: reason, text, remedy: REMEDIES[reason], nodes: named, count: nodes.length, since, until };
 }
 
 function placeOf(holder: Holder, { plan }: Inspection): Place {
@@ -137,7 +140,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Looked): Queu
 function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
   const { info, verdict, standing, step } = member;
   const { node, slot } = info;
-  const { policy, reason, message, since, until, position } = verdict;
+  const { policy, reason, message, since, until } = verdict;
   const view = snapshot.policies.find((one) => one.policy.name === policy);
   return {
     name: node.name,
@@ -152,7 +155,6 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
     // 0 where nobody remembers.
     since: since || slot?.since,
     until,
-    position,
     drain: drainOf(member),
     failure: failureOf(member),
     ...reportedBy(info),

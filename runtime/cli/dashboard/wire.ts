@@ -27,8 +27,7 @@ export interface Fleet {
   readonly notKnown: readonly string[];
   /** What only a person ends, a sentence each. */
   readonly needsYou: readonly Trouble[];
-  /** No number where there is no limit. */
-  readonly budget: { readonly capacity?: number | undefined; readonly holders: readonly Place[] };
+  readonly budget: Budget;
   readonly pace: {
     readonly finishedLastHour: number;
     readonly left: number;
@@ -43,9 +42,19 @@ export interface Trouble {
   readonly text: string;
   /** What to do. */
   readonly remedy?: string | undefined;
+  /** The first of those that it is about, and how many these are: a thousand that wait are not told of again for each that begins. */
   readonly nodes: readonly string[];
+  readonly count: number;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+}
+
+export interface Budget {
+  /** Absent where there is no limit. */
+  readonly capacity?: number | undefined;
+  /** The first of those that take a part of it, and how many these are. */
+  readonly holders: readonly Place[];
+  readonly taken: number;
 }
 
 /** Who takes a part of the budget, and why. */
@@ -104,7 +113,6 @@ export interface NodeRow {
   readonly message: string;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  readonly position?: number | undefined;
   readonly runs?: string | undefined;
   readonly offered?: string | undefined;
   readonly drain?: Drain | undefined;

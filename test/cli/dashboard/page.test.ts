@@ -33,6 +33,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
 
   async function close(): Promise<void> {
     shown.program.child.kill('SIGINT');
+    await shown.program.ended;
     await page.context().close();
     await reached.close();
     await stage.end();

@@ -27,13 +27,13 @@ export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
           ))}
         </ol>
       )}
-      {waiting.map(({ title, text, nodes, until }) => (
+      {waiting.map(({ title, text, nodes, count, until }) => (
         <div key={`${title} ${text}`} class="kept">
           <p>
-            <strong>{plural(nodes.length, 'node')}</strong>: {text}
+            <strong>{plural(count, 'node')}</strong>: {text}
             {until !== undefined && `, until ${timeText(until, now)}`}
           </p>
-          <Names names={nodes} />
+          <Names names={nodes} count={count} />
         </div>
       ))}
     </section>

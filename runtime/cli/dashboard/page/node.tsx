@@ -74,7 +74,7 @@ function DrainState({
 }
 
 function Facts({ row, now }: Pick<NodePanelProps, 'row' | 'now'>) {
-  const { runs, offered, policy, zone, family, position, failure, lastUpdateMs, finishedAt } = row;
+  const { runs, offered, policy, zone, family, failure, lastUpdateMs, finishedAt } = row;
   const times = failure && failure.times > 1 ? ` (${failure.times} in a row)` : '';
   const last = lastUpdateMs === undefined ? undefined : `took ${durationText(lastUpdateMs)}`;
   return (
@@ -84,7 +84,6 @@ function Facts({ row, now }: Pick<NodePanelProps, 'row' | 'now'>) {
       <Fact name="Policy">{policy ?? "the controller's variables"}</Fact>
       <Fact name="Zone">{zone}</Fact>
       <Fact name="Family">{family}</Fact>
-      <Fact name="Position">{position}</Fact>
       <Fact name="Last failure">{failure && `${failure.text}${times}`}</Fact>
       <Fact name="Last update">
         {last}

@@ -1,8 +1,7 @@
-import { Component } from 'preact';
 import { useContext, useMemo, useState } from 'preact/hooks';
 import type { NodeRow } from '../wire.ts';
 import { move } from './moves.ts';
-import { NamingContext } from './parts.tsx';
+import { kept, NamingContext } from './parts.tsx';
 import { countText, LOOK_SIGNS, type Look, LOOKS, lookOf, plural, shapeOf, wordOf } from './text.ts';
 
 /** With more than this many nodes, tiles have room for their shape alone. */
@@ -15,7 +14,7 @@ interface NodesProps {
 }
 
 /** Every node as a tile, by policy and zone. The arrow keys go from tile to tile. */
-export function Nodes({ nodes, selected, select }: NodesProps) {
+export const Nodes = kept(function Nodes({ nodes, selected, select }: NodesProps) {
   const [text, setText] = useState('');
   const [only, setOnly] = useState<Look>();
   const groups = useMemo(() => groupsOf([...nodes.values()], text.trim().toLowerCase(), only), [nodes, text, only]);
@@ -49,7 +48,7 @@ export function Nodes({ nodes, selected, select }: NodesProps) {
       </p>
     </section>
   );
-}
+});
 
 function NameFilter({ text, change }: { readonly text: string; readonly change: (text: string) => void }) {
   return (
@@ -154,42 +153,28 @@ interface TileProps {
   readonly isReached: boolean;
 }
 
-/** Drawn again only when something of it has changed: there may be a thousand. */
-class Tile extends Component<TileProps> {
-  override shouldComponentUpdate(next: TileProps): boolean {
-    const { row, isSelected, isReached } = this.props;
-    return (
-      row !== next.row ||
-      this.props.label !== next.label ||
-      isSelected !== next.isSelected ||
-      isReached !== next.isReached
-    );
-  }
-
-  override render() {
-    const { row, label, isSelected, isReached } = this.props;
-    const word = wordOf(row);
-    return (
-      <li>
-        <button
-          type="button"
-          class={`tile ${lookOf(row)}`}
-          data-node={row.name}
-          title={`${row.name}: ${word}`}
-          aria-label={label === undefined ? `${row.name} ${word}` : undefined}
-          aria-pressed={isSelected}
-          tabIndex={isReached ? 0 : -1}
-        >
-          <span class="shape" aria-hidden="true">
-            {shapeOf(row)}
-          </span>
-          {label !== undefined && <span class="label">{label}</span>}
-          {label !== undefined && <span class="word">{word}</span>}
-        </button>
-      </li>
-    );
-  }
-}
+const Tile = kept(function Tile({ row, label, isSelected, isReached }: TileProps) {
+  const word = wordOf(row);
+  return (
+    <li>
+      <button
+        type="button"
+        class={`tile ${lookOf(row)}`}
+        data-node={row.name}
+        title={`${row.name}: ${word}`}
+        aria-label={label === undefined ? `${row.name} ${word}` : undefined}
+        aria-pressed={isSelected}
+        tabIndex={isReached ? 0 : -1}
+      >
+        <span class="shape" aria-hidden="true">
+          {shapeOf(row)}
+        </span>
+        {label !== undefined && <span class="label">{label}</span>}
+        {label !== undefined && <span class="word">{word}</span>}
+      </button>
+    </li>
+  );
+});
 
 interface LegendProps {
   readonly nodes: ReadonlyMap<string, NodeRow>;

@@ -1,4 +1,4 @@
-import { createContext } from 'preact';
+import { Component, createContext, type FunctionComponent, h } from 'preact';
 import { useContext } from 'preact/hooks';
 import { durationText, plural, timeText } from './text.ts';
 
@@ -6,6 +6,19 @@ interface AgeProps {
   /** Milliseconds since the Unix epoch. */
   readonly of: number;
   readonly now: number;
+}
+
+/** Draws again only where a prop is another one: the clock ticks every second, and there may be a thousand nodes. */
+export function kept<P extends object>(draw: FunctionComponent<P>): new (props: P) => Component<P> {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      return (Object.keys(next) as (keyof P)[]).some((name) => next[name] !== (this.props as P)[name]);
+    }
+
+    override render() {
+      return h(draw, this.props as P);
+    }
+  };
 }
 
 /** How long something has lasted. */
@@ -49,24 +62,24 @@ export function NodeName({ name }: { readonly name: string }) {
 
 interface NamesProps {
   readonly names: readonly string[];
+  /** How many there are, those that are not named included. */
+  readonly count: number;
   /** What is said of some of them, by name. */
   readonly why?: ReadonlyMap<string, string>;
 }
 
-const NAMED = 4;
-
 /** The first of the nodes, each to be looked at. */
-export function Names({ names, why }: NamesProps) {
+export function Names({ names, count, why }: NamesProps) {
   if (names.length === 0) return null;
   return (
     <ul class="names">
-      {names.slice(0, NAMED).map((name) => (
+      {names.map((name) => (
         <li key={name}>
           <NodeName name={name} />
           {why?.has(name) && <span> {why.get(name)}</span>}
         </li>
       ))}
-      {names.length > NAMED && <li>and {plural(names.length - NAMED, 'other')}</li>}
+      {count > names.length && <li>and {plural(count - names.length, 'other')}</li>}
     </ul>
   );
 }

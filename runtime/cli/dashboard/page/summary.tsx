@@ -104,7 +104,7 @@ interface TroubleProps {
   readonly now: number;
 }
 
-function TroubleCard({ trouble: { title, text, remedy, nodes, since }, now }: TroubleProps) {
+function TroubleCard({ trouble: { title, text, remedy, nodes, count, since }, now }: TroubleProps) {
   return (
     <div class="trouble">
       <p>
@@ -117,7 +117,7 @@ function TroubleCard({ trouble: { title, text, remedy, nodes, since }, now }: Tr
         )}
       </p>
       {remedy !== undefined && <p class="remedy">{remedy}</p>}
-      <Names names={nodes} />
+      <Names names={nodes} count={count} />
     </div>
   );
 }
@@ -140,8 +140,8 @@ export function Summary({ fleet, now }: FleetProps) {
           : `one takes ${durationText(pace.typicalMs)}`}
       </Stat>
       <Stat name="Budget" value={budgetText(budget)}>
-        <Names names={budget.holders.map(({ node }) => node)} why={whyOf(budget.holders, now)} />
-        {budget.holders.length === 0 && 'no place is taken'}
+        <Names names={budget.holders.map(({ node }) => node)} count={budget.taken} why={whyOf(budget.holders, now)} />
+        {budget.taken === 0 && 'no place is taken'}
       </Stat>
     </section>
   );
@@ -149,9 +149,8 @@ export function Summary({ fleet, now }: FleetProps) {
 
 const leftText = ({ left, stuck }: Fleet['pace']): string => (left + stuck === 0 ? 'all done' : 'not known');
 
-function budgetText({ capacity, holders }: Fleet['budget']): string {
-  const taken = countText(holders.length);
-  return capacity === undefined ? `${taken} taken, no limit` : `${taken} of ${countText(capacity)} taken`;
+function budgetText({ capacity, taken }: Fleet['budget']): string {
+  return `${countText(taken)} ${capacity === undefined ? 'taken, no limit' : `of ${countText(capacity)} taken`}`;
 }
 
 /** By name, why it takes a place. */

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { look } from '../../../runtime/cli/dashboard/look.ts';
+import { Shown } from '../../../runtime/cli/dashboard/shown.ts';
+import type { Message } from '../../../runtime/cli/dashboard/wire.ts';
+import { NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
+import { Stage } from '../../controller/stage.ts';
+import { deploy } from '../deployed.ts';
+
+/** What a page is told of a fleet, after the first time. */
+
+const NAMES = Array.from({ length: 30 }, (_, index) => `node-${String(index).padStart(2, '0')}`);
+let stage: Stage;
+let shown: Shown;
+beforeEach(async () => {
+  stage = await Stage.with(...NAMES);
+  shown = new Shown();
+  await deploy(stage);
+  await looked();
+});
+afterEach(() => stage.end());
+
+const now = (): number => stage.clock.now();
+const looked = async (): Promise<Message> =>
+  shown.take(await look({ transport: stage.transport, namespace: NAMESPACE }, now()), now());
+
+test('nothing is told again of a fleet in which nothing happens, but when it was seen', async () => {
+  await stage.pass(30_000);
+  const { sections, ...rest } = await looked();
+  expect(rest).toEqual({ at: now(), nodes: [], gone: [] });
+  // What is foreseen moves on with the clock, for nobody goes on here.
+  expect(Object.keys(sections).filter((name) => !['queue', 'timeline'].includes(name))).toEqual([]);
+});
+
+test('when a node goes on it alone is told of, and not the others that move up behind it', async () => {
+  await stage.update('node-00');
+  const { nodes, gone } = await looked();
+  expect(nodes.map(({ name }) => name)).toEqual(['node-00', 'node-01']);
+  expect(nodes).toMatchObject([
+    { standing: 'upToDate', runs: '1.1.0' },
+    { standing: 'updating', step: 'staging' },
+  ]);
+  expect(gone).toEqual([]);
+});
+
+test('a drain that goes on is told with the pods that are left, and a failure with its words', async () => {
+  await stage.report('node-00', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 2, blocked_by: ['a budget'] };
+  await stage.report('node-00', { drain });
+  expect((await looked()).nodes).toMatchObject([
+    { name: 'node-00', step: 'draining', drain: { podsLeft: 2, blockedBy: ['a budget'] } },
+  ]);
+  const time = '2026-01-01T00:00:05Z';
+  const failure = { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: 'no', version: '1.1.0', time } as const;
+  await stage.report('node-00', { current_state: 'ErrorReset', crash_count: 2, last_failure: failure });
+  await stage.pass();
+  const [row] = (await looked()).nodes;
+  expect(row).toMatchObject({ name: 'node-00', failure: { text: 'BootFailed: no', times: 2 } });
+});
+
+test('explicit nulls of the cluster are nothing that is known', async () => {
+  const nulls = { last_failure: null, failed_versions: null, conditions: null, drain: null, reboot: null };
+  await stage.shadows.patchStatus(shadowName('node-07'), { status: nulls });
+  await looked();
+  expect(shown.whole.nodes.find(({ name }) => name === 'node-07')).toMatchObject({ standing: 'waiting' });
+});
