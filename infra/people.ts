@@ -3,10 +3,12 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { z } from 'zod';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
+import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Brupop } from './brupop.ts';
 import { watchedOperator } from './monitoring/operator.ts';
+import { notifies } from './notifications.ts';
 import { addObject, globalMeta } from './objects.ts';
 import { checkProps } from './props/settings.ts';
 
@@ -40,6 +42,14 @@ const VIEW: readonly k8s.PolicyRule[] = [
   },
 ];
 
+/** For `kubectl brupop notify test`. */
+const TESTS: k8s.PolicyRule = {
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: [NOTIFICATIONS_STATE],
+  verbs: ['get', 'patch'],
+};
+
 /** What k3OS nodes are to run. */
 const CHANNELS: readonly k8s.PolicyRule[] = [{ apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ }];
 
@@ -65,9 +75,10 @@ export class PeopleRoles extends Construct {
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['patch'] },
       { ...home, verbs: ['patch'] },
     ];
+    const asks = notifies(settings) ? [TESTS] : [];
     const role = (name: string, rules: k8s.PolicyRule[]) =>
       k8s.KubeClusterRole.manifest({ metadata: globalMeta(settings, { name }), rules });
     this.view = addObject(this, 'View', role('brupop-view', view));
-    this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer]));
+    this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer, ...asks]));
   }
 }

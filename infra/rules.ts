@@ -28,10 +28,15 @@ export const CHANNEL_RULES: readonly k8s.PolicyRule[] = [
 /** For lifecycle conditions. The controller takes its own away under the same right. */
 export const LIFECYCLE_RULE: k8s.PolicyRule = { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] };
 
-/** For notifications: what was told is remembered in a ConfigMap. A create names no object yet. */
+/** For notifications: what was told is remembered in a ConfigMap, and who asks for a test says so there. A create names no object yet. */
 export const NOTIFICATION_RULES: readonly k8s.PolicyRule[] = [
   { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
-  { apiGroups: [''], resources: ['configmaps'], resourceNames: [NOTIFICATIONS_STATE], verbs: ['get', 'patch'] },
+  {
+    apiGroups: [''],
+    resources: ['configmaps'],
+    resourceNames: [NOTIFICATIONS_STATE],
+    verbs: ['get', 'list', 'watch', 'patch'],
+  },
 ];
 
 export function writesLifecycle({ controller }: Pick<Settings, 'controller'>): boolean {

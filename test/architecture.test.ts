@@ -36,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/marks',
     'runtime/policy',
     'runtime/k3os',
+    'runtime/notifications',
     'runtime/kube',
     'runtime/controller',
     'runtime/controller/plan',

@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import { hold, unhold } from './acting/hold.ts';
+import { notify } from './acting/notify.ts';
 import { pause, resume } from './acting/pause.ts';
 import { release } from './acting/release.ts';
 import { now, retry } from './acting/requests.ts';
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   now,
   retry,
   release,
+  notify,
   doctor,
 ];
 

@@ -2,9 +2,11 @@ import { Collection } from '../kube/collection.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import type { KubeTransport } from '../kube/transport.ts';
+import { watchOne } from '../kube/watch-one.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import { NOTIFICATIONS_STATE } from '../notifications/names.ts';
 import type { Statements } from './diff.ts';
 import type { NotificationMetrics } from './notification-metrics.ts';
 
@@ -24,6 +26,8 @@ export interface NotifierParts {
   /** Folder with the configuration and the Secrets of the targets. */
   readonly dir: string;
   readonly configMaps: Pick<Collection<ConfigMap>, 'get' | 'create' | 'patch'>;
+  /** What the ConfigMap that remembers is, each time that it changes. Ends when the signal aborts. */
+  readonly watch: (signal: AbortSignal) => AsyncIterable<ConfigMap | undefined>;
   readonly metrics: NotificationMetrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -32,7 +36,7 @@ export interface NotifierParts {
 
 export type NotifierFactory = (parts: NotifierParts) => Notifier;
 
-interface NotifierAccess extends Omit<NotifierParts, 'configMaps'> {
+interface NotifierAccess extends Omit<NotifierParts, 'configMaps' | 'watch'> {
   readonly transport: KubeTransport;
   /** The operator's own. */
   readonly namespace: string;
@@ -45,5 +49,12 @@ export function configMapsPath(namespace: string): string {
 
 /** Gives `notifierOf` its memory in the cluster. */
 export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {
-  return notifierOf({ ...parts, configMaps: new Collection<ConfigMap>(transport, configMapsPath(namespace)) });
+  const path = configMapsPath(namespace);
+  const onInterrupted = (error: unknown): void => parts.logger.warn('watch interrupted', { path, error });
+  const watched = { ...parts, path, name: NOTIFICATIONS_STATE, onInterrupted };
+  return notifierOf({
+    ...parts,
+    configMaps: new Collection<ConfigMap>(transport, path),
+    watch: (signal) => watchOne<ConfigMap>(transport, { ...watched, signal }),
+  });
 }

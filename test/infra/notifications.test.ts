@@ -61,7 +61,7 @@ test('the controller reaches the ports of its targets and of its proxies, and re
       apiGroups: [''],
       resources: ['configmaps'],
       resourceNames: ['brupop-notifications-state'],
-      verbs: ['get', 'patch'],
+      verbs: ['get', 'list', 'watch', 'patch'],
     },
   ]);
 });

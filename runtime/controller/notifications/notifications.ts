@@ -10,6 +10,8 @@ import { delivered } from './delivery.ts';
 import { readConfig } from './folder.ts';
 import { type Memory, newsIn, NOTHING, read, written } from './memory.ts';
 import { Outbox } from './outbox.ts';
+import type { Outcome } from './outcome.ts';
+import { answerTests } from './tester.ts';
 
 /** How often the configuration is read: the kubelet brings what changes there within a minute, and nobody tells. */
 const CONFIG_EACH_MS = 10_000;
@@ -65,7 +67,7 @@ class Notifications implements Notifier {
       this.#told = memory.told;
       this.#restored = memory.waiting;
       this.#tellAll(signal);
-      await Promise.all([this.#keepMemory(signal), this.#keepConfigured(signal)]);
+      await Promise.all([this.#keepMemory(signal), this.#keepConfigured(signal), this.#answerTests(signal)]);
     }
     await this.#endAll();
   }
@@ -152,6 +154,18 @@ class Notifications implements Notifier {
   #deliver(target: NotificationTarget, fact: Fact, signal: AbortSignal) {
     const { dir, clock } = this.#parts;
     return this.#send(fact, { dir, cluster: this.#config?.cluster ?? '', target }, { clock, signal });
+  }
+
+  #answerTests(signal: AbortSignal): Promise<void> {
+    const tests = {
+      ...this.#parts,
+      targets: () => this.#config?.targets.map(({ name }) => name),
+      deliver: async (name: string, fact: Fact, inner: AbortSignal): Promise<Outcome> => {
+        const target = this.#config?.targets.find((one) => one.name === name);
+        return target ? this.#deliver(target, fact, inner) : { kind: 'refused', why: 'it is no target any more' };
+      },
+    };
+    return answerTests(tests, signal);
   }
 
   async #endAll(): Promise<void> {

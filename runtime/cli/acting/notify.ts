@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { type ConfigMap, configMapsPath } from '../../controller/notifier.ts';
+import { NotFoundError } from '../../kube/errors.ts';
+import { objectPath } from '../../kube/paths.ts';
+import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
+import {
+  readTestResult,
+  TEST_ANNOTATION,
+  TEST_RESULT,
+  type TestRequest,
+  type TestResult,
+} from '../../notifications/test.ts';
+import {
+  type Answer,
+  type Cluster,
+  type Command,
+  EXIT,
+  RefusedCommandError,
+  type Request,
+  UsageError,
+} from '../command.ts';
+import { NAME } from '../help.ts';
+import { paint } from '../look.ts';
+import { annotation, change, type Target } from './change.ts';
+import { ACTING, BY, isDryRun, wordsOf } from './deeds.ts';
+
+export const notify: Command = {
+  name: 'notify',
+  takes: 'test [TARGET...]',
+  summary: 'have the controller send a test to those whom it notifies, and say what became of it',
+  details: `The controller sends it, by the configuration and the Secrets that it has, through its own proxies and network policies. It tries once, at
+once, whatever waits for a target. Addresses and headers are not shown.`,
+  options: { ...BY, ...ACTING },
+  least: 1,
+  most: Infinity,
+  run: (request) => {
+    const [word, ...targets] = request.names;
+    if (word !== 'test') throw new UsageError(`notify: expected ${notify.takes}, got ${request.names.join(' ')}`);
+    return tested(request, targets);
+  },
+};
+
+/** A target has ten seconds, and the controller some more to write what became of it. */
+const PATIENCE_MS = 30_000;
+const LOOK_EACH_MS = 500;
+
+async function tested(request: Request, targets: readonly string[]): Promise<Answer> {
+  const cluster = await request.connect();
+  const asked: TestRequest = { id: randomUUID(), by: wordsOf(request), targets };
+  const called = 'notifications: they are off, or no controller has led since they are on';
+  const dryRun = isDryRun(request);
+  const target = { path: configMapsPath(cluster.namespace), name: NOTIFICATIONS_STATE, called, dryRun };
+  await change(cluster, target, annotation(TEST_ANNOTATION, JSON.stringify(asked)));
+  if (dryRun) return { value: { dryRun, targets: [] }, lines: () => ['Nothing was written: --dry-run.'] };
+  return answerOf(await answered(request, { cluster, target, asked }));
+}
+
+interface Waiting {
+  readonly cluster: Cluster;
+  readonly target: Target;
+  readonly asked: TestRequest;
+}
+
+/** @throws RefusedCommandError where no controller has answered; it is then asked no more */
+async function answered({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
+  const path = objectPath(target.path, target.name);
+  const end = clock.monotonic() + PATIENCE_MS;
+  while (clock.monotonic() < end) {
+    const { data } = (await cluster.transport.request({ method: 'GET', path }).catch(gone)) as Pick<ConfigMap, 'data'>;
+    const result = readTestResult(data?.[TEST_RESULT]);
+    if (result?.id === asked.id) return result;
+    await clock.sleep(LOOK_EACH_MS);
+  }
+  await change(cluster, target, ({ metadata }) => {
+    const isOurs = metadata.annotations?.[TEST_ANNOTATION]?.includes(asked.id);
+    return isOurs ? { metadata: { annotations: { [TEST_ANNOTATION]: null } } } : undefined;
+  });
+  throw new RefusedCommandError(
+    `no controller has answered within ${PATIENCE_MS / 1000} s: does one lead, and is it of this version? ${NAME} doctor`,
+  );
+}
+
+function gone(error: unknown): object {
+  if (error instanceof NotFoundError) return {};
+  throw error;
+}
+
+function answerOf({ targets, fault }: TestResult): Answer {
+  if (fault !== undefined) throw new RefusedCommandError(fault);
+  const isWell = targets.every(({ accepted }) => accepted);
+  return {
+    value: { dryRun: false, targets },
+    lines: (look) =>
+      targets.length === 0
+        ? ['there are no targets']
+        : targets.map(({ target, accepted, says }) =>
+            paint(look, accepted ? 'good' : 'bad', `${target}: ${accepted ? 'accepted' : 'not accepted'}, ${says}`),
+          ),
+    exitCode: isWell ? EXIT.ok : EXIT.failed,
+  };
+}
