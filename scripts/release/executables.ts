@@ -77,12 +77,13 @@ export async function writeExecutables({ root, out, targets = TARGETS }: Executa
   const downloads = new Downloads(process.env);
   await mkdir(out, { recursive: true });
   await inTemporaryFolder(async (dir) => {
-    const maker = await unpacked(targetNamed(`${process.platform}-${process.arch}`), downloads, join(dir, 'maker'));
+    const host = targetNamed(`${process.platform}-${process.arch}`);
+    const maker = { node: await unpacked(host, downloads, dir), licence: join(dir, 'LICENSE') };
     // One after the other: each takes 300 MB of the disk.
     for (const target of targets) {
       await inTemporaryFolder(async (own) => {
         const node = await unpacked(target, downloads, own);
-        await writeArchive({ root, out, target, node, maker: maker.executable, dir: own });
+        await writeArchive({ root, out, target, node, maker, dir: own });
       });
     }
   });
@@ -95,25 +96,19 @@ export function targetNamed(name: string): Target {
   return found;
 }
 
-interface UnpackedNode {
-  readonly executable: string;
-  readonly licence: string;
-}
-
-async function unpacked(target: Target, downloads: Downloads, dir: string): Promise<UnpackedNode> {
-  const { nodePackage, integrity, os } = target;
+/** @returns the program; the package's licence lies in the folder too, where it has one */
+async function unpacked({ nodePackage, integrity, os }: Target, downloads: Downloads, dir: string): Promise<string> {
   const tarball = await fetchPackage(`${nodePackage}@${NODE_VERSION}`, integrity, downloads);
   const path = `bin/node${os === 'windows' ? '.exe' : ''}`;
-  await mkdir(dir, { recursive: true });
-  await run('tar', ['-xzf', tarball, '-C', dir, '--strip-components=1', `package/${path}`, 'package/LICENSE']);
-  return { executable: join(dir, path), licence: join(dir, 'LICENSE') };
+  await run('tar', ['-xzf', tarball, '-C', dir, '--strip-components=1', '--exclude=*/*/*/*', 'package']);
+  return join(dir, path);
 }
 
 interface Archive extends Pick<ExecutablesOptions, 'root' | 'out'> {
   readonly target: Target;
-  readonly node: UnpackedNode;
-  /** A Node of the same version that runs here. */
-  readonly maker: string;
+  readonly node: string;
+  /** A Node of the same version that runs here, and its licence: not every package has it. */
+  readonly maker: { readonly node: string; readonly licence: string };
   readonly dir: string;
 }
 
@@ -124,16 +119,16 @@ async function writeArchive({ root, out, target, node, maker, dir }: Archive): P
   const config = {
     main: join(root, 'build/kubectl-brupop.mjs'),
     mainFormat: 'module',
-    executable: node.executable,
+    executable: node,
     output: join(content, binOf(target)),
     disableExperimentalSEAWarning: true,
     // What people set for other programs in NODE_OPTIONS is not for this one.
     execArgvExtension: 'none',
   };
   await writeFile(join(dir, 'config.json'), JSON.stringify(config));
-  await run(maker, ['--build-sea', join(dir, 'config.json')]);
+  await run(maker.node, ['--build-sea', join(dir, 'config.json')]);
   await copyFile(join(root, 'LICENSE'), join(content, 'LICENSE'));
-  await copyFile(node.licence, join(content, 'LICENSE.node'));
+  await copyFile(maker.licence, join(content, 'LICENSE.node'));
   await chmod(config.output, 0o755);
   const files = [binOf(target), 'LICENSE', 'LICENSE.node'];
   await run('tar', ['-C', content, ...REPRODUCIBLE, '-I', 'gzip -n', '-cf', join(out, archiveOf(target)), ...files]);
