@@ -15,6 +15,8 @@ export interface SimOptions {
   /** Fault by node name. */
   readonly faults: ReadonlyMap<string, string>;
   readonly keep: boolean;
+  /** Shows it in a browser as well. */
+  readonly dashboard?: boolean;
 }
 
 export type Parsed =
@@ -41,6 +43,7 @@ Usage: npm start -- [options]
   --speed N           how many times faster than life hosts, pods and reboots are (default 10)
   --fail NODE=FAULT   let something go wrong on a node, e.g. node-2=boot; may be repeated
   --keep              stay up afterwards and print the path of a kubeconfig, until Ctrl-C
+  --dashboard         show it in your browser as well, by kubectl brupop dashboard; stays up until Ctrl-C
   --help              this text
 
 Up to ${MOST_AGENT_PROCESSES} nodes each run their agent as a process of its own; in a larger fleet the agents share one process.
@@ -74,7 +77,9 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   const planted = plantedFaults(values.fail, { nodes: nodes ?? MOST_NODES, known, faults });
   if (nodes === undefined || !hosts || !concurrency || !speed || !from || !to || faults.length > 0)
     return { kind: 'faults', faults };
-  return { kind: 'run', options: { nodes, hosts, concurrency, from, to, speed, faults: planted, keep: values.keep } };
+  const { dashboard, keep } = values;
+  const options = { nodes, hosts, concurrency, from, to, speed, faults: planted, keep, dashboard };
+  return { kind: 'run', options };
 }
 
 function versions(
@@ -102,6 +107,7 @@ interface RawValues {
   readonly speed: string;
   readonly fail: readonly string[];
   readonly keep: boolean;
+  readonly dashboard: boolean;
   readonly help: boolean;
 }
 
@@ -114,6 +120,7 @@ const DEFAULTS: RawValues = {
   speed: '10',
   fail: [],
   keep: false,
+  dashboard: false,
   help: false,
 };
 
@@ -131,10 +138,12 @@ function rawValues(args: readonly string[], faults: string[]): RawValues {
         speed: one,
         fail: { type: 'string', multiple: true },
         keep: { type: 'boolean' },
+        dashboard: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
-    return { ...DEFAULTS, ...values };
+    const given = { ...DEFAULTS, ...values };
+    return { ...given, keep: given.keep || given.dashboard };
   } catch (error) {
     faults.push(error instanceof Error ? error.message : String(error));
     return DEFAULTS;

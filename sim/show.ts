@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../runtime/lib/clock.ts';
@@ -6,6 +7,7 @@ import type { SimOptions } from './options.ts';
 import { type Rollout, type RolloutOptions, startRollout } from './rollout.ts';
 import { rowsOf } from './view/rows.ts';
 import { createScreen, type Screen } from './view/screen.ts';
+import { ENDS_WITH_US } from './world/programs.ts';
 
 const REDRAW_MS = 250;
 
@@ -16,8 +18,10 @@ export async function showRollout(request: RolloutOptions, out: NodeJS.WriteStre
     if (!request.interrupted.aborted) throw error;
   });
   if (!rollout) return interruptedEarly(screen);
+  let dashboard: ChildProcess | undefined;
   try {
     screen.say(await introduction(request.options, rollout));
+    if (request.options.dashboard) dashboard = startDashboard(request.root, rollout, screen);
     await follow(rollout, screen);
     if (request.interrupted.aborted) return interruptedEarly(screen);
     const { lines, faults } = rollout.summary();
@@ -25,6 +29,7 @@ export async function showRollout(request: RolloutOptions, out: NodeJS.WriteStre
     if (request.options.keep) await keep(rollout, screen, request.interrupted);
     return faults.length === 0 ? 0 : 1;
   } finally {
+    dashboard?.kill('SIGINT');
     screen.end();
     await rollout.stop();
   }
@@ -44,6 +49,16 @@ async function introduction({ nodes, from, to, concurrency }: SimOptions, { dir,
     `For another terminal: export KUBECONFIG=${kubeconfig}; kubectl get brs -A -w`,
     `The processes' logs are in ${dir}. All of it goes when this ends.`,
   ].join('\n');
+}
+
+/** The real program, as the user would start it on a cluster. What it says is shown. */
+function startDashboard(root: string, { dir }: Rollout, screen: Screen): ChildProcess {
+  const program = join(root, 'build/kubectl-brupop.mjs');
+  const args = [...ENDS_WITH_US, program, 'dashboard', '--kubeconfig', join(dir, 'kubeconfig')];
+  const child = spawn(process.execPath, args, { stdio: 'pipe' });
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk: Buffer) => screen.say(chunk.toString().trimEnd()));
+  return child;
 }
 
 /** Draws until the rollout is over; the last table stays. */

@@ -26,7 +26,7 @@ export type StartProgram = (env: Readonly<Record<string, string>>, logFile: stri
  * Arguments with which a Node program ends when this process has, however that came about: nobody else closes its input. The program
  * itself knows nothing of it.
  */
-const ENDS_WITH_US: readonly string[] = [
+export const ENDS_WITH_US: readonly string[] = [
   '--import',
   `data:text/javascript,${encodeURIComponent("process.stdin.on('close', () => process.exit(1)).resume().unref()")}`,
 ];

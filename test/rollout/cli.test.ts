@@ -16,9 +16,9 @@ class Run {
   output = '';
   readonly #waiting = new Set<() => void>();
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     this.child = spawn(process.execPath, [PROGRAM, ...args], {
-      env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
+      env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '', ...env },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (data) => {
@@ -95,6 +95,21 @@ test('with --keep the cluster stays until Ctrl-C, and the result still decides t
   await run.said('The cluster stays up');
   run.child.kill('SIGINT');
   expect(await run.exitCode()).toBe(0);
+});
+
+test('with --dashboard its address is said, and it ends with the rollout, killed or not', async () => {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    // There is nothing on the path that could open a browser.
+    const run = new Run([...QUICK, '--dashboard'], { PATH: folder });
+    await run.said('Ctrl-C ends it.');
+    const [url = ''] = /http:\/\/\S+/.exec(run.output) ?? [];
+    expect((await fetch(url)).status).toBe(200);
+    if (signal === 'SIGINT') await run.said('The cluster stays up');
+    run.child.kill(signal);
+    expect(await run.exitCode()).toBe(signal === 'SIGINT' ? 0 : null);
+    await until('the end of its processes', () => leftovers().length === 0);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  }
 });
 
 describe('arguments', () => {

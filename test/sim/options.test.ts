@@ -16,6 +16,7 @@ test('without arguments three nodes go from 1.38.0 to 1.39.0 one by one', () => 
       speed: 10,
       faults: new Map(),
       keep: false,
+      dashboard: false,
     },
   });
 });
@@ -37,8 +38,13 @@ test('everything can be said', () => {
         ['node-25', 'prepare'],
       ]),
       keep: true,
+      dashboard: false,
     },
   });
+});
+
+test('a dashboard stays up', () => {
+  expect(parseOptions(['--dashboard'], KNOWN)).toMatchObject({ options: { keep: true, dashboard: true } });
 });
 
 describe('faults name the option, what was expected and what came', () => {
