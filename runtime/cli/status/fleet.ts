@@ -1,11 +1,6 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
-import {
-  isActive,
-  type NodeInfo,
-  type NodeView,
-  type ShadowView,
-  type Snapshot,
-} from '../../controller/plan/snapshot.ts';
+import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
+import { standingOf } from '../../controller/plan/standing.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Status } from '../../shadow/model.ts';
 
@@ -32,24 +27,12 @@ export function membersOf(snapshot: Snapshot, verdicts: readonly Verdict[]): rea
   return verdicts.flatMap((verdict) => {
     const info = infos.get(verdict.node);
     if (!info) return [];
-    const standing = standingOf(info, verdict);
     const { shadow } = info;
+    const isFailing = verdict.reason === 'NotReturned' || verdict.reason === 'SoakFailed';
+    const standing = standingOf(shadow, isFailing) ?? 'unreported';
     return { info, verdict, standing, step: standing === 'updating' && shadow ? stepOf(info.node, shadow) : undefined };
   });
 }
-
-function standingOf({ shadow }: NodeInfo, { reason }: Verdict): Standing {
-  const { status } = shadow ?? {};
-  if (!shadow || !status) return 'unreported';
-  if (reason === 'NotReturned' || reason === 'SoakFailed') return 'failed';
-  if (isActive(shadow)) return 'updating';
-  if (status.current_version === status.target_version) return 'upToDate';
-  return hasFailed(status) ? 'failed' : 'waiting';
-}
-
-/** Its last update, or one to the version that it is offered. */
-const hasFailed = ({ crash_count: crashes, failed_versions: versions, target_version: target }: Status): boolean =>
-  crashes > 0 || versions?.includes(target) === true;
 
 function stepOf(node: NodeView, { spec, status }: ShadowView): Step {
   const reached = status?.current_state;

@@ -76,7 +76,8 @@ const waiting = (message: string): GateResult => ({
 
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nobody else would name them. */
 function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
-  const out = members.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
+  const unsettled = members.filter(({ isSettled }) => !isSettled);
+  const out = unsettled.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
   const known = new Set(canaries);
   const waits = ({ node, shadow }: AssessedNode): boolean =>
     node.family === family && shadow?.status?.target_version === version && !known.has(node.name);

@@ -7,16 +7,14 @@ export class Families {
   readonly #versions = new Map<string, Set<string>>();
   readonly #longestMs = new Map<string, number>();
 
-  /** @param managed nodes of the fleet */
-  constructor(managed: readonly AssessedNode[]) {
-    for (const { node, shadow } of managed) {
-      if (!shadow?.status) continue;
-      const versions = this.#versions.get(node.family) ?? new Set();
-      this.#versions.set(node.family, versions);
-      versions.add(shadow.status.current_version).add(shadow.status.target_version);
-      if (shadow.lastUpdateMs === undefined) continue;
-      this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
-    }
+  /** @param info a managed node */
+  count({ node, shadow }: AssessedNode): void {
+    if (!shadow?.status) return;
+    const versions = this.#versions.get(node.family) ?? new Set();
+    this.#versions.set(node.family, versions);
+    versions.add(shadow.status.current_version).add(shadow.status.target_version);
+    if (shadow.lastUpdateMs === undefined) return;
+    this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
   }
 
   /** By family, the newest version that any of its hosts runs or is offered. */

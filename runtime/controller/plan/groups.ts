@@ -1,6 +1,7 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { Budget } from './budget.ts';
+import { Families } from './families.ts';
 import type { AssessedNode } from './health.ts';
 import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
@@ -27,12 +28,14 @@ export interface Group extends GroupTimes {
 export class Groups {
   /** In the order in which their nodes start. */
   readonly all: readonly Group[];
+  /** Of all of them together, and of nodes that several policies claim. */
+  readonly families = new Families();
   readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
 
   constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Time) {
     const all = rulings.all.map((one) => ({ ...one, ruled: ruledBy(one.ruling.rules, time) }));
     const byPolicy = new Map(all.map(({ view, ruled }) => [view.policy, ruled]));
-    assign(managed, byPolicy);
+    assign(managed, byPolicy, this.families);
     this.all = all.map((one) => groupOf(one, time));
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
   }
@@ -72,9 +75,12 @@ function ruledBy(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: 
   };
 }
 
-/** Counts each node where it is ruled. */
-function assign(managed: readonly AssessedNode[], byPolicy: ReadonlyMap<PolicyView['policy'], Ruled>): void {
+type ByPolicy = ReadonlyMap<PolicyView['policy'], Ruled>;
+
+/** Counts each node where it is ruled, and in its family: the fleet is walked through once for both. */
+function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: Families): void {
   for (const info of managed) {
+    families.count(info);
     const { policy, rivals } = info.ruling;
     if (policy) take(info, byPolicy.get(policy));
     else for (const rival of rivals) byPolicy.get(rival)?.contested.add(info.node.family);

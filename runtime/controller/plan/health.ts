@@ -7,6 +7,7 @@ import type { Ruling, Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { isActive, isIdle, type NodeInfo, type NodeView, type ShadowView, type Snapshot } from './snapshot.ts';
+import { type Standing, standingOf } from './standing.ts';
 import type { Setback } from './verdict.ts';
 
 /** What time says about a node. */
@@ -35,6 +36,7 @@ export interface AssessedNode extends NodeInfo {
   readonly health: Health;
   /** The version that a start would lead to; undefined where nothing can start. */
   readonly offered: string | undefined;
+  readonly standing: Standing | undefined;
   /**
    * At most, an update starts on it: it is well, and nothing is under way there, left of an update or asked for. So it is with nearly every
    * node, nearly always.
@@ -92,8 +94,9 @@ export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: nu
     const ruling = rulings.claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
     const offered = info.shadow && startable(info.shadow);
+    const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed');
     // A copy that begins with the spread is several times as fast as any other way to add a field.
-    return { ...info, at, ruling, health, offered, isSettled: health === WELL && isSettled(info) };
+    return { ...info, at, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
   };
   const all = join.map(make, (node, shadow, at) => {
     const known = last?.all[at];
@@ -109,7 +112,8 @@ export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: nu
 
 /** Of a node that is well. */
 function isSettled({ node, shadow, slot }: NodeInfo): boolean {
-  if (!node.managed || slot || node.marks || node.askedBy !== undefined || node.retryOf !== undefined) return false;
+  const isAsked = node.held || node.askedBy !== undefined || node.retryOf !== undefined;
+  if (!node.managed || slot || node.marks || isAsked) return false;
   return shadow !== undefined && !shadow.stale && isAtRest(shadow);
 }
 

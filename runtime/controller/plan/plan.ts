@@ -3,7 +3,6 @@ import { Budgets, type Holder } from './budgets.ts';
 import type { CallOff, Command, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
-import { Families } from './families.ts';
 import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
 import { type Group, Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
@@ -47,7 +46,8 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const { managed, unsettled } = fleet;
   const groups = new Groups(rulings, managed, { ...settings, now });
   const withheld = new Withheld(snapshot, now);
-  const [families, dependencies] = [new Families(managed), new Dependencies(groups)];
+  const { families } = groups;
+  const dependencies = new Dependencies(groups);
   const keeper: Gatekeeper = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
   const budgets = new Budgets(fleet, snapshot, { groups, settings });
   const starts = chooseStarts(managed, budgets, keeper);

@@ -1,6 +1,5 @@
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { InvalidPolicy } from '../../policy/policy.ts';
-import { hasFailed } from './blame.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
@@ -118,27 +117,12 @@ function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
 function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: number } {
   const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
   let active = 0;
-  for (const info of group.members) {
-    // So it is with nearly all, nearly always: there is nothing else to look at.
-    const standing = info.isSettled && info.offered === undefined ? 'upToDate' : standingOf(info, group);
+  for (const { standing, shadow, isSettled } of group.members) {
     if (standing) counts[standing] += 1;
-    if (!info.isSettled && info.shadow && isActive(info.shadow)) active += 1;
+    if (!isSettled && shadow && isActive(shadow)) active += 1;
   }
   return { nodes: { selected: group.members.length, ...counts }, active };
 }
-
-/** Undefined where its agent has not reported yet. */
-function standingOf(info: AssessedNode, { releases }: Group): Standing | undefined {
-  const { node, shadow, health } = info;
-  const { status } = shadow ?? {};
-  if (!shadow || !status) return undefined;
-  if (health.notReturned || health.soak === 'failed') return 'failed';
-  if (isActive(shadow)) return 'updating';
-  if (status.current_version === status.target_version) return 'upToDate';
-  return hasFailed(info, releases.of(node.family, status.target_version)) ? 'failed' : 'waiting';
-}
-
-type Standing = Exclude<keyof PolicyNodes, 'selected'>;
 
 const invalid = ({ faults }: InvalidPolicy): ConditionReport => ({
   status: 'False',
