@@ -1,7 +1,7 @@
 import xterm, { type IBuffer, type IBufferCell } from '@xterm/headless';
 import type { Recording } from './terminal.ts';
 
-export type Style = 'plain' | 'bold' | 'prompt';
+export type Style = 'plain' | 'bold' | 'faint' | 'prompt' | 'red' | 'yellow' | 'cyan';
 
 /** A part of a line that looks alike. */
 export interface Span {
@@ -135,9 +135,12 @@ function* written(buffer: IBuffer, row: number): Generator<{ column: number; cha
   }
 }
 
-const GREEN = 2;
+/** By number in the palette. */
+const COLOURS: Readonly<Record<number, Style>> = { 1: 'red', 2: 'prompt', 3: 'yellow', 6: 'cyan' };
 
 function styleOf(cell: IBufferCell): Style {
-  if (cell.getFgColor() === GREEN && cell.isFgPalette()) return 'prompt';
-  return cell.isBold() ? 'bold' : 'plain';
+  const colour = cell.isFgPalette() ? COLOURS[cell.getFgColor()] : undefined;
+  if (colour !== undefined) return colour;
+  if (cell.isBold()) return 'bold';
+  return cell.isDim() ? 'faint' : 'plain';
 }

@@ -45,7 +45,11 @@ const STYLE = [
   '.d{fill:#3b4454}',
   '.t{fill:#8b98ab;text-anchor:middle}',
   '.bold{font-weight:700}',
+  '.faint{fill:#8b98ab}',
   '.prompt{fill:#5fd38a;font-weight:700}',
+  '.red{fill:#ff7b72}',
+  '.yellow{fill:#e3b341}',
+  '.cyan{fill:#56c8d8}',
   '@media(prefers-reduced-motion:reduce){*{animation:none!important}}',
 ].join('');
 
