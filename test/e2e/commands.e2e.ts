@@ -114,6 +114,7 @@ test('a fleet before its window is seen as tables and as JSON', async () => {
   expect(status.out).toMatch(/^ +4 {2}node-1, node-2, node-3 and 1 more {2}OutsideWindow: /m);
   expect(await plugin.json(['status'])).toMatchObject({ counts: { nodes: 4, waiting: 4 }, notKnown: [] });
   expect(await plugin.watched(['status', '-w'], 'OutsideWindow')).toBe(130);
+  expect(await plugin.watched(['dashboard', '--no-open'], 'Ctrl-C ends it.')).toBe(130);
   const why = await plugin.json<Verdicts>(['why']);
   expect(why.nodes.map(({ node, reason }) => `${node} ${reason}`)).toEqual(
     NODES.map((node) => `${node} OutsideWindow`),

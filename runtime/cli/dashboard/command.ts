@@ -57,11 +57,12 @@ interface Following {
   readonly server: DashboardServer;
 }
 
-/** Looks again and again, and tells what has changed. */
+/** Looks again and again while a page listens, and tells what has changed. */
 async function following({ request: { clock }, cluster, shown, server }: Following, signal: AbortSignal) {
   let took = 0;
   for (;;) {
     await clock.sleep(pauseAfter(took), signal).catch(() => undefined);
+    await server.listenedTo(signal);
     if (signal.aborted) return server.close();
     const begun = clock.monotonic();
     server.tell(await lookAgain({ cluster, shown }, clock.now()));

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { intruder, SECURITY_HEADERS, strangerAt } from './access.ts';
@@ -35,6 +35,7 @@ export class DashboardServer {
   readonly #server: Server;
   readonly #serving: Serving;
   readonly #listeners = new Set<Listener>();
+  readonly #came = new EventEmitter();
 
   private constructor(serving: Serving) {
     this.#serving = serving;
@@ -57,6 +58,12 @@ export class DashboardServer {
   /** What comes after # stays in the browser: no server is told of it, and no other page. */
   get url(): string {
     return `http://${LOOPBACK}:${this.port}/#${this.#serving.token}`;
+  }
+
+  /** Resolves while a page listens, or when the signal aborts. */
+  async listenedTo(signal: AbortSignal): Promise<void> {
+    while (this.#listeners.size === 0 && !signal.aborted)
+      await once(this.#came, 'listener', { signal }).catch(() => undefined);
   }
 
   tell(message: Message): void {
@@ -95,6 +102,7 @@ export class DashboardServer {
       return refuse(response, { status: 503, text: 'Too many pages are open.' });
     const listener = new Listener(response, () => this.#serving.whole());
     this.#listeners.add(listener);
+    this.#came.emit('listener');
     response.on('close', () => this.#listeners.delete(listener));
   }
 

@@ -22,11 +22,15 @@ export const launched = (): Promise<Browser> =>
 /** Screenshots of the docs go where `npm run screenshots` says. */
 const PICTURES = process.env['SCREENSHOTS'] ?? fileURLToPath(new URL('../../../build/screenshots', import.meta.url));
 
+const MOST_BYTES = 150_000;
+
 /** WebP: a third of what the browser's PNG takes. */
 export async function pictured(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 });
   await session.detach();
+  // They are kept in the repository.
+  if (data.length > MOST_BYTES * (4 / 3)) throw new Error(`the picture ${name} takes ${data.length * 0.75} bytes`);
   await mkdir(PICTURES, { recursive: true });
   await writeFile(join(PICTURES, `${name}.webp`), Buffer.from(data, 'base64'));
 }

@@ -7,6 +7,7 @@ import { NamingContext, shortenerFor } from './parts.tsx';
 import { PolicyCards } from './policies.tsx';
 import type { State } from './state.ts';
 import { Header, Summary, Troubles } from './summary.tsx';
+import { plural } from './text.ts';
 import { Timeline } from './timeline.tsx';
 
 interface AppProps {
@@ -53,6 +54,9 @@ function Fleet({ state, sections, now, token, selected, select }: FleetProps) {
   const naming = useMemo(() => ({ select, shorten: shortenerFor([...state.nodes.keys()]) }), [state.nodes.size]);
   return (
     <NamingContext.Provider value={naming}>
+      <p class="hidden" role="status">
+        {fleet.needsYou.length === 0 ? '' : `${plural(fleet.needsYou.length, 'matter')} for you`}
+      </p>
       <Troubles fleet={fleet} now={now} />
       <Summary fleet={fleet} now={now} />
       <div class="columns">
