@@ -39,6 +39,9 @@ export type {
   NotificationSettings,
   NotificationTargetProps,
   NotificationTargetSettings,
+  SilenceMatcher,
+  SilencerProps,
+  SilencerSettings,
 } from './props/notifications.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
 export type { PolicyFreeze, PolicyProof, PolicyWindow, PolicyZones, UpdatePolicyProps } from './props/policies.ts';

@@ -1,11 +1,16 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
-import { NOTIFICATIONS_CONFIG_MAP, NOTIFICATIONS_FILE, SECRET_KEYS } from '../runtime/notifications/names.ts';
+import {
+  NOTIFICATIONS_CONFIG_MAP,
+  NOTIFICATIONS_FILE,
+  SECRET_KEYS,
+  silencerFolder,
+} from '../runtime/notifications/names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { PodParts } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
-import type { NotificationTargetSettings } from './props/notifications.ts';
+import type { NotificationTargetSettings, SilencerSettings } from './props/notifications.ts';
 
 /** Where the controller finds whom to notify. */
 export const NOTIFICATIONS_DIR = '/etc/brupop/notifications';
@@ -13,13 +18,14 @@ export const NOTIFICATIONS_DIR = '/etc/brupop/notifications';
 const VOLUME = 'notifications';
 
 export function notifies({ notifications }: Pick<Settings, 'notifications'>): boolean {
-  return notifications.targets.length > 0;
+  return notifications.targets.length + notifications.silences.length > 0;
 }
 
 /** What the props say, where they say anything. The controller reads it anew when it changes. */
 export function addNotifications(scope: Construct, id: string, settings: Settings): ApiObject | undefined {
   if (!notifies(settings)) return undefined;
-  const config = { cluster: settings.cluster, targets: settings.notifications.targets.map(targetOf) };
+  const { targets, silences } = settings.notifications;
+  const config = { cluster: settings.cluster, targets: targets.map(targetOf), silences: silences.map(silencerOf) };
   return addObject(
     scope,
     id,
@@ -34,14 +40,20 @@ function targetOf({ name, format, template, kinds, policies, proxy, caBundle }: 
   return { name, format, template, kinds, policies, proxy, ca: caBundle };
 }
 
+function silencerOf({ name, matchers, durationInSec, proxy, caBundle }: SilencerSettings): object {
+  return { name, matchers, durationInSec, proxy, ca: caBundle };
+}
+
 /** One volume of it all. A Secret that is not there yet keeps no controller from starting. */
 export function notificationVolume(
   settings: Settings,
 ): Pick<PodParts, 'volumeMounts'> & { readonly volumes?: k8s.Volume[] } {
   if (!notifies(settings)) return {};
-  const sources = settings.notifications.targets.map(({ name, secret }): k8s.VolumeProjection => ({
-    secret: { name: secret, optional: true, items: SECRET_KEYS.map((key) => ({ key, path: `${name}/${key}` })) },
-  }));
+  const { targets, silences } = settings.notifications;
+  const sources = [
+    ...targets.map(({ name, secret }) => secretIn(name, secret)),
+    ...silences.map(({ name, secret }) => secretIn(silencerFolder(name), secret)),
+  ];
   const config = { configMap: { name: NOTIFICATIONS_CONFIG_MAP } };
   return {
     volumeMounts: [{ name: VOLUME, mountPath: NOTIFICATIONS_DIR, readOnly: true }],
@@ -49,9 +61,15 @@ export function notificationVolume(
   };
 }
 
+function secretIn(folder: string, name: string): k8s.VolumeProjection {
+  return { secret: { name, optional: true, items: SECRET_KEYS.map((key) => ({ key, path: `${folder}/${key}` })) } };
+}
+
 /** Ports that the controller has to reach for it: those of the targets, or of what stands between. */
 export function notificationPorts({ notifications }: Settings): readonly number[] {
-  const ports = notifications.targets.map(({ proxy, port }) => (proxy === undefined ? port : portOf(proxy)));
+  const ports = [...notifications.targets, ...notifications.silences].map(({ proxy, port }) =>
+    proxy === undefined ? port : portOf(proxy),
+  );
   return [...new Set(ports)].toSorted((a, b) => a - b);
 }
 

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { repeatedName, targetFields, TEMPLATE_FAULT, templateFits } from '../../runtime/notifications/config.ts';
+import {
+  repeatedName,
+  silencerFields,
+  targetFields,
+  TEMPLATE_FAULT,
+  templateFits,
+} from '../../runtime/notifications/config.ts';
 import { caBundle } from './ca-bundle.ts';
 import { objectName, portFrom } from './fields.ts';
 
@@ -7,6 +13,8 @@ import { objectName, portFrom } from './fields.ts';
 export interface NotificationProps {
   /** HTTP servers that are told. @default none */
   readonly targets?: readonly NotificationTargetProps[];
+  /** Alertmanagers that silence the alerts of a node while it is drained, rebooted and soaks. @default none */
+  readonly silences?: readonly SilencerProps[];
 }
 
 /** One HTTP server that is told. */
@@ -34,6 +42,33 @@ export interface NotificationTargetProps {
   readonly port?: number | undefined;
 }
 
+/** An Alertmanager (API v2) that silences alerts of nodes around their reboots. */
+export interface SilencerProps {
+  /** In metrics and in the log: lower case letters, digits and "-". */
+  readonly name: string;
+  /** Name of a Secret in the operator's namespace, with keys as those of a target. `url` is where Alertmanager is, without `/api/v2`. */
+  readonly secret: string;
+  /** Labels of the alerts that are meant, all of which have to fit. @default [{ name: 'node', value: '{{node}}' }] */
+  readonly matchers?: readonly SilenceMatcher[] | undefined;
+  /** After so many seconds a silence ends by itself, whatever becomes of the node. @default 3600 */
+  readonly durationInSec?: number | undefined;
+  /** A proxy without credentials. @default none */
+  readonly proxy?: string | undefined;
+  /** The only authorities that are trusted, PEM. @default those of Node */
+  readonly caBundle?: string | undefined;
+  /** Port of the address, for the network policy. @default 9093 */
+  readonly port?: number | undefined;
+}
+
+/** A label of alerts. */
+export interface SilenceMatcher {
+  readonly name: string;
+  /** `{{node}}` is the name of the node; in a regular expression it matches nothing else. */
+  readonly value: string;
+  /** Whether the value is a regular expression. @default false */
+  readonly isRegex?: boolean | undefined;
+}
+
 /** What a target can be told. */
 export type NotificationKind =
   | 'RolloutStarted'
@@ -50,10 +85,18 @@ export type NotificationKind =
 /** The props, complete. */
 export interface NotificationSettings {
   readonly targets: readonly NotificationTargetSettings[];
+  readonly silences: readonly SilencerSettings[];
 }
 
 /** A target, complete. */
 export type NotificationTargetSettings = NotificationTargetProps & { readonly port: number };
+
+/** An Alertmanager, complete. */
+export type SilencerSettings = SilencerProps & {
+  readonly matchers: readonly SilenceMatcher[];
+  readonly durationInSec: number;
+  readonly port: number;
+};
 
 const target = z
   .strictObject({
@@ -64,15 +107,21 @@ const target = z
   } satisfies Record<keyof NotificationTargetProps, z.ZodType>)
   .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
 
-const targets = z
-  .array(target)
-  .readonly()
-  .superRefine((list, context) => {
-    const repeated = repeatedName(list);
-    if (repeated === undefined) return;
-    context.addIssue({ code: 'custom', path: [repeated, 'name'], message: 'expected a name that no other target has' });
-  })
-  .default([]);
+const silencer = z.strictObject({
+  ...silencerFields,
+  secret: objectName,
+  caBundle: caBundle.optional(),
+  port: portFrom(1).default(9093),
+} satisfies Record<keyof SilencerProps, z.ZodType>);
+
+function eachNamedOnce(given: readonly { readonly name: string }[], context: z.RefinementCtx): void {
+  const repeated = repeatedName(given);
+  if (repeated === undefined) return;
+  context.addIssue({ code: 'custom', path: [repeated, 'name'], message: 'expected a name that no other has' });
+}
 
 /** @internal */
-export const notificationProps = z.strictObject({ targets } satisfies Record<keyof NotificationProps, z.ZodType>);
+export const notificationProps = z.strictObject({
+  targets: z.array(target).readonly().superRefine(eachNamedOnce).default([]),
+  silences: z.array(silencer).readonly().superRefine(eachNamedOnce).default([]),
+} satisfies Record<keyof NotificationProps, z.ZodType>);

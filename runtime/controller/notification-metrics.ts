@@ -9,6 +9,7 @@ export class NotificationMetrics {
   readonly #waiting: Gauge;
   readonly #failing: Gauge;
   readonly #unusable: Gauge;
+  readonly #silences: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -29,6 +30,12 @@ export class NotificationMetrics {
       name: 'brupop_controller_notifications_failing',
       help: 'Whether the last attempt to notify a target has failed',
       labelNames,
+      registers,
+    });
+    this.#silences = new Counter({
+      name: 'brupop_controller_silences_total',
+      help: 'Silences around reboots, by Alertmanager and by what became of requests',
+      labelNames: ['alertmanager', 'result'],
       registers,
     });
     this.#unusable = new Gauge({
@@ -61,6 +68,10 @@ export class NotificationMetrics {
 
   failing(target: string, isSo: boolean): void {
     this.#failing.set({ target }, Number(isSo));
+  }
+
+  silenced(alertmanager: string, result: 'created' | 'expired' | 'failed'): void {
+    this.#silences.inc({ alertmanager, result });
   }
 
   unusable(isSo: boolean): void {

@@ -7,13 +7,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { NOTIFICATIONS_STATE } from '../notifications/names.ts';
-import type { Statements } from './diff.ts';
+import type { Planned, Statements } from './diff.ts';
 import type { NotificationMetrics } from './notification-metrics.ts';
 
 /** Who else is told what plans say, besides those who read Events. */
 export interface Notifier {
-  /** Everything that holds by the newest plan. It waits for nobody. */
-  observe(statements: Statements): void;
+  /** The newest plan, before it is carried out, and everything that holds by it. It waits for nobody. */
+  observe(statements: Statements, planned: Pick<Planned, 'plan' | 'snapshot'>): void;
   /** Tells it. For one term as leader. */
   lead(signal: AbortSignal): Promise<void>;
 }

@@ -58,7 +58,7 @@ export class Reporter {
     const before = this.#told;
     const after = new Map([...statementsOf(planned, before), ...byTopic(policyStatements(planned, before))]);
     this.#told = new Map(after);
-    this.#options.notifier?.observe(after);
+    this.#options.notifier?.observe(after, planned);
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }
 

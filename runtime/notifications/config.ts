@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KINDS } from './fact.ts';
 import { FORMATS } from './formats.ts';
+import { namesNode } from './silence.ts';
 import { FIELDS, unknownField } from './template.ts';
 
 /** What the manifests say of notifications. Where targets are, and what they want to be shown, stands in Secrets. */
@@ -42,6 +43,32 @@ export const targetFields = {
     .optional(),
 } as const;
 
+const matcher = z.strictObject({
+  name: text(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'the name of a label, such as node'),
+  value: z
+    .string('expected some text')
+    .min(1, 'expected some text')
+    .refine((value) => !/\{\{/.test(value.replaceAll(/\{\{\s*node\s*\}\}/g, '')), 'expected no field but {{node}}'),
+  isRegex: z.boolean('expected true or false').optional(),
+});
+
+/** What props and the file have in common of an Alertmanager. */
+export const silencerFields = {
+  name: targetFields.name,
+  matchers: list(matcher)
+    .refine(
+      (matchers) => matchers.some(({ value }) => namesNode(value)),
+      'expected one with {{node}}: others would silence every node',
+    )
+    .default([{ name: 'node', value: '{{node}}' }]),
+  durationInSec: z
+    .int('expected a whole number of seconds from 60 to 86400')
+    .min(60, 'expected a whole number of seconds from 60 to 86400')
+    .max(86_400, 'expected a whole number of seconds from 60 to 86400')
+    .default(3600),
+  proxy: targetFields.proxy,
+} as const;
+
 /** A template is for text alone. */
 export function templateFits({
   format,
@@ -59,12 +86,16 @@ const target = z
   .strictObject({ ...targetFields, ca: z.string('expected certificates in PEM').optional() })
   .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
 
+const silencer = z.strictObject({ ...silencerFields, ca: z.string('expected certificates in PEM').optional() });
+
 const configSchema = z.strictObject({
   cluster: z.string('expected some text'),
   targets: z.array(target, 'expected a list').readonly(),
+  silences: z.array(silencer, 'expected a list').readonly().default([]),
 });
 
 export type NotificationTarget = z.output<typeof target>;
+export type Silencer = z.output<typeof silencer>;
 export type NotificationConfig = z.output<typeof configSchema>;
 
 /** Names that a target has twice. */
@@ -83,9 +114,12 @@ export class NotificationConfigError extends Error {
 export function parseNotificationConfig(json: string): NotificationConfig {
   const result = configSchema.safeParse(parsed(json));
   if (!result.success) throw new NotificationConfigError(result.error.issues.map(faultOf).join('; '));
-  const repeated = repeatedName(result.data.targets);
-  if (repeated === undefined) return result.data;
-  throw new NotificationConfigError(`targets.${repeated}.name: expected a name that no other target has`);
+  for (const part of ['targets', 'silences'] as const) {
+    const repeated = repeatedName(result.data[part]);
+    if (repeated !== undefined)
+      throw new NotificationConfigError(`${part}.${repeated}.name: expected a name that no other has`);
+  }
+  return result.data;
 }
 
 function parsed(json: string): unknown {

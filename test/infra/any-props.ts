@@ -149,6 +149,13 @@ export const anyProps = partial({
       ),
       { maxLength: 2, selector: ({ name }) => name },
     ),
+    silences: fc.uniqueArray(
+      fc.record(
+        { name: word, secret: word, durationInSec: fc.integer({ min: 60, max: 86_400 }) },
+        { requiredKeys: ['name', 'secret'] },
+      ),
+      { maxLength: 2, selector: ({ name }) => name },
+    ),
   }),
   networkPolicies: partial({
     enabled: fc.boolean(),

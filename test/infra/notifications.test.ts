@@ -13,7 +13,10 @@ const targets = [
   { name: 'far', secret: 'far', format: 'text', template: '{{kind}}', proxy: 'http://proxy.example.com:3128' },
 ] as const;
 const networkPolicies = { enabled: true };
-const objects = manifests({ cluster: 'eu-1', notifications: { targets }, networkPolicies });
+const silences = [
+  { name: 'chat', secret: 'am', matchers: [{ name: 'instance', value: '{{node}}:.*', isRegex: true }] },
+];
+const objects = manifests({ cluster: 'eu-1', notifications: { targets, silences }, networkPolicies });
 
 test('where somebody is notified, nothing else changes but the controller, what it reads, may do and may reach', () => {
   const before = manifests({ cluster: 'eu-1', networkPolicies });
@@ -29,10 +32,13 @@ test('the controller understands what it finds where its variable says, and noth
   expect(container(objects, 'controller').volumeMounts).toEqual([
     { name: 'notifications', mountPath: dir, readOnly: true },
   ]);
-  const { cluster, targets: read } = parseNotificationConfig(
-    find(objects, 'ConfigMap', 'brupop-notifications')['data']['config.json'],
-  );
+  const {
+    cluster,
+    targets: read,
+    silences: alertmanagers,
+  } = parseNotificationConfig(find(objects, 'ConfigMap', 'brupop-notifications')['data']['config.json']);
   expect(cluster).toBe('eu-1');
+  expect(alertmanagers).toEqual([{ ...silences[0], secret: undefined, durationInSec: 3600 }]);
   expect(read.map(({ name, format, proxy, ca }) => [name, format, proxy, ca !== undefined])).toEqual([
     ['chat', 'slack', undefined, false],
     ['bus', 'cloudevents', undefined, true],
@@ -46,12 +52,14 @@ test('a Secret that is not there keeps no controller from starting, and those th
   const items = ['url', 'headers', 'proxy'].map((key) => ({ key, path: `chat/${key}` }));
   expect(volume?.projected.sources[0]).toEqual({ configMap: { name: 'brupop-notifications' } });
   expect(volume?.projected.sources[1]).toEqual({ secret: { name: 'chat-webhook', optional: true, items } });
-  expect(volume?.projected.sources).toHaveLength(4);
+  // Whatever a target is called, its folder is another.
+  const own = ['url', 'headers', 'proxy'].map((key) => ({ key, path: `silences.chat/${key}` }));
+  expect(volume?.projected.sources.slice(4)).toEqual([{ secret: { name: 'am', optional: true, items: own } }]);
 });
 
 test('the controller reaches the ports of its targets and of its proxies, and remembers in one ConfigMap', () => {
   const { egress } = find(objects, 'NetworkPolicy', 'brupop-controller').spec;
-  const ports = [443, 3128, 8443].map((port) => ({ port, protocol: 'TCP' }));
+  const ports = [443, 3128, 8443, 9093].map((port) => ({ port, protocol: 'TCP' }));
   expect(egress).toContainEqual({ ports });
   const { rules: all } = find(objects, 'Role', 'brupop-controller-role') as { rules?: { resources: string[] }[] };
   const rules = all?.filter(({ resources }) => resources.includes('configmaps'));
@@ -87,9 +95,26 @@ test.each<[string, object, string]>([
   expect(given.join('\n')).not.toMatch('hunter2');
 });
 
+test.each<[string, object, string]>([
+  [
+    'matchers that mean every node',
+    { matchers: [{ name: 'severity', value: 'critical' }] },
+    'matchers: expected one with {{node}}',
+  ],
+  [
+    'a field that is not the node',
+    { matchers: [{ name: 'node', value: '{{node}}{{x}}' }] },
+    'matchers.0.value: expected no field but',
+  ],
+  ['a silence for ever', { durationInSec: 1e9 }, 'durationInSec: expected a whole number of seconds from 60 to 86400'],
+])('is refused for an Alertmanager: %s', (_what, more, fault) => {
+  const given = faults({ notifications: { silences: [{ name: 'a', secret: 's', ...more }] } });
+  expect(given).toEqual([expect.stringContaining(`notifications.silences.0.${fault}`)]);
+});
+
 test('two targets of one name are refused', () => {
   const target = { name: 'a', secret: 's', format: 'slack' } as const;
   expect(faults({ notifications: { targets: [target, target] } })).toEqual([
-    'notifications.targets.1.name: expected a name that no other target has, got "a"',
+    'notifications.targets.1.name: expected a name that no other has, got "a"',
   ]);
 });

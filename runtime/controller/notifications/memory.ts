@@ -3,6 +3,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { type Fact, KINDS } from '../../notifications/fact.ts';
 import type { Statement, Statements } from '../diff.ts';
+import type { Silenced, SilencedNodes } from './silences.ts';
 
 /** What was last told of one topic, and how often that has changed: a rollout may halt twice. */
 type Told = readonly [value: string, times: number];
@@ -13,9 +14,11 @@ export interface Memory {
   readonly told: ReadonlyMap<string, Told> | undefined;
   /** What was not told yet, by target, in order. */
   readonly waiting: ReadonlyMap<string, readonly Fact[]>;
+  /** Silences that stand, by Alertmanager. */
+  readonly silences: ReadonlyMap<string, SilencedNodes>;
 }
 
-export const NOTHING: Memory = { told: undefined, waiting: new Map() };
+export const NOTHING: Memory = { told: undefined, waiting: new Map(), silences: new Map() };
 
 /** Topics that are remembered. One that no plan speaks of any more makes room first. It keeps the ConfigMap well below 1 MiB. */
 const REMEMBERED = 6000;
@@ -98,10 +101,11 @@ interface Stored {
   readonly facts: readonly Fact[];
   /** Ids, by target. */
   readonly waiting: Readonly<Record<string, readonly string[]>>;
+  readonly silences?: Readonly<Record<string, Readonly<Record<string, Silenced>>>>;
 }
 
 /** A fact that waits for several targets is written once. */
-export function written({ told, waiting }: Memory): string {
+export function written({ told, waiting, silences }: Memory): string {
   const all = new Map([...waiting.values()].flat().map((fact) => [fact.id, fact]));
   const newest = [...all.values()].toSorted((a, b) => (a.time < b.time ? 1 : -1)).slice(0, FACTS);
   const facts = new Map(newest.map((fact) => [fact.id, fact]));
@@ -110,6 +114,7 @@ export function written({ told, waiting }: Memory): string {
     told: Object.fromEntries(told ?? []),
     facts: [...facts.values()],
     waiting: Object.fromEntries(ids) as Stored['waiting'],
+    silences: Object.fromEntries([...silences].map(([name, made]) => [name, Object.fromEntries(made)])),
   };
   return JSON.stringify(stored);
 }
@@ -117,12 +122,13 @@ export function written({ told, waiting }: Memory): string {
 /** What cannot be read was written by nobody of ours: then nothing is remembered. */
 export function read(text: string | undefined): Memory {
   try {
-    const { told, facts, waiting } = JSON.parse(text ?? '') as Stored;
+    const { told, facts, waiting, silences = {} } = JSON.parse(text ?? '') as Stored;
     const byId = new Map(facts.map((fact) => [fact.id, fact]));
     const lists = Object.entries(waiting).map(
       ([target, ids]) => [target, ids.flatMap((id) => byId.get(id) ?? [])] as const,
     );
-    return { told: new Map(Object.entries(told)), waiting: new Map(lists) };
+    const made = Object.entries(silences).map(([name, nodes]) => [name, new Map(Object.entries(nodes))] as const);
+    return { told: new Map(Object.entries(told)), waiting: new Map(lists), silences: new Map(made) };
   } catch {
     return NOTHING;
   }

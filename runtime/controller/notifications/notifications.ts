@@ -7,10 +7,12 @@ import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
 import type { Statements } from '../diff.ts';
 import type { ConfigMap, Notifier, NotifierParts } from '../notifier.ts';
 import { delivered } from './delivery.ts';
+import { disturbedBy } from './disturbed.ts';
 import { readConfig } from './folder.ts';
 import { type Memory, newsIn, NOTHING, read, written } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import type { Outcome } from './outcome.ts';
+import { Silencing } from './silencing.ts';
 import { answerTests } from './tester.ts';
 
 /** How often the configuration is read: the kubelet brings what changes there within a minute, and nobody tells. */
@@ -34,6 +36,7 @@ interface Telling {
 class Notifications implements Notifier {
   readonly #parts: NotifierParts;
   readonly #send: typeof delivered;
+  readonly #silencing: Silencing;
   readonly #wakeup = new Wakeup();
   readonly #tellings = new Map<string, Telling>();
   /** Undefined before the first that can be used: nobody knows whom to tell. */
@@ -42,8 +45,8 @@ class Notifications implements Notifier {
   /** The newest of this term. */
   #statements: Statements | undefined;
   #told: Memory['told'];
-  /** What a process before has not told, for targets that are not known yet. */
-  #restored: Memory['waiting'] = new Map();
+  /** What a process before has left, for those who are not known yet. */
+  #restored: Memory = NOTHING;
   /** Of the ConfigMap; undefined before it was read in this term. */
   #uid: string | undefined;
   #isDirty = false;
@@ -51,10 +54,12 @@ class Notifications implements Notifier {
   constructor(parts: NotifierParts, send: typeof delivered) {
     this.#parts = parts;
     this.#send = send;
+    this.#silencing = new Silencing({ ...parts, onChange: () => this.#note() });
   }
 
-  observe(statements: Statements): void {
+  observe(statements: Statements, planned: Parameters<Notifier['observe']>[1]): void {
     this.#statements = statements;
+    if (this.#config?.silences.length !== 0) this.#silencing.observe(disturbedBy(planned));
     this.#tell();
   }
 
@@ -65,7 +70,7 @@ class Notifications implements Notifier {
     const memory = await this.#recall(signal);
     if (!signal.aborted) {
       this.#told = memory.told;
-      this.#restored = memory.waiting;
+      this.#restored = memory;
       this.#tellAll(signal);
       await Promise.all([this.#keepMemory(signal), this.#keepConfigured(signal), this.#answerTests(signal)]);
     }
@@ -116,7 +121,7 @@ class Notifications implements Notifier {
   /** Tells those that are configured, and nobody else. */
   #tellAll(signal: AbortSignal): void {
     if (signal.aborted || !this.#config) return;
-    const { targets } = this.#config;
+    const { targets, silences } = this.#config;
     const names = new Set(targets.map(({ name }) => name));
     for (const [name, telling] of this.#tellings) {
       if (names.has(name)) continue;
@@ -128,9 +133,11 @@ class Notifications implements Notifier {
     for (const target of targets) {
       const known = this.#tellings.get(target.name);
       if (known) known.target = target;
-      else this.#tellings.set(target.name, this.#telling(target, this.#restored.get(target.name) ?? [], signal));
+      else
+        this.#tellings.set(target.name, this.#telling(target, this.#restored.waiting.get(target.name) ?? [], signal));
     }
-    this.#restored = new Map();
+    this.#silencing.configure(silences, this.#restored.silences, signal);
+    this.#restored = NOTHING;
     this.#tell();
   }
 
@@ -171,7 +178,7 @@ class Notifications implements Notifier {
   async #endAll(): Promise<void> {
     const ends = [...this.#tellings.values()].map((telling) => telling.ends);
     this.#tellings.clear();
-    await Promise.all(ends);
+    await Promise.all([...ends, this.#silencing.end()]);
   }
 
   /** What this process, or one before it, has remembered. Nothing is told before that is known. */
@@ -218,7 +225,7 @@ class Notifications implements Notifier {
     const waiting = new Map([...this.#tellings].map(([name, { outbox }]) => [name, outbox.waiting]));
     try {
       if (isRepeated) await this.#stored(signal);
-      const patch = { data: { [STATE]: written({ told: this.#told, waiting }) } };
+      const patch = { data: { [STATE]: written({ told: this.#told, waiting, silences: this.#silencing.made }) } };
       await this.#parts.configMaps.patch(NOTIFICATIONS_STATE, patch, signal);
       return true;
     } catch (error) {

@@ -32,7 +32,7 @@ function pauseOf(retryAfter: string | undefined, now: number): number {
 }
 
 /** Of a request that got no answer. Only the system's word is taken from the error: its message names the address. */
-export function failureOf(error: unknown): Outcome {
+export function failureOf(error: unknown): Extract<Outcome, { kind: 'later' }> {
   const { code, name } = error as NodeJS.ErrnoException;
   const isLate = name === 'AbortError' || name === 'DeadlineError' || code === 'ABORT_ERR';
   const why = isLate

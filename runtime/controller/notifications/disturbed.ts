@@ -1,0 +1,30 @@
+import type { Planned } from '../diff.ts';
+import { isIdle } from '../plan/snapshot.ts';
+
+/** Whose alerts are expected, by UID of the node. */
+export interface Disturbed {
+  /** Names of the nodes whose drain begins with this plan, or has begun. */
+  readonly begun: ReadonlyMap<string, string>;
+  /** UIDs of the nodes that are at rest, or gone. */
+  isOver(uid: string): boolean;
+}
+
+export function disturbedBy({ plan, snapshot }: Pick<Planned, 'plan' | 'snapshot'>): Disturbed {
+  const next = plan.commands.filter((command) => command.kind === 'set-spec');
+  const beginning = new Set(next.flatMap(({ shadow, spec }) => (spec.state === 'RebootedIntoUpdate' ? shadow : [])));
+  const active = snapshot.shadows.filter((shadow) => shadow.status !== undefined && !isIdle(shadow));
+  const shadows = new Map(active.map((shadow) => [shadow.name, shadow]));
+  const begun = new Map<string, string>();
+  const busy = new Set<string>();
+  if (shadows.size === 0) return { begun, isOver: () => true };
+  for (const { name, uid, shadowName } of snapshot.nodes) {
+    const shadow = shadows.get(shadowName);
+    if (!shadow?.owners.includes(uid)) continue;
+    busy.add(uid);
+    if (beginning.has(shadowName) || IN_DISTURBANCE.has(shadow.spec.state)) begun.set(uid, name);
+  }
+  return { begun, isOver: (uid) => !busy.has(uid) };
+}
+
+/** From the drain to the end of the soak. */
+const IN_DISTURBANCE: ReadonlySet<string> = new Set(['RebootedIntoUpdate', 'MonitoringUpdate']);

@@ -1,0 +1,51 @@
+/** Silences of an Alertmanager (API v2) around the reboot of a node. @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
+
+/** Which alerts are meant. */
+export interface Matcher {
+  /** Of the label. */
+  readonly name: string;
+  /** `{{node}}` is replaced. */
+  readonly value: string;
+  /** @default false */
+  readonly isRegex?: boolean | undefined;
+}
+
+const NODE = /\{\{\s*node\s*\}\}/g;
+
+/** @returns whether the value says which node is meant */
+export const namesNode = (value: string): boolean => value.search(NODE) >= 0;
+
+interface Silence {
+  readonly node: string;
+  readonly matchers: readonly Matcher[];
+  readonly durationMs: number;
+}
+
+/** The body of `POST /api/v2/silences`. @param now milliseconds since the Unix epoch */
+export function silenceBody({ node, matchers, durationMs }: Silence, now: number): string {
+  return JSON.stringify({
+    matchers: matchers.map(({ name, value, isRegex = false }) => {
+      const text = value.replaceAll(NODE, () => (isRegex ? literal(node) : node));
+      return { name, value: text, isRegex, isEqual: true };
+    }),
+    startsAt: time(now),
+    endsAt: time(now + durationMs),
+    createdBy: 'brupop',
+    comment: `node ${node} is being updated`,
+  });
+}
+
+const time = (instant: number): string => new Date(instant).toISOString();
+
+/** A name as a regular expression that matches nothing else. */
+const literal = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, String.raw`\$&`);
+
+/** What Alertmanager calls a silence that it has made; undefined where the answer does not say. */
+export function silenceIdIn(body: string): string | undefined {
+  try {
+    const { silenceID: id } = JSON.parse(body) as { silenceID?: unknown };
+    return typeof id === 'string' && /^[\w-]{1,100}$/.test(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
