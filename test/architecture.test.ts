@@ -45,7 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log-update',
     'yaml',
   ],
-  'runtime/cli/dashboard/page': ['runtime/cli/dashboard/wire.ts', 'preact'],
+  'runtime/cli/dashboard/page': ['runtime/lib', 'runtime/cli/dashboard/wire.ts', 'preact'],
   'runtime/agentapi': ['runtime/lib', 'runtime/shadow', 'node'],
   'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'runtime/k3os', 'node'],
   'runtime/agent': ['runtime/lib', 'runtime/shadow', 'runtime/marks', 'runtime/kube', 'runtime/agentapi', 'node'],

@@ -57,7 +57,7 @@ export class DashboardServer {
 
   /** What comes after # stays in the browser: no server is told of it, and no other page. */
   get url(): string {
-    return `http://${LOOPBACK}:${this.port}/#${this.#serving.token}`;
+    return `http://${LOOPBACK}:${this.port}/#token=${this.#serving.token}`;
   }
 
   /** Resolves while a page listens, or when the signal aborts. */

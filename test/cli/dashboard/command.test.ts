@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { Stage } from '../../controller/stage.ts';
+import { folder } from '../../folder.ts';
 import { inTime, until } from '../../in-time.ts';
 import { deploy } from '../deployed.ts';
 import { brupop, Reached } from '../served.ts';
@@ -42,6 +46,23 @@ test('it says where the page is, for programs too, serves it and ends at Ctrl-C'
   expect(await program.ended).toEqual([130, null]);
 });
 
+(process.platform === 'linux' ? test : test.skip)('the page is opened by what opens addresses here', async () => {
+  const opener = join(folder, 'xdg-open');
+  await writeFile(opener, `#!/bin/sh\necho "$1" > ${folder}/opened\n`);
+  await chmod(opener, 0o755);
+  const path = process.env['PATH'] ?? '';
+  process.env['PATH'] = `${folder}${delimiter}${path}`;
+  const program = await reached.start('dashboard', '-o', 'json');
+  process.env['PATH'] = path;
+  await program.said('}');
+  await until('the address, given to it', () => existsSync(join(folder, 'opened')));
+  await until('all of it', () => readFileSync(join(folder, 'opened'), 'utf8').endsWith('\n'));
+  const { url } = JSON.parse(program.out) as { url: string };
+  expect(readFileSync(join(folder, 'opened'), 'utf8')).toBe(`${url}\n`);
+  program.child.kill('SIGINT');
+  await program.ended;
+});
+
 test('while no page listens the cluster is asked nothing, and a page that comes is told what is new', async () => {
   const program = await reached.start('dashboard', '--no-open', '-o', 'json');
   await program.said('}');
@@ -49,7 +70,7 @@ test('while no page listens the cluster is asked nothing, and a page that comes 
   const { origin, hash } = new URL(url);
   await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
   await stage.pass();
-  const headers = { authorization: `Bearer ${hash.slice(1)}` };
+  const headers = { authorization: `Bearer ${hash.replace('#token=', '')}` };
   const { body } = await fetch(`${origin}/api/stream`, { headers });
   let text = '';
   const reading = (async () => {

@@ -43,10 +43,11 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
   const panel = (name: string): Locator => page.getByRole('region', { name, exact: true });
   const says = (where: Locator, text: string | RegExp): Promise<void> =>
     where.filter({ hasText: text }).first().waitFor();
-  const refuse = (resource: string, times?: number): void =>
-    void stage.cluster.disturb(
-      { resource, verbs: ['get', 'list'], ...(times && { times }) },
-      { kind: 'refuse', code: 403, reason: 'Forbidden', message: `no ${resource}` },
+  /** @returns what ends that */
+  const refuse = (resource: string, message: string): (() => void) =>
+    stage.cluster.disturb(
+      { resource, verbs: ['get', 'list'] },
+      { kind: 'refuse', code: 403, reason: 'Forbidden', message },
     );
 
   describe('of two policies half-way', () => {
@@ -173,6 +174,9 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
 
     test('the token is neither in the address nor in a cookie, and a reload keeps it', async () => {
       expect(page.url()).not.toContain('#');
+      // A place on the page is no token.
+      await page.getByRole('link', { name: 'Skip to the nodes' }).press('Enter');
+      expect(page.url()).toContain('#nodes');
       await page.reload();
       await page.locator('.tile').first().waitFor();
       expect(await page.context().cookies()).toEqual([]);
@@ -182,6 +186,22 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       const connect = async () => ({ transport: stage.transport, namespace: NAMESPACE });
       const answer = await status.run({ names: [], values: {}, clock: stage.clock, user: 'me', connect });
       await picturedTerminal(browser, answer.lines({ columns: 100, colours: true }), 'status');
+    });
+
+    // The last: it changes the fleet.
+    test('a drain that hangs says how many pods are left, and who keeps them', async () => {
+      const budget = 'PodDisruptionBudget shop/web (pod shop/web-7f9c-1)';
+      await block(stage, nameOf(21), [budget]);
+      await stage.pass();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await says(page.getByRole('region', { name: 'What needs you' }), 'Look at the workload');
+      await tile(nameOf(21)).click();
+      await says(panel('ip-10-0-0-164'), '3 pods left');
+      await says(panel('ip-10-0-0-164').getByRole('listitem'), budget);
+      await says(panel('ip-10-0-0-164').getByRole('list'), 'UpdateStarted');
+      await page.mouse.move(0, 0);
+      expect(await violations(page)).toEqual([]);
+      await pictured(page, 'dashboard-drain');
     });
   });
 
@@ -207,22 +227,6 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       expect(shown.faults).toEqual([]);
     });
 
-    test('a drain that hangs says how many pods are left, and who keeps them', async () => {
-      await deploy(stage);
-      await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
-      await stage.pass();
-      const budget = 'PodDisruptionBudget shop/web (pod shop/web-7f9c-1)';
-      await block(stage, 'a', [budget]);
-      await stage.pass();
-      await show({ colorScheme: 'dark' });
-      await tile('a').click();
-      await says(panel('a'), '3 pods left');
-      await says(panel('a').getByRole('listitem'), budget);
-      await says(page.getByRole('region', { name: 'What needs you' }), 'Look at the workload');
-      expect(await violations(page)).toEqual([]);
-      await pictured(page, 'dashboard-drain');
-    });
-
     test('a release that is halted comes before all else, with what to do', async () => {
       await deploy(stage, { MAX_FAILED_UPDATE: '1' });
       await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
@@ -241,11 +245,13 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       expect(await violations(page)).toEqual([]);
     });
 
-    test('a right that is lacking is said, and all else is there', async () => {
+    test('a right that is lacking is said, in words that are text and no markup, and all else is there', async () => {
       await deploy(stage);
-      refuse('events');
+      refuse('events', '<img src=x onerror=alert(1)>');
       await show();
-      await says(page.getByRole('region', { name: 'What needs you' }), 'Events in default, which you may not list');
+      const said = 'Events in default, which you may not list (<img src=x onerror=alert(1)>)';
+      await says(page.getByRole('region', { name: 'What needs you' }), said);
+      expect(shown.faults).toEqual([]);
       await says(tile('a'), 'staging');
       expect(await violations(page)).toEqual([]);
     });
@@ -254,10 +260,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await deploy(stage);
       await show();
       await says(page.getByRole('status'), 'Live');
-      const end = stage.cluster.disturb(
-        { resource: 'nodes', verbs: ['list'] },
-        { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no nodes' },
-      );
+      const end = refuse('nodes', 'no nodes');
       await says(page.getByRole('status'), 'you may not do that (403): no nodes');
       await says(page.locator('.age'), /as of \d\d:\d\d:\d\d, \d+ s ago/);
       expect(await tile('a').isVisible()).toBe(true);

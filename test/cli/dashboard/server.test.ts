@@ -130,7 +130,7 @@ test('every answer keeps scripts of others out, and stays in no cache, no frame 
 });
 
 test('it listens on this machine alone', () => {
-  expect(server.url).toBe(`http://127.0.0.1:${server.port}/#${TOKEN}`);
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}/#token=${TOKEN}`);
 });
 
 /** Messages as they come. */

@@ -11,8 +11,8 @@ interface Heard {
 
 /** The token comes after # in the address, from where it is taken away: it stays in the memory of this tab, for a reload too. */
 export function tokenOf({ location, history, sessionStorage }: Window): string {
-  const given = location.hash.slice(1);
-  if (given !== '') {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given !== null) {
     sessionStorage.setItem('token', given);
     history.replaceState(null, '', location.pathname);
   }

@@ -1,9 +1,10 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { durationText } from '../../../lib/clock.ts';
 import type { Drain, NodeRow, Past } from '../wire.ts';
 import { pastOf } from './connection.ts';
 import { Moments } from './lists.tsx';
 import { Age, NamingContext, Time } from './parts.tsx';
-import { durationText, lookOf, plural, shapeOf, timeText, wordOf } from './text.ts';
+import { lookOf, plural, shapeOf, timeText, wordOf } from './text.ts';
 
 interface NodePanelProps {
   readonly row: NodeRow;

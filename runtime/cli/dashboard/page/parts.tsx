@@ -1,6 +1,7 @@
 import { Component, createContext, type FunctionComponent, h } from 'preact';
 import { useContext } from 'preact/hooks';
-import { durationText, plural, timeText } from './text.ts';
+import { durationText } from '../../../lib/clock.ts';
+import { plural, timeText } from './text.ts';
 
 interface AgeProps {
   /** Milliseconds since the Unix epoch. */

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { durationText } from '../../../lib/clock.ts';
 import type { Fleet, Trouble } from '../wire.ts';
 import { Age, Names } from './parts.tsx';
 import type { State } from './state.ts';
-import { countText, durationText, exactText, plural, roughText, timeText } from './text.ts';
+import { countText, exactText, plural, roughText, timeText } from './text.ts';
 
 /** Older than this is not what is: looks are 15 s apart at most, and take some seconds themselves. */
 const OLD_MS = 30_000;

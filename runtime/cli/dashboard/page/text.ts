@@ -1,3 +1,4 @@
+import { durationText } from '../../../lib/clock.ts';
 import type { NodeRow } from '../wire.ts';
 
 /** How a node looks. Two nodes that look alike are in the same state as far as a person is concerned. */
@@ -40,25 +41,6 @@ export function shapeOf(row: NodeRow): string {
 export function wordOf(row: NodeRow): string {
   const [, word] = LOOK_SIGNS[lookOf(row)];
   return row.step ?? word;
-}
-
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
-/** In its two largest units. @param ms milliseconds */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const first = UNITS.findIndex(([, length]) => seconds >= length);
-  if (first < 0) return '0 s';
-  const [unit, length] = UNITS[first] ?? ['s', 1];
-  const next = UNITS[first + 1];
-  const rest = next ? Math.floor((seconds % length) / next[1]) : 0;
-  const head = `${Math.floor(seconds / length)} ${unit}`;
-  return next && rest > 0 ? `${head} ${rest} ${next[0]}` : head;
 }
 
 const SECOND_MS = 1000;

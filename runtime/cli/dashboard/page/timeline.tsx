@@ -1,7 +1,8 @@
+import { durationText } from '../../../lib/clock.ts';
 import type { Bar } from '../wire.ts';
 import { NodeName } from './parts.tsx';
 import { ticksIn, type View, viewOf } from './scale.ts';
-import { durationText, exactText, timeText } from './text.ts';
+import { exactText, timeText } from './text.ts';
 
 interface TimelineProps {
   readonly bars: readonly Bar[];
