@@ -101,6 +101,9 @@ test('parts of several versions, and pods that are not ready, are problems', () 
   expect(found(part('a', 'x:1', 1), part('b', 'x:1', 1))).toEqual([]);
   expect(found(part('a', 'x:1', 1), part('b', 'x:2', 1))[0]).toMatch(/different images: a x:1, b x:2/);
   expect(found(part('a', 'x:1', null))).toEqual(['a: 0 of 1 pods are ready']);
+  expect(found({ name: 'a', workload: { ...object('a'), spec: { replicas: 0 }, status: {} } })).toEqual([
+    'a is scaled to 0',
+  ]);
   expect(found({ name: 'a', workload: undefined })).toEqual(['there is no a']);
 });
 

@@ -61,3 +61,31 @@ export class Plugin {
     return code;
   }
 }
+
+/* As much of what commands give as JSON as is looked at. */
+
+export interface Status {
+  readonly counts: object;
+  readonly updating: readonly { readonly node: string; readonly blockedBy: readonly string[] }[];
+}
+
+export interface Verdicts {
+  readonly notKnown: readonly string[];
+  readonly nodes: readonly { readonly node: string; readonly reason: string }[];
+}
+
+export interface Deeds {
+  readonly done: readonly { readonly object: string; readonly changed: boolean }[];
+}
+
+export interface Past {
+  readonly moments: readonly { readonly object: string; readonly reason: string; readonly message: string }[];
+}
+
+export interface Plan {
+  readonly at: string;
+  readonly starts: readonly { readonly node: string; readonly at: string }[];
+  readonly endsAt: string;
+  readonly isDurationAssumed: boolean;
+  readonly drainsThatCannotEnd: readonly { readonly node: string; readonly pod: string }[];
+}

@@ -14,6 +14,8 @@ export function partsFindings({ parts }: Facts): readonly Finding[] {
 
 function partFinding({ name, workload }: Part): Finding {
   if (!workload) return problem('parts', `there is no ${name}`, 'Apply the manifests.');
+  if (workload.spec?.replicas === 0)
+    return problem('parts', `${name} is scaled to 0`, `kubectl scale deployment ${name}, or apply the manifests.`);
   const { ready, wanted } = readiness(workload);
   const says = `${name}: ${ready} of ${wanted} pods are ready`;
   return ready >= wanted
