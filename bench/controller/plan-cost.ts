@@ -111,9 +111,9 @@ function measured(snapshot: World): Cost {
 /** A plan is made where something has happened: a node and its shadow were read again, wherever in the fleet. */
 function eventIn({ nodes, shadows, ...rest }: World, count: number): World {
   const at = (count * 7919) % nodes.length;
-  const renewed = <T extends object>(items: readonly T[]): readonly T[] =>
-    items.map((item, index) => (index === at ? Object.assign({}, item) : item));
-  return { ...rest, nodes: renewed(nodes), shadows: renewed(shadows) };
+  const [node, shadow] = [nodes[at], shadows[at]];
+  if (!node || !shadow) throw new TypeError(`expected a node and its shadow at ${at}`);
+  return { ...rest, nodes: nodes.with(at, { ...node }), shadows: shadows.with(at, { ...shadow }) };
 }
 
 const nLogN = (size: number): number => size * Math.log2(size);
