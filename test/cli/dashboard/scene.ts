@@ -99,7 +99,7 @@ export async function fail(stage: Stage, name: string): Promise<void> {
 
 /** What evictions of its drain are told. */
 export async function block(stage: Stage, name: string, blockers: readonly string[]): Promise<void> {
-  const started_at = rfc3339(stage.clock.now() - 6 * MINUTE);
+  const started_at = rfc3339(stage.clock.now() - 2 * MINUTE);
   await stage.report(name, { drain: { started_at, pods_left: 3, blocked_by: [...blockers] } });
 }
 
