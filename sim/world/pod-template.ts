@@ -48,11 +48,18 @@ export interface Volume {
 
 export interface ProjectedSource {
   readonly serviceAccountToken?: TokenSource;
-  readonly secret?: { readonly name: string; readonly items?: Items };
-  readonly configMap?: { readonly name: string; readonly items?: Items };
+  readonly secret?: ObjectSource;
+  readonly configMap?: ObjectSource;
   readonly downwardAPI?: {
     readonly items: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[];
   };
+}
+
+export interface ObjectSource {
+  readonly name: string;
+  readonly items?: Items;
+  /** Neither it nor any of the keys has to be there. @default false */
+  readonly optional?: boolean;
 }
 
 export interface TokenSource {

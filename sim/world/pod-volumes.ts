@@ -1,7 +1,8 @@
 import type { Pod } from '../../runtime/kube/objects.ts';
+import { NotFoundError } from '../../runtime/kube/errors.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { fieldOf, type Items, type ProjectedSource, type TokenSource, type Volume } from './pod-template.ts';
+import { fieldOf, type ObjectSource, type ProjectedSource, type TokenSource, type Volume } from './pod-template.ts';
 import { PodToken, type PodTokenOptions } from './pod-token.ts';
 import type { VolumeFiles } from './volume.ts';
 
@@ -32,18 +33,22 @@ function tokenFile(pod: Pod, { path, ...source }: TokenSource, options: PodToken
   return async () => ({ [path]: await token.current() });
 }
 
-interface KeysOf {
+interface KeysOf extends ObjectSource {
   readonly plural: 'secrets' | 'configmaps';
-  readonly name: string;
-  readonly items?: Items;
 }
 
-function keysOf(pod: Pod, { plural, name, items }: KeysOf, transport: KubeTransport): Contents {
+function keysOf(pod: Pod, { plural, name, items, optional = false }: KeysOf, transport: KubeTransport): Contents {
   const collection = collectionPath({ version: 'v1', plural, namespace: pod.metadata.namespace });
   return async () => {
-    const answer = await transport.request({ method: 'GET', path: objectPath(collection, name) });
+    const answer = await transport
+      .request({ method: 'GET', path: objectPath(collection, name) })
+      .catch((error: unknown) => {
+        if (optional && error instanceof NotFoundError) return {};
+        throw error;
+      });
     const { data = {} } = answer as { readonly data?: Readonly<Record<string, string>> };
-    const wanted = items ?? Object.keys(data).map((key) => ({ key, path: key }));
+    const named = items ?? Object.keys(data).map((key) => ({ key, path: key }));
+    const wanted = optional ? named.filter(({ key }) => key in data) : named;
     const files = wanted.map(({ key, path }) => {
       const value = data[key];
       if (value === undefined) throw new Error(`${plural} ${name} has no key ${key}`);

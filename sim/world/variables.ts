@@ -14,6 +14,9 @@ const PATHS: Readonly<Record<string, string>> = {
   TERMINATION_LOG: '/dev/termination-log',
 };
 
+/** Where a process looks that has been told to look. */
+const STATED_PATHS = ['NOTIFICATIONS_DIR'] as const;
+
 /**
  * Variables that bring a program which sees this machine's files to those of its pod: each path that the pod states, or that is its
  * default, as it is on this machine.
@@ -25,7 +28,12 @@ export function pathVariables(
   nowhere: string,
 ): Record<string, string> {
   const paths = Object.entries(PATHS).map(([name, usual]) => [name, onMachine(stated[name] ?? usual, mounts, nowhere)]);
-  return { ...(Object.fromEntries(paths) as Record<string, string>), ...rootVariable(mounts), ...initVariable(mounts) };
+  const told = STATED_PATHS.flatMap((name) => {
+    const path = stated[name];
+    return path === undefined ? [] : [[name, onMachine(path, mounts, nowhere)]];
+  });
+  const all = Object.fromEntries([...paths, ...told]) as Record<string, string>;
+  return { ...all, ...rootVariable(mounts), ...initVariable(mounts) };
 }
 
 const SYSTEM = '/k3os/system';

@@ -12,7 +12,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 /** Files of a volume by name. */
@@ -43,20 +43,22 @@ export async function writeVolume(dir: string, files: VolumeFiles, access = EVER
   for (const [name, content] of Object.entries(files)) await writeFor(access, join(version, name), content);
   await symlink(basename(version), join(dir, '..data_tmp'));
   await rename(join(dir, '..data_tmp'), join(dir, DATA));
-  await link(dir, Object.keys(files));
+  await link(dir, [...new Set(Object.keys(files).map((name) => name.split('/')[0] ?? name))]);
   if (before !== undefined) await rm(join(dir, before), { recursive: true });
 }
 
 async function writeFor({ mode, group }: VolumeAccess, file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
   await writeFile(file, content, { mode });
   // Only root gives a file to a group that it is not in. Whoever else runs the simulation is the user of its programs, and the file's owner.
   if (group !== undefined) await chown(file, -1, group).catch(() => undefined);
 }
 
 async function readAll(dir: string): Promise<VolumeFiles> {
-  const names = await readdir(dir);
+  const found = await readdir(dir, { recursive: true, withFileTypes: true });
+  const files = found.filter((one) => one.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await readFile(join(dir, name), 'utf8')])),
+    await Promise.all(files.map(async (file) => [relative(dir, file), await readFile(file, 'utf8')])),
   ) as VolumeFiles;
 }
 

@@ -32,11 +32,11 @@ describe('the package', () => {
       'build/client-node.mjs',
       'build/controller.mjs',
       'build/k3os-channels.mjs',
-      'build/notifications.mjs',
       'build/kubectl-brupop.mjs',
       'build/kubectl_complete-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
+      'build/notifications.mjs',
       'dist/brupop.k8s.yaml',
       'package.json',
     ]);
