@@ -52,7 +52,7 @@ export class NotificationMetrics {
     this.failing(target, false);
   }
 
-  /** It is no target any more. What was counted stays. */
+  /** It is no target any more, or another process tells it. What was counted stays. */
   hide(target: string): void {
     this.#waiting.remove({ target });
     this.#failing.remove({ target });

@@ -29,13 +29,12 @@ function notifying(bus: Receiver, alertmanager: Receiver): readonly Manifest[] {
       silences: [{ name: 'main', secret: 'alertmanager' }],
     },
   });
-  const secret = (name: string, { port }: Receiver): Manifest =>
-    ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace: NAMESPACE },
-      data: { url: Buffer.from(`http://127.0.0.1:${port}/${SECRET}`).toString('base64') },
-    }) as Manifest;
+  const secret = (name: string, { port }: Receiver): Manifest => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: NAMESPACE },
+    data: { url: Buffer.from(`http://127.0.0.1:${port}/${SECRET}`).toString('base64') },
+  });
   return [...(chart.toJson() as Manifest[]), secret('bus', bus), secret('alertmanager', alertmanager)];
 }
 

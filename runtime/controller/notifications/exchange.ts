@@ -55,8 +55,9 @@ function responseTo(
   const isPlain = url.protocol === 'http:';
   const proxyEnv = proxy === undefined ? {} : { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
   const agent = isPlain ? new HttpAgent({ proxyEnv }) : new HttpsAgent({ proxyEnv });
-  const length = { 'content-length': String(Buffer.byteLength(body)), 'user-agent': `brupop-controller/${VERSION}` };
-  const options = { method, agent, signal, headers: { ...length, ...headers }, ...(ca !== undefined && { ca }) };
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  const described = { 'user-agent': `brupop-controller/${VERSION}`, ...headers, ...length };
+  const options = { method, agent, signal, headers: described, ...(ca !== undefined && { ca }) };
   return new Promise((resolve, reject) => {
     const request = (isPlain ? httpRequest : httpsRequest)(url, options, resolve);
     // It may fail once more after the answer has begun.

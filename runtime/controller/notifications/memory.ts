@@ -21,9 +21,9 @@ export interface Memory {
 export const NOTHING: Memory = { told: undefined, waiting: new Map(), silences: new Map() };
 
 /** Topics that are remembered. One that no plan speaks of any more makes room first. It keeps the ConfigMap well below 1 MiB. */
-const REMEMBERED = 6000;
+const REMEMBERED = 4000;
 /** Facts that are remembered for all targets together. */
-const FACTS = 300;
+const FACTS = 200;
 /** Bytes, as of an Event. */
 const LONGEST_MESSAGE = 1024;
 
@@ -97,7 +97,7 @@ function bounded(told: ReadonlyMap<string, Told>, statements: Statements): Reado
 }
 
 interface Stored {
-  readonly told: Readonly<Record<string, Told>>;
+  readonly told?: Readonly<Record<string, Told>>;
   readonly facts: readonly Fact[];
   /** Ids, by target. */
   readonly waiting: Readonly<Record<string, readonly string[]>>;
@@ -111,7 +111,7 @@ export function written({ told, waiting, silences }: Memory): string {
   const facts = new Map(newest.map((fact) => [fact.id, fact]));
   const ids = [...waiting].map(([target, list]) => [target, list.flatMap(({ id }) => (facts.has(id) ? id : []))]);
   const stored: Stored = {
-    told: Object.fromEntries(told ?? []),
+    ...(told && { told: Object.fromEntries(told) }),
     facts: [...facts.values()],
     waiting: Object.fromEntries(ids) as Stored['waiting'],
     silences: Object.fromEntries([...silences].map(([name, made]) => [name, Object.fromEntries(made)])),
@@ -128,7 +128,7 @@ export function read(text: string | undefined): Memory {
       ([target, ids]) => [target, ids.flatMap((id) => byId.get(id) ?? [])] as const,
     );
     const made = Object.entries(silences).map(([name, nodes]) => [name, new Map(Object.entries(nodes))] as const);
-    return { told: new Map(Object.entries(told)), waiting: new Map(lists), silences: new Map(made) };
+    return { told: told && new Map(Object.entries(told)), waiting: new Map(lists), silences: new Map(made) };
   } catch {
     return NOTHING;
   }

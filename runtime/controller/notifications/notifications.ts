@@ -176,7 +176,12 @@ class Notifications implements Notifier {
   }
 
   async #endAll(): Promise<void> {
+    const { metrics } = this.#parts;
     const ends = [...this.#tellings.values()].map((telling) => telling.ends);
+    // What fails is the next leader's to say.
+    for (const name of this.#tellings.keys()) metrics.hide(name);
+    metrics.unusable(false);
+    this.#fault = undefined;
     this.#tellings.clear();
     await Promise.all([...ends, this.#silencing.end()]);
   }

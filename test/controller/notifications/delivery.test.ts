@@ -47,7 +47,7 @@ test('a target gets the fact with the headers of its Secret, each time as the Se
   const receiver = await answering((_, response) => response.writeHead(202).end('ok'));
   await secret({
     url: `http://127.0.0.1:${receiver.port}/${SECRET}\n`,
-    headers: `Authorization: Bearer ${SECRET}\nX-Team: a:b\n`,
+    headers: `Authorization: Bearer ${SECRET}\nX-Team: a:b\nContent-Length: 1\n`,
   });
   expect(await told()).toEqual({ kind: 'accepted', status: 202 });
   await secret({ headers: '' });

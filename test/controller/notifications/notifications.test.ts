@@ -49,8 +49,7 @@ const send: typeof delivered = (fact, { target }) => {
 };
 
 interface Running {
-  /** What it asks of the API server. */
-  readonly wire: Tapped;
+  readonly metrics: () => Promise<string>;
   /** As by kill -9. */
   readonly kill: () => Promise<void>;
 }
@@ -70,7 +69,7 @@ async function controller(
   };
   const env = { PROOF_NODES: '1', NOTIFICATIONS_DIR: dir, ...more };
   const notifierOf: NotifierFactory = (parts) => notificationsOf(parts, send);
-  stage.start({ env, notifierOf, signal: end.signal, transport: wire });
+  const manager = stage.start({ env, notifierOf, signal: end.signal, transport: wire });
   // Where another had the Lease, that takes until it is anybody's; files take real time.
   for (let rounds = 0; rounds < 100 && state.asked === 0; rounds++)
     await Promise.all([stage.pass(1000), setImmediate()]);
@@ -81,7 +80,7 @@ async function controller(
     end.abort();
     await stage.pass(1000);
   };
-  return { wire, kill };
+  return { kill, metrics: () => manager.metrics.registry.metrics() };
 }
 
 async function fails(node: string): Promise<void> {
@@ -137,10 +136,14 @@ test('what a target could not be told before its controller died is told by the 
   await configure({ name: 'a', format }, { name: 'dead', format });
   outcome = (target) => (target === 'dead' ? DOWN : OK);
   stage = await Stage.with('a', 'b');
-  const { kill } = await controller();
+  const { kill, metrics } = await controller();
   await fails('a');
+  const failing = 'brupop_controller_notifications_failing{target="dead"} 1';
+  expect(await metrics()).toMatch(failing);
   expect(told).toEqual(['a RolloutStarted', 'a UpdateFailed']);
   await kill();
+  // Nobody is to be called because of what a process once saw that leads no more.
+  expect(await metrics()).not.toMatch(failing);
   outcome = () => OK;
   await controller();
   await stage.pass(1000);
