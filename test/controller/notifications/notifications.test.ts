@@ -10,10 +10,13 @@ import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import { Collection } from '../../../runtime/kube/collection.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { NOTIFICATIONS_STATE } from '../../../runtime/notifications/names.ts';
+import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../../runtime/policy/names.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { folder } from '../../folder.ts';
 import { until } from '../../in-time.ts';
 import { Tapped } from '../../kube/world.ts';
+import { policyCrd } from '../../policy-crd.ts';
 import { Stage } from '../stage.ts';
 
 let stage: Stage;
@@ -113,6 +116,37 @@ test('a rollout tells that it begins and that it is over, once, also over a cont
   await stage.update('b');
   await stage.pass(5000);
   expect(told).toEqual(['a RolloutStarted', 'a RolloutComplete']);
+});
+
+test('of a policy its own rollout is told, and by its name: once, also to the next controller and where a node joins late', async () => {
+  stage = await Stage.with('a', 'b');
+  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
+  const policy = (name: string, spec: object) => ({
+    apiVersion: POLICY_API_VERSION,
+    kind: POLICY_KIND,
+    metadata: { name },
+    spec,
+  });
+  await stage.create(POLICIES_PATH, policy('all', { nodeSelector: {}, maxFailed: 1 }));
+  await configure({ name: 'all', format, policies: ['all'] }, { name: 'other', format, policies: ['other'] });
+  const { kill } = await controller();
+  await stage.pass(10_000);
+  await fails('a');
+  expect(told).toEqual(['all RolloutStarted', 'all UpdateFailed', 'all RolloutHalted']);
+  await stage.pass(3_600_000);
+  await stage.update('a');
+  await stage.pass(10_000);
+  await stage.update('b');
+  await stage.pass(10_000);
+  const whole = ['all RolloutResumed', 'all RolloutComplete'];
+  expect(told.slice(3)).toEqual(whole);
+  await kill();
+  await controller();
+  await stage.join('c');
+  await stage.pass(10_000);
+  await stage.update('c');
+  await stage.pass(10_000);
+  expect(told.slice(3)).toEqual(whole);
 });
 
 test('a bad release tells what failed before it tells that it is halted, and that again is over when it is', async () => {
