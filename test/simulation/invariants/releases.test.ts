@@ -64,6 +64,16 @@ describe('proof', () => {
     expect(again.shadow('n1', { state: 'Idle' }).start('n1').breaches).toEqual([]);
     expect(again.after(2).start('n2').breaches).toHaveLength(1);
   });
+
+  test('so does one whose failure has no record, on the version that its spec names', () => {
+    const again = (version: string): Story =>
+      fleet()
+        .after(2)
+        .shadow('n2', { version, status: { crash_count: 1 } })
+        .start('n2');
+    expect(again('1.1.0').breaches).toEqual([]);
+    expect(again('1.0.5').breaches).toHaveLength(1);
+  });
 });
 
 describe('reach', () => {

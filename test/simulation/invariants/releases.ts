@@ -14,12 +14,19 @@ interface Asked extends Step {
 function ofNewcomers(picture: Picture, judge: (asked: Asked) => string | undefined): RuleJudge {
   return ofSteps(picture, (step) => {
     const { node, shadow, write } = step;
-    const { version, status } = shadow;
+    const { version } = shadow;
     const group = picture.rulings.groupOf(node.facts);
-    if (!group || version === undefined || status?.failed.includes(version)) return undefined;
+    if (!group || version === undefined || triesAgain(shadow, write)) return undefined;
     if (!picture.sight.known(picture.ruledAt(node), write.sentAt)) return undefined;
     return judge({ ...step, release: { group, family: node.facts.family, version } });
   });
+}
+
+/** It has failed on the version. An older operator's agent keeps no record: then it is the one that its spec names. */
+function triesAgain({ version = '', status }: ShadowFacts, { before }: Write): boolean {
+  if (!status || status.failed.length > 0 || status.reason !== undefined)
+    return status?.failed.includes(version) ?? false;
+  return status.crashes > 0 && before !== undefined && shadowFacts(before).version === version;
 }
 
 /** F1, and what may fail at most: no node starts on a version that is halted. */
