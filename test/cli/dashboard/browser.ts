@@ -35,26 +35,6 @@ export async function pictured(page: Page, name: string): Promise<void> {
   await writeFile(join(PICTURES, `${name}.webp`), Buffer.from(data, 'base64'));
 }
 
-const CLASSES: Readonly<Record<string, string>> = { 1: 'b', 2: 'd', 31: 'r', 32: 'g', 33: 'y', 36: 'c' };
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-const TERMINAL = `body{margin:0;background:#11161f}pre{display:inline-block;margin:0;padding:18px 22px;color:#d6deeb;
-font:14px/1.45 ui-monospace,'DejaVu Sans Mono',monospace}.b{font-weight:700}.d{opacity:.7}.r{color:#ff7b72}.g{color:#5fd38a}.y{color:#f2c063}.c{color:#7cc7ff}`;
-
-/** What a command prints on a terminal, with its colours. */
-export async function picturedTerminal(browser: Browser, lines: readonly string[], name: string): Promise<void> {
-  const html = lines
-    .join('\n')
-    .replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
-    // oxlint-disable-next-line no-control-regex
-    .replaceAll(/\u001B\[(\d+)m/g, (_, code: string) =>
-      CLASSES[code] ? `<span class="${CLASSES[code]}">` : '</span>',
-    );
-  const page = await browser.newPage({ viewport: { width: 900, height: lines.length * 20 + 60 } });
-  await page.setContent(`<style>${TERMINAL}</style><pre>$ kubectl brupop status\n${html}</pre>`);
-  await pictured(page, name);
-  await page.close();
-}
-
 const SIZE = { width: 1280, height: 900 } as const;
 
 export interface Opened {

@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { status } from '../../../runtime/cli/status/command.ts';
-import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';
 import { Reached } from '../served.ts';
-import { inBrowser, launched, type Opened, opened, pictured, picturedTerminal, violations } from './browser.ts';
+import { inBrowser, launched, type Opened, opened, pictured, violations } from './browser.ts';
 import { block, canaryAndProd, fail, MINUTE, nameOf, rolling } from './scene.ts';
 
 /** The page in a real browser, of rollouts on the embedded cluster: what it shows, and how people get about in it. */
@@ -180,12 +178,6 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await page.reload();
       await page.locator('.tile').first().waitFor();
       expect(await page.context().cookies()).toEqual([]);
-    });
-
-    test('the terminal shows the same', async () => {
-      const connect = async () => ({ transport: stage.transport, namespace: NAMESPACE });
-      const answer = await status.run({ names: [], values: {}, clock: stage.clock, user: 'me', connect });
-      await picturedTerminal(browser, answer.lines({ columns: 100, colours: true }), 'status');
     });
 
     // The last: it changes the fleet.
