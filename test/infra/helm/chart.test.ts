@@ -31,7 +31,14 @@ beforeAll(() => {
 });
 
 /** What Helm has no value for. */
-const RELEASE = { instance: 'updater', namespace: 'updates', createNamespace: false, policies: [], k3os: {} };
+const RELEASE = {
+  instance: 'updater',
+  namespace: 'updates',
+  createNamespace: false,
+  policies: [],
+  k3os: {},
+  notifications: {},
+};
 
 function helm(...args: readonly string[]): {
   readonly stdout: string;
