@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cyclesIn } from '../../runtime/policy/cycles.ts';
 import { policyFields } from '../../runtime/policy/spec.ts';
 import { objectName, onceWell } from './fields.ts';
 import type { LabelSelector } from './scheduling.ts';
@@ -99,27 +100,9 @@ export const policiesProp = z
         if (!names.includes(other)) fault([index, 'after', place], `one of ${names.join(', ')}`);
       }
     }
-    const cycle = cycleIn(new Map(policies.map(({ name, after = [] }) => [name, after])));
-    if (cycle) fault([names.indexOf(cycle[0] ?? ''), 'after'], `no cycle (${cycle.join(' after ')})`);
+    const others = policies.map(({ name, after = [] }) => [name, after.filter((other) => other !== name)] as const);
+    for (const [name, cycle] of [...cyclesIn(new Map(others))].slice(0, 1)) {
+      fault([names.indexOf(name), 'after'], `no cycle (${cycle.join(', ')} wait for each other)`);
+    }
   })
   .default([]);
-
-/** The names along the first cycle, of which the last is the first; none without a cycle of two or more. */
-function cycleIn(after: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
-  const done = new Set<string>();
-  const visit = (name: string, path: readonly string[]): readonly string[] | undefined => {
-    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
-    if (done.has(name)) return undefined;
-    for (const other of after.get(name) ?? []) {
-      const cycle = other === name ? undefined : visit(other, [...path, name]);
-      if (cycle) return cycle;
-    }
-    done.add(name);
-    return undefined;
-  };
-  for (const name of after.keys()) {
-    const cycle = visit(name, []);
-    if (cycle) return cycle;
-  }
-  return undefined;
-}

@@ -121,7 +121,15 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
 /** An update that was called off before is untouched for as long as its agent returns to rest. A drain would leave marks. */
 function isUntouched(facts: ShadowFacts, node: NodeView | undefined, last: SeenShadow | undefined): boolean {
   const marks = node?.marks;
-  return isUndisturbed(facts, marks) || (last?.untouched === true && isCalledOff(facts) && !marks);
+  if (isUndisturbed(facts, marks)) return true;
+  return !marks && (isOfferVoid(facts) || (last?.untouched === true && isCalledOff(facts)));
+}
+
+/** Its host offered another version before anything was done to its node. */
+function isOfferVoid({ status }: ShadowFacts): boolean {
+  const { reason, state } = status?.last_failure ?? {};
+  if (status?.current_state !== 'ErrorReset' || reason !== 'TargetChanged') return false;
+  return state === 'StagedAndPerformedUpdate';
 }
 
 function inSameStates(a: ShadowFacts, b: ShadowFacts): boolean {

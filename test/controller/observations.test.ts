@@ -99,6 +99,17 @@ describe('the end of an update', () => {
       expect(seen.at(-1)).toBe(minutes(0));
     });
 
+    test('nor where its host offered another version before that', () => {
+      const changed = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate') => {
+        const last_failure = { reason: 'TargetChanged', state, version: '1.1.0', message: '', time: '' } as const;
+        return { ...STAGED, current_state: 'ErrorReset', last_failure } as const;
+      };
+      const end = (status: ShadowFacts['status']) =>
+        ends(atRest(), wanted('StagedAndPerformedUpdate', status), wanted('Idle', status), atRest()).at(-1);
+      expect(end(changed('StagedAndPerformedUpdate'))).toBe(minutes(0));
+      expect(end(changed('RebootedIntoUpdate'))).toBe(minutes(3));
+    });
+
     test('but is one where its drain had begun, or where it failed', () => {
       const draining = wanted('RebootedIntoUpdate', STAGED);
       expect(ends(refused, draining, wanted('Idle', STAGED), atRest()).at(-1)).toBe(minutes(3));

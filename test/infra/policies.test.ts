@@ -129,7 +129,7 @@ describe('the policies of an operator', () => {
     [[{ ...test1, after: ['test'] }], 'policies.0.after: expected other policies than itself, got a list'],
     [
       [{ ...test1, after: ['production'] }, production],
-      'policies.0.after: expected no cycle (test after production after test), got a list',
+      'policies.0.after: expected no cycle (production, test wait for each other), got a list',
     ],
     [[{ ...test1, paused: 'yes' }], 'policies.0.paused: expected true or false, got "yes"'],
   ])('are checked together: %j', (policies, fault) => {

@@ -59,6 +59,14 @@ export const failureMutants: readonly Mutant[] = [
   },
   {
     rule: 'F2',
+    does: 'disturbs another node while the view of one that it has let through is out of date',
+    file: 'runtime/controller/plan/releases.ts',
+    find: 'return isLetThroughUnseen(shadow, version);',
+    replace: 'return false;',
+    tests: ['test/controller/plan/proof.test.ts'],
+  },
+  {
+    rule: 'F2',
     does: 'takes a start that the cache does not show yet for one on the offer that it shows',
     file: 'runtime/controller/plan/releases.ts',
     find: 'family.inDoubt.push(info);',

@@ -183,7 +183,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'counts a staged node that runs its version already against itself',
     file: RELEASES,
-    find: "if (state === 'StagedAndPerformedUpdate') return false;",
+    find: "if (state === 'StagedAndPerformedUpdate') return isLetThroughUnseen(shadow, version);",
     replace: '',
     tests: ['test/controller/plan/proof.test.ts'],
   },
@@ -281,6 +281,14 @@ export const policyMutants: readonly Mutant[] = [
     file: 'runtime/controller/observations.ts',
     find: '(isActive(before) && !untouched)',
     replace: '(isActive(before) && (untouched || !untouched))',
+    tests: ['test/controller/observations.test.ts'],
+  },
+  {
+    rule: 'P4',
+    does: 'pauses after an update whose version was offered no more before its node was disturbed',
+    file: 'runtime/controller/observations.ts',
+    find: 'isOfferVoid(facts) || ',
+    replace: '',
     tests: ['test/controller/observations.test.ts'],
   },
 ];

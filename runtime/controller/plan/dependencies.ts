@@ -2,31 +2,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
-import type { PolicyView } from './snapshot.ts';
 import { found, type GateResult, listed, PASS } from './verdict.ts';
-
-/** By name of a policy that waits for itself in the end, every policy on such a way round, itself included. */
-export function cyclesOf(policies: readonly PolicyView[]): ReadonlyMap<string, readonly string[]> {
-  const after = new Map(
-    policies.flatMap(({ kind, policy }) =>
-      kind === 'valid' && policy.name !== undefined ? [[policy.name, policy.after] as const] : [],
-    ),
-  );
-  const reached = new Map([...after.keys()].map((name) => [name, reachableFrom(name, after)]));
-  const cycles = new Map<string, readonly string[]>();
-  for (const [name, names] of reached) {
-    if (!names.has(name)) continue;
-    cycles.set(name, [...names].filter((other) => reached.get(other)?.has(name)).toSorted());
-  }
-  return cycles;
-}
-
-function reachableFrom(name: string, after: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const reached = new Set(after.get(name));
-  // A set is walked on to what is added meanwhile.
-  for (const next of reached) for (const further of after.get(next) ?? []) reached.add(further);
-  return reached;
-}
 
 /** What a release waits for elsewhere: the policies that are named in `after` come first. */
 export class Dependencies {

@@ -149,7 +149,7 @@ export function secondGate(info: AssessedNode, keeper: Gatekeeper): SecondGateRe
   if (forbidden) return { stop: forbidden, changesAt: NEVER };
   const freeze = keeper.groups.of(info)?.freeze ?? PASS;
   if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);
-  const { stop, changesAt } = afterFreeze(info, shadow.spec.version, keeper);
+  const { stop, changesAt } = afterFreeze(info, shadow, keeper);
   return { stop, changesAt: Math.min(freeze.changesAt, changesAt) };
 }
 
@@ -172,8 +172,10 @@ const callOff = (because: Finding, changesAt = NEVER): SecondGateResult => ({
 });
 const wait = (because: Finding): SecondGateResult => ({ stop: { kind: 'wait', because }, changesAt: NEVER });
 
-function afterFreeze(info: AssessedNode, version: string | null | undefined, keeper: Gatekeeper): SecondGateResult {
+function afterFreeze(info: AssessedNode, { spec, stale }: ShadowView, keeper: Gatekeeper): SecondGateResult {
   const { node } = info;
+  // A view that is out of date may be of a node that was let through, and is counted as one already.
+  const version = stale ? undefined : spec.version;
   const release = version == null ? undefined : keeper.groups.of(info)?.releases.of(node.family, version);
   const bad = release && unsound(node, release);
   if (bad) return bad;

@@ -2,6 +2,7 @@ import { failureBudget, provingNodes } from '../../policy/quantity.ts';
 import { failedOn, hasFailed, isPresumed } from './blame.ts';
 import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
+import { isStaged } from './machine.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER } from './requeue.ts';
 import { isActive, isIdle, type ShadowView } from './snapshot.ts';
@@ -278,10 +279,13 @@ class Tally implements OsRelease {
 function isDisturbed(shadow: ShadowView | undefined, version: string): boolean {
   const { state } = shadow?.spec ?? {};
   if (state === 'RebootedIntoUpdate' || state === 'MonitoringUpdate') return true;
-  // It may run the version already. Its second gate counts it where it lets it through.
-  if (state === 'StagedAndPerformedUpdate') return false;
+  // It may run the version already. Its second gate counts it where it lets it through, or did by a write that is not seen yet.
+  if (state === 'StagedAndPerformedUpdate') return isLetThroughUnseen(shadow, version);
   return shadow?.status?.current_version === version;
 }
+
+const isLetThroughUnseen = (shadow: ShadowView | undefined, version: string): boolean =>
+  shadow?.stale === true && isStaged(shadow) && shadow.spec.version === version;
 
 /**
  * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until it is, the node counts as on its

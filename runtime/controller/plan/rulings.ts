@@ -1,6 +1,6 @@
 import { type LabelSelector, selects } from '../../lib/selector.ts';
+import { cyclesIn } from '../../policy/cycles.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
-import { cyclesOf } from './dependencies.ts';
 import { type BrokenPolicy, compare, type NodeView, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
@@ -41,7 +41,10 @@ class Claims {
   readonly #known = new WeakMap<Labelled, Ruling>();
 
   constructor(policies: readonly PolicyView[], variables: UpdatePolicy) {
-    const cycles = cyclesOf(policies);
+    const named = policies.flatMap(({ kind, policy }) =>
+      kind === 'valid' && policy.name !== undefined ? [[policy.name, policy.after] as const] : [],
+    );
+    const cycles = cyclesIn(new Map(named));
     const claims = policies.map((view) => claimOf(view, { variables, cycles }));
     this.#policies = policies.map(({ policy }) => policy);
     this.#all = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
