@@ -40,11 +40,14 @@ const time = (instant: number): string => new Date(instant).toISOString();
 /** A name as a regular expression that matches nothing else. */
 const literal = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, String.raw`\$&`);
 
+/** What Alertmanager calls a silence. It becomes a part of an address. */
+export const SILENCE_ID = /^[\w-]{1,100}$/;
+
 /** What Alertmanager calls a silence that it has made; undefined where the answer does not say. */
 export function silenceIdIn(body: string): string | undefined {
   try {
     const { silenceID: id } = JSON.parse(body) as { silenceID?: unknown };
-    return typeof id === 'string' && /^[\w-]{1,100}$/.test(id) ? id : undefined;
+    return typeof id === 'string' && SILENCE_ID.test(id) ? id : undefined;
   } catch {
     return undefined;
   }

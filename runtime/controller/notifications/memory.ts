@@ -3,7 +3,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { type Fact, KINDS } from '../../notifications/fact.ts';
 import type { Statement, Statements } from '../diff.ts';
-import type { Silenced, SilencedNodes } from './silences.ts';
+import type { SilencedNodes } from './silences.ts';
 
 /** What was last told of one topic, and how often that has changed: a rollout may halt twice. */
 type Told = readonly [value: string, times: number];
@@ -20,10 +20,8 @@ export interface Memory {
 
 export const NOTHING: Memory = { told: undefined, waiting: new Map(), silences: new Map() };
 
-/** Topics that are remembered. One that no plan speaks of any more makes room first. It keeps the ConfigMap well below 1 MiB. */
-const REMEMBERED = 4000;
-/** Facts that are remembered for all targets together. */
-const FACTS = 200;
+/** Characters of all that is remembered as told: some thousand topics. It keeps the ConfigMap below 1 MiB. */
+const REMEMBERED = 360_000;
 /** Bytes, as of an Event. */
 const LONGEST_MESSAGE = 1024;
 
@@ -54,6 +52,8 @@ export function newsIn(statements: Statements, told: Memory['told'], moment: Mom
     after.set(topic, [valueOf(statement), times + 1]);
   }
   const kept = bounded(after, statements);
+  // Where more holds than can be remembered, the rest is new in each plan.
+  if (told && !changed.some(([topic]) => kept.has(topic))) return { facts: [], told };
   const news = changed.filter(([topic, one]) => kept.has(topic) && isNews(topic, one, { told, kept }));
   const facts = news.flatMap(([topic, statement]) => {
     const id = [moment.uid, topic, ...(kept.get(topic) ?? [])].join('\n');
@@ -87,49 +87,25 @@ function factOf({ event, about }: Statement, name: string, now: number): Fact | 
   return { id, kind, severity, time: rfc3339(now), message: shortened(event.message, LONGEST_MESSAGE), ...about };
 }
 
+/** What holds of the fleet and of policies has room first, then what holds of nodes, then what held last. */
 function bounded(told: ReadonlyMap<string, Told>, statements: Statements): ReadonlyMap<string, Told> {
-  if (told.size <= REMEMBERED) return told;
   const entries = [...told];
-  const current = entries.filter(([topic]) => statements.has(topic)).slice(0, REMEMBERED);
-  const others = entries.filter(([topic]) => !statements.has(topic));
-  const room = REMEMBERED - current.length;
-  return new Map([...(room > 0 ? others.slice(-room) : []), ...current]);
-}
-
-interface Stored {
-  readonly told?: Readonly<Record<string, Told>>;
-  readonly facts: readonly Fact[];
-  /** Ids, by target. */
-  readonly waiting: Readonly<Record<string, readonly string[]>>;
-  readonly silences?: Readonly<Record<string, Readonly<Record<string, Silenced>>>>;
-}
-
-/** A fact that waits for several targets is written once. */
-export function written({ told, waiting, silences }: Memory): string {
-  const all = new Map([...waiting.values()].flat().map((fact) => [fact.id, fact]));
-  const newest = [...all.values()].toSorted((a, b) => (a.time < b.time ? 1 : -1)).slice(0, FACTS);
-  const facts = new Map(newest.map((fact) => [fact.id, fact]));
-  const ids = [...waiting].map(([target, list]) => [target, list.flatMap(({ id }) => (facts.has(id) ? id : []))]);
-  const stored: Stored = {
-    ...(told && { told: Object.fromEntries(told) }),
-    facts: [...facts.values()],
-    waiting: Object.fromEntries(ids) as Stored['waiting'],
-    silences: Object.fromEntries([...silences].map(([name, made]) => [name, Object.fromEntries(made)])),
-  };
-  return JSON.stringify(stored);
-}
-
-/** What cannot be read was written by nobody of ours: then nothing is remembered. */
-export function read(text: string | undefined): Memory {
-  try {
-    const { told, facts, waiting, silences = {} } = JSON.parse(text ?? '') as Stored;
-    const byId = new Map(facts.map((fact) => [fact.id, fact]));
-    const lists = Object.entries(waiting).map(
-      ([target, ids]) => [target, ids.flatMap((id) => byId.get(id) ?? [])] as const,
-    );
-    const made = Object.entries(silences).map(([name, nodes]) => [name, new Map(Object.entries(nodes))] as const);
-    return { told: told && new Map(Object.entries(told)), waiting: new Map(lists), silences: new Map(made) };
-  } catch {
-    return NOTHING;
+  const ranks = [
+    entries.filter(([topic]) => statements.has(topic) && !isOfNode(statements.get(topic))),
+    entries.filter(([topic]) => isOfNode(statements.get(topic))),
+    entries.filter(([topic]) => !statements.has(topic)).toReversed(),
+  ];
+  let room = REMEMBERED;
+  const kept = new Set<string>();
+  for (const [topic, [value]] of ranks.flat()) {
+    room -= topic.length + value.length + PUNCTUATION;
+    if (room < 0) break;
+    kept.add(topic);
   }
+  return kept.size === entries.length ? told : new Map(entries.filter(([topic]) => kept.has(topic)));
 }
+
+/** Characters around one topic in JSON. */
+const PUNCTUATION = 16;
+
+const isOfNode = (statement: Statement | undefined): boolean => statement?.about?.node !== undefined;

@@ -9,10 +9,11 @@ import type { ConfigMap, Notifier, NotifierParts } from '../notifier.ts';
 import { delivered } from './delivery.ts';
 import { disturbedBy } from './disturbed.ts';
 import { readConfig } from './folder.ts';
-import { type Memory, newsIn, NOTHING, read, written } from './memory.ts';
+import { type Memory, newsIn, NOTHING } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import type { Outcome } from './outcome.ts';
 import { Silencing } from './silencing.ts';
+import { read, written } from './stored.ts';
 import { answerTests } from './tester.ts';
 
 /** How often the configuration is read: the kubelet brings what changes there within a minute, and nobody tells. */
