@@ -1,4 +1,5 @@
 import type { Holder } from '../../controller/plan/budgets.ts';
+import type { OsReleaseName } from '../../controller/plan/releases.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Forecast } from '../forecast/forecast.ts';
@@ -96,30 +97,19 @@ function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot,
 
 /** Those that matter now: what nodes wait for, or are on their way to, and what has just been completed. */
 function releasesOf(policy: string | undefined, { policies, offered, halted }: Inspection['plan']): readonly Release[] {
-  const failures = new Map(
-    halted.filter((one) => one.policy === policy).map((one) => [`${one.family} ${one.version}`, one.failures]),
-  );
-  const isHalted = (release: { family: string; version: string }) =>
-    failures.has(`${release.family} ${release.version}`);
-  if (policy === undefined)
-    return offered
-      .filter((one) => one.policy === undefined)
-      .map(({ family, version }) => ({
-        family,
-        version,
-        state: isHalted({ family, version }) ? 'halted' : 'offered',
-        failed: failures.get(`${family} ${version}`) ?? 0,
-      }));
-  const own = policies.find(({ name }) => name === policy)?.releases ?? [];
-  const awaited = new Set(own.filter((release) => release.offered).map(({ family }) => family));
-  return own
+  const own = halted.filter((one) => one.policy === policy);
+  const failures = new Map(own.map(({ family, version, failures: count }) => [`${family} ${version}`, count]));
+  const release = ({ family, version }: OsReleaseName, state: Release['state'], failed = 0): Release => {
+    const count = failures.get(`${family} ${version}`);
+    return { family, version, state: count === undefined ? state : 'halted', failed: count ?? failed };
+  };
+  const report = policies.find(({ name }) => name === policy);
+  // The controller's variables have no status, so nothing is reported on them.
+  if (!report) return offered.filter((one) => one.policy === policy).map((one) => release(one, 'offered'));
+  const awaited = new Set(report.releases.filter((one) => one.offered).map(({ family }) => family));
+  return report.releases
     .filter(({ family, offered: isOffered, complete }) => isOffered || (complete && !awaited.has(family)))
-    .map((release) => ({
-      family: release.family,
-      version: release.version,
-      state: isHalted(release) ? 'halted' : stateOf(release),
-      failed: release.failed,
-    }));
+    .map((one) => release(one, stateOf(one), one.failed));
 }
 
 function stateOf({ complete, proven }: { readonly complete: boolean; readonly proven: boolean }): Release['state'] {
