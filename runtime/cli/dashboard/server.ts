@@ -39,7 +39,7 @@ export class DashboardServer {
 
   private constructor(serving: Serving) {
     this.#serving = serving;
-    this.#server = createServer({ maxHeaderSize: 8192 }, (request, response) => void this.#answer(request, response));
+    this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#server.maxConnections = MOST.connections;
   }
 

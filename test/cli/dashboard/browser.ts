@@ -52,6 +52,8 @@ export async function opened(reached: Reached, browser: Browser, options: Browse
   await program.said('Ctrl-C ends it.');
   const [url = ''] = /http\S+/.exec(program.out) ?? [];
   const context = await browser.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', ...options });
+  // Safari has streams without it, up to 26 at least.
+  await context.addInitScript('delete ReadableStream.prototype[Symbol.asyncIterator]');
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));

@@ -98,6 +98,8 @@ describe('data', () => {
 test('the page says nothing of the cluster, and is not there under a name that is not this machine’s', async () => {
   expect(await answer('/', { headers: {} })).toMatchObject({ status: 200, text: '<p>page</p>' });
   expect(await answer('/?x', { headers: {} })).toMatchObject({ status: 200 });
+  // A browser sends the cookies of all that runs on this machine, whatever its port.
+  expect(await answer('/', { headers: { cookie: 'a'.repeat(12_000) } })).toMatchObject({ status: 200 });
   expect(await answer('/', { headers: { host: 'evil.example' } })).toMatchObject({ status: 403 });
   expect(await answer('/', { headers: { host: `127.0.0.1:${server.port + 1}` } })).toMatchObject({ status: 403 });
 });

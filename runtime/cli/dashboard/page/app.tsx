@@ -20,7 +20,14 @@ interface AppProps {
 export function App({ state, now, token }: AppProps) {
   const [selected, select] = useState<string>();
   const toggle = useCallback((name: string) => select((before) => (before === name ? undefined : name)), []);
-  useKeys({ escape: () => select(undefined) });
+  const leave = useCallback(() => {
+    const isInside = document.activeElement?.closest('.selected');
+    const tile = document.querySelector<HTMLElement>('.tile[aria-pressed="true"]');
+    select(undefined);
+    // What has the focus goes away, and keys would begin at the top of the page again.
+    if (isInside) tile?.focus();
+  }, []);
+  useKeys({ escape: leave });
   const { sections } = state;
   return (
     <>
@@ -30,7 +37,7 @@ export function App({ state, now, token }: AppProps) {
       <Header state={state} now={now} />
       <main>
         {sections ? (
-          <Fleet state={state} sections={sections} now={now} token={token} selected={selected} select={toggle} />
+          <Fleet {...{ state, sections, now, token, selected, leave }} select={toggle} />
         ) : (
           <p class="empty">{state.link === 'refused' ? REFUSED : 'Waiting for the first look at the cluster.'}</p>
         )}
@@ -46,9 +53,10 @@ interface FleetProps extends AppProps {
   readonly sections: Sections;
   readonly selected: string | undefined;
   readonly select: (name: string) => void;
+  readonly leave: () => void;
 }
 
-function Fleet({ state, sections, now, token, selected, select }: FleetProps) {
+function Fleet({ state, sections, now, token, selected, select, leave }: FleetProps) {
   const { fleet, policies, queue, timeline, events } = sections;
   const row = selected === undefined ? undefined : state.nodes.get(selected);
   const naming = useMemo(() => ({ select, shorten: shortenerFor([...state.nodes.keys()]) }), [state.nodes.size]);
@@ -66,7 +74,7 @@ function Fleet({ state, sections, now, token, selected, select }: FleetProps) {
           <PolicyCards policies={policies} now={now} />
         </div>
         <div class="narrow">
-          {row && <NodePanel row={row} now={now} token={token} close={() => select(row.name)} />}
+          {row && <NodePanel row={row} now={now} token={token} close={leave} />}
           <QueueList queue={queue} now={now} />
           <EventList title="Events" events={events} now={now} />
         </div>

@@ -21,22 +21,43 @@ export function tokenOf({ location, history, sessionStorage }: Window): string {
 
 const asked = (token: string): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
-/** Listens, and connects again whenever that has ended. */
+/**
+ * Listens while somebody sees the page, and connects again whenever that has ended. A browser has six connections to a server at most, over
+ * all of its tabs: those that nobody sees leave theirs to the others.
+ */
 export async function listen(token: string, heard: Heard): Promise<void> {
+  let connection = new AbortController();
+  document.addEventListener('visibilitychange', () => document.hidden && connection.abort());
   for (let failures = 0; ; failures++) {
-    const outcome = await listenOnce(token, heard);
+    await untilSeen();
+    connection = new AbortController();
+    const outcome = await listenOnce({ token, signal: connection.signal }, heard);
     if (outcome === 'refused') return heard.link('refused');
     if (outcome === 'ended') failures = 0;
+    if (connection.signal.aborted) {
+      heard.link('connecting');
+      continue;
+    }
     heard.link('lost');
     const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)];
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
-async function listenOnce(token: string, heard: Heard): Promise<'refused' | 'ended' | 'failed'> {
+async function untilSeen(): Promise<void> {
+  while (document.hidden)
+    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
+}
+
+interface Connection {
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+async function listenOnce({ token, signal }: Connection, heard: Heard): Promise<'refused' | 'ended' | 'failed'> {
   let hasBegun = false;
   try {
-    const response = await fetch('/api/stream', asked(token));
+    const response = await fetch('/api/stream', { ...asked(token), signal });
     if (response.status === 401 || response.status === 403) return 'refused';
     if (!response.ok || !response.body) return 'failed';
     for await (const message of messagesIn(response.body)) {
@@ -51,9 +72,11 @@ async function listenOnce(token: string, heard: Heard): Promise<'refused' | 'end
 
 /** Server-sent events, each of one line of data. An EventSource could not show the token but in its address, or in a cookie that other ports see. */
 async function* messagesIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Message> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
+  // Safari cannot iterate over a stream.
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    text += read.value;
     const events = text.split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) if (event.startsWith('data: ')) yield JSON.parse(event.slice(6)) as Message;

@@ -22,5 +22,8 @@ function Dashboard() {
   return <App state={state} now={now} token={token} />;
 }
 
+// Another address in the same tab, of a program that was started again, loads nothing by itself.
+window.addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload());
+
 const root = document.querySelector('#app');
 if (root) render(<Dashboard />, root);

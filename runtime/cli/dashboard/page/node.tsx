@@ -29,10 +29,14 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
           {shapeOf(row)}
         </span>
         <strong>{wordOf(row)}</strong>
-        {row.since !== undefined && <Age of={row.since} now={now} />}
       </p>
       <p>
         {row.reason}: {row.message}
+        {row.since !== undefined && (
+          <>
+            , <Age of={row.since} now={now} />
+          </>
+        )}
         {row.until !== undefined && ` (until ${timeText(row.until, now)})`}
       </p>
       {row.drain && <DrainState drain={row.drain} now={now} />}
@@ -53,12 +57,7 @@ function DrainState({
     <div class={blockedBy.length > 0 ? 'drain stuck' : 'drain'}>
       <p>
         <strong>{plural(podsLeft, 'pod')} left</strong>
-        {startedAt !== undefined && (
-          <>
-            {' '}
-            of the drain, <Age of={startedAt} now={now} />
-          </>
-        )}
+        {startedAt !== undefined && ` after ${durationText(now - startedAt)} of the drain`}
       </p>
       {blockedBy.length > 0 && (
         <>
