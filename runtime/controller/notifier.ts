@@ -29,6 +29,8 @@ export interface NotifierParts {
   /** What the ConfigMap that remembers is, each time that it changes. Ends when the signal aborts. */
   readonly watch: (signal: AbortSignal) => AsyncIterable<ConfigMap | undefined>;
   readonly metrics: NotificationMetrics;
+  /** Who this process is on the Lease. */
+  readonly identity: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,11 +1,8 @@
 import { childAbort } from '../../lib/abort.ts';
-import { backoff } from '../../lib/retry.ts';
-import { Wakeup } from '../../lib/wakeup.ts';
 import type { NotificationConfig, NotificationTarget } from '../../notifications/config.ts';
 import { type Fact, passes } from '../../notifications/fact.ts';
-import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
 import type { Statements } from '../diff.ts';
-import type { ConfigMap, Notifier, NotifierParts } from '../notifier.ts';
+import type { Notifier, NotifierParts } from '../notifier.ts';
 import { delivered } from './delivery.ts';
 import { disturbedBy } from './disturbed.ts';
 import { readConfig } from './folder.ts';
@@ -13,17 +10,11 @@ import { type Memory, newsIn, NOTHING } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import type { Outcome } from './outcome.ts';
 import { Silencing } from './silencing.ts';
-import { read, written } from './stored.ts';
+import { StateStore } from './state.ts';
 import { answerTests } from './tester.ts';
 
 /** How often the configuration is read: the kubelet brings what changes there within a minute, and nobody tells. */
 const CONFIG_EACH_MS = 10_000;
-/** The memory is written once in this time at most. */
-const PACE_MS = 1000;
-/** After a request to the API server that failed. */
-const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
-/** Key of the ConfigMap. */
-const STATE = 'state.json';
 
 /** A target that is told now. */
 interface Telling {
@@ -38,7 +29,7 @@ class Notifications implements Notifier {
   readonly #parts: NotifierParts;
   readonly #send: typeof delivered;
   readonly #silencing: Silencing;
-  readonly #wakeup = new Wakeup();
+  readonly #store: StateStore;
   readonly #tellings = new Map<string, Telling>();
   /** Undefined before the first that can be used: nobody knows whom to tell. */
   #config: NotificationConfig | undefined;
@@ -50,12 +41,12 @@ class Notifications implements Notifier {
   #restored: Memory = NOTHING;
   /** Of the ConfigMap; undefined before it was read in this term. */
   #uid: string | undefined;
-  #isDirty = false;
 
   constructor(parts: NotifierParts, send: typeof delivered) {
     this.#parts = parts;
     this.#send = send;
-    this.#silencing = new Silencing({ ...parts, onChange: () => this.#note() });
+    this.#silencing = new Silencing({ ...parts, onChange: () => this.#store.note() });
+    this.#store = new StateStore(parts, () => this.#memory);
   }
 
   observe(statements: Statements, planned: Parameters<Notifier['observe']>[1]): void {
@@ -68,14 +59,25 @@ class Notifications implements Notifier {
     this.#statements = undefined;
     this.#uid = undefined;
     await this.#configure();
-    const memory = await this.#recall(signal);
-    if (!signal.aborted) {
-      this.#told = memory.told;
-      this.#restored = memory;
+    const recalled = await this.#store.recall(signal);
+    if (recalled && !signal.aborted) {
+      this.#uid = recalled.uid;
+      this.#told = recalled.memory.told;
+      this.#restored = recalled.memory;
       this.#tellAll(signal);
-      await Promise.all([this.#keepMemory(signal), this.#keepConfigured(signal), this.#answerTests(signal)]);
+      await Promise.all([this.#store.keep(signal), this.#keepConfigured(signal), this.#answerTests(signal)]);
     }
     await this.#endAll();
+  }
+
+  get #memory(): Memory {
+    const { waiting, silences } = this.#restored;
+    const now = [...this.#tellings].map(([name, { outbox }]) => [name, outbox.waiting] as const);
+    return {
+      told: this.#told,
+      waiting: new Map([...waiting, ...now]),
+      silences: new Map([...silences, ...this.#silencing.made]),
+    };
   }
 
   /** Takes what is new for every target that wants it. Until the memory was read, nobody knows what is. */
@@ -85,15 +87,10 @@ class Notifications implements Notifier {
     const { facts, told } = newsIn(this.#statements, this.#told, moment);
     if (told === this.#told) return;
     this.#told = told;
-    this.#note();
+    this.#store.note();
     for (const fact of facts) {
       for (const { target, outbox } of this.#tellings.values()) if (passes(target, fact)) outbox.add(fact);
     }
-  }
-
-  #note(): void {
-    this.#isDirty = true;
-    this.#wakeup.ring();
   }
 
   async #configure(): Promise<void> {
@@ -129,7 +126,7 @@ class Notifications implements Notifier {
       telling.stop();
       this.#tellings.delete(name);
       this.#parts.metrics.hide(name);
-      this.#note();
+      this.#store.note();
     }
     for (const target of targets) {
       const known = this.#tellings.get(target.name);
@@ -151,7 +148,7 @@ class Notifications implements Notifier {
         ...this.#parts,
         target: name,
         deliver: (fact, inner) => this.#deliver(this.#tellings.get(name)?.target ?? target, fact, inner),
-        onChange: () => this.#note(),
+        onChange: () => this.#store.note(),
       },
       waiting,
     );
@@ -167,6 +164,7 @@ class Notifications implements Notifier {
   #answerTests(signal: AbortSignal): Promise<void> {
     const tests = {
       ...this.#parts,
+      onGone: () => this.#store.isGone(),
       targets: () => this.#config?.targets.map(({ name }) => name),
       deliver: async (name: string, fact: Fact, inner: AbortSignal): Promise<Outcome> => {
         const target = this.#config?.targets.find((one) => one.name === name);
@@ -178,68 +176,14 @@ class Notifications implements Notifier {
 
   async #endAll(): Promise<void> {
     const { metrics } = this.#parts;
-    const ends = [...this.#tellings.values()].map((telling) => telling.ends);
     // What fails is the next leader's to say.
     for (const name of this.#tellings.keys()) metrics.hide(name);
     metrics.unusable(false);
     this.#fault = undefined;
+    await Promise.all([...[...this.#tellings.values()].map((telling) => telling.ends), this.#silencing.ended]);
+    await this.#store.flush();
     this.#tellings.clear();
-    await Promise.all([...ends, this.#silencing.end()]);
-  }
-
-  /** What this process, or one before it, has remembered. Nothing is told before that is known. */
-  async #recall(signal: AbortSignal): Promise<Memory> {
-    const { clock, random, logger } = this.#parts;
-    for (let failures = 0; !signal.aborted; failures++) {
-      try {
-        const found = await this.#stored(signal);
-        this.#uid = found.metadata.uid;
-        return read(found.data?.[STATE]);
-      } catch (error) {
-        if (signal.aborted) break;
-        logger.warn('memory of notifications not read', { error });
-        await clock.sleep(backoff(failures, { ...PAUSE, random }), signal).catch(() => undefined);
-      }
-    }
-    return NOTHING;
-  }
-
-  async #stored(signal: AbortSignal): Promise<ConfigMap> {
-    const { configMaps } = this.#parts;
-    const empty = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NOTIFICATIONS_STATE } };
-    return (await configMaps.get(NOTIFICATIONS_STATE, signal)) ?? configMaps.create(empty, signal);
-  }
-
-  /** Telling waits for no write: what a process that dies has not written yet is told again, by the same id. */
-  async #keepMemory(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#parts;
-    let failures = 0;
-    while (!signal.aborted) {
-      if (!this.#isDirty) {
-        await this.#wakeup.wait(clock, Infinity, signal);
-        continue;
-      }
-      this.#isDirty = false;
-      failures = (await this.#write(failures > 0, signal)) ? 0 : failures + 1;
-      const restMs = failures === 0 ? PACE_MS : backoff(failures - 1, { ...PAUSE, random });
-      await clock.sleep(restMs, signal).catch(() => undefined);
-    }
-  }
-
-  /** @param isRepeated the last write failed: somebody may have deleted the ConfigMap */
-  async #write(isRepeated: boolean, signal: AbortSignal): Promise<boolean> {
-    const waiting = new Map([...this.#tellings].map(([name, { outbox }]) => [name, outbox.waiting]));
-    try {
-      if (isRepeated) await this.#stored(signal);
-      const patch = { data: { [STATE]: written({ told: this.#told, waiting, silences: this.#silencing.made }) } };
-      await this.#parts.configMaps.patch(NOTIFICATIONS_STATE, patch, signal);
-      return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      this.#isDirty = true;
-      this.#parts.logger.warn('memory of notifications not written', { error });
-      return false;
-    }
+    this.#silencing.clear();
   }
 }
 

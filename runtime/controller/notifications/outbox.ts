@@ -76,7 +76,7 @@ export class Outbox {
   async #try(fact: Fact, failures: number, signal: AbortSignal): Promise<number | undefined> {
     const { target, deliver, clock, random, logger, metrics } = this.#options;
     const outcome = await deliver(fact, signal);
-    if (signal.aborted) return undefined;
+    if (signal.aborted && outcome.kind !== 'accepted') return undefined;
     metrics.failing(target, outcome.kind !== 'accepted');
     const about = { target, kind: fact.kind, id: fact.id };
     if (outcome.kind === 'accepted') {

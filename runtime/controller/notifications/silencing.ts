@@ -54,11 +54,15 @@ export class Silencing {
     }
   }
 
-  async end(): Promise<void> {
-    const ends = [...this.#atWork.values()].map((one) => one.ends);
+  /** After the signal of the term has aborted. */
+  get ended(): Promise<unknown> {
+    return Promise.all([...this.#atWork.values()].map((one) => one.ends));
+  }
+
+  /** What was made is the next term's to know. */
+  clear(): void {
     this.#atWork.clear();
     this.#disturbed = undefined;
-    await Promise.all(ends);
   }
 
   #start(first: Silencer, made: SilencedNodes, signal: AbortSignal): AtWork {

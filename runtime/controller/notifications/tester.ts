@@ -25,6 +25,8 @@ const LONGEST_WORDS = 256;
 interface TesterOptions extends Pick<NotifierParts, 'watch' | 'configMaps' | 'clock' | 'random' | 'logger'> {
   /** Names of those who are told; undefined while the configuration cannot be used. */
   readonly targets: () => readonly string[] | undefined;
+  /** The ConfigMap is not there. */
+  readonly onGone: () => void;
   /** Tries once, at once, whatever waits. Never rejects. */
   readonly deliver: (target: string, fact: Fact, signal: AbortSignal) => Promise<Outcome>;
 }
@@ -32,9 +34,13 @@ interface TesterOptions extends Pick<NotifierParts, 'watch' | 'configMaps' | 'cl
 /** Tells targets what somebody has asked for, to see whether it arrives, and writes what became of it. Until the signal aborts. */
 export async function answerTests(options: TesterOptions, signal: AbortSignal): Promise<void> {
   for await (const found of options.watch(signal)) {
-    const request = readTestRequest(found?.metadata.annotations?.[TEST_ANNOTATION]);
+    if (!found) {
+      options.onGone();
+      continue;
+    }
+    const request = readTestRequest(found.metadata.annotations?.[TEST_ANNOTATION]);
     // What a leader before has answered may still be asked for where it could not take the request away.
-    if (!request || request.id === readTestResult(found?.data?.[TEST_RESULT])?.id) continue;
+    if (!request || request.id === readTestResult(found.data?.[TEST_RESULT])?.id) continue;
     const result = await tested(request, options, signal);
     if (!signal.aborted) await publish(result, options, signal);
   }
@@ -49,7 +55,7 @@ async function tested(request: TestRequest, options: TesterOptions, signal: Abor
       targets: [],
       fault: 'the configuration of notifications cannot be used: the log of the controller says why',
     };
-  const wanted = request.targets.length > 0 ? request.targets : known;
+  const wanted = request.targets.length > 0 ? [...new Set(request.targets)] : known;
   const by = shortened(request.by, LONGEST_WORDS);
   const fact = testFact({ ...request, by }, rfc3339(options.clock.now()));
   const tries = wanted.map(async (target): Promise<TestedTarget> => {

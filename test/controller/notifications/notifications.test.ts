@@ -6,8 +6,8 @@ import { notificationsOf } from '../../../runtime/controller/notifications/notif
 import type { delivered } from '../../../runtime/controller/notifications/delivery.ts';
 import type { Outcome } from '../../../runtime/controller/notifications/outcome.ts';
 import { configMapsPath, type NotifierFactory } from '../../../runtime/controller/notifier.ts';
+import { aborted } from '../../../runtime/lib/abort.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
-import { Collection } from '../../../runtime/kube/collection.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { NOTIFICATIONS_STATE } from '../../../runtime/notifications/names.ts';
 import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
@@ -235,15 +235,34 @@ describe('nobody waits for notifications', () => {
   });
 });
 
-test('a memory that somebody deletes is made again', async () => {
+test('a controller that is told to end waits for no target, and leaves nothing that the next tells again', async () => {
+  await configure({ name: 'a', format }, { name: 'hung', format });
+  stage = await Stage.with('a', 'b');
+  const end = new AbortController();
+  const hanging: typeof delivered = async (fact, address, { signal, ...context }) => {
+    if (address.target.name === 'hung') await aborted(signal).catch(() => undefined);
+    return signal.aborted ? DOWN : send(fact, address, { signal, ...context });
+  };
+  const notifierOf: NotifierFactory = (parts) => notificationsOf(parts, hanging);
+  stage.start({ env: { PROOF_NODES: '1', NOTIFICATIONS_DIR: dir }, notifierOf, signal: end.signal });
+  for (let rounds = 0; rounds < 1000 && told.length === 0; rounds++)
+    await Promise.all([stage.pass(10), setImmediate()]);
+  end.abort();
+  await stage.pass(0);
+  // The Lease is free, so the next leads at once.
+  await controller();
+  expect(told).toEqual(['a RolloutStarted', 'hung RolloutStarted']);
+});
+
+test('a memory that somebody deletes is made again at once, also while there is nothing new', async () => {
   stage = await Stage.with('a', 'b');
   await controller();
   const path = `${configMapsPath(NAMESPACE)}/${NOTIFICATIONS_STATE}`;
   await stage.transport.request({ method: 'DELETE', path });
+  await stage.pass(5000);
+  expect(JSON.stringify(await stage.transport.request({ method: 'GET', path }))).toMatch('1.1.0');
   await stage.update('a');
   await stage.update('b');
   await stage.pass(600_000);
-  const found = await new Collection<never>(stage.transport, configMapsPath(NAMESPACE)).get(NOTIFICATIONS_STATE);
-  expect(JSON.stringify(found)).toMatch('1.1.0');
   expect(told).toEqual(['a RolloutStarted', 'a RolloutComplete']);
 });

@@ -1,0 +1,135 @@
+import { withDeadline } from '../../lib/abort.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import { backoff } from '../../lib/retry.ts';
+import { Wakeup } from '../../lib/wakeup.ts';
+import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
+import type { ConfigMap, NotifierParts } from '../notifier.ts';
+import type { Memory } from './memory.ts';
+import { read, written } from './stored.ts';
+
+/** Keys of the ConfigMap: what is remembered, and who leads since when. */
+const STATE = 'state.json';
+const LEADER = 'leader';
+/** It is written once in this time at most. */
+const PACE_MS = 1000;
+/** After a request to the API server that failed. */
+const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
+/** A process that leads no more has learned so by then. */
+const TERM_ENDS_MS = 15_000;
+/** For the last write of a term. */
+const FLUSH_MS = 2000;
+
+/** What stood there as a term began. */
+export interface Recalled {
+  /** Of the ConfigMap. */
+  readonly uid: string;
+  readonly memory: Memory;
+}
+
+/**
+ * The ConfigMap that remembers. Whoever begins a term writes himself down there, and each write takes effect only on what its writer has read
+ * or written, so that one which arrives after its term undoes nothing.
+ */
+export class StateStore {
+  readonly #parts: NotifierParts;
+  readonly #contents: () => Memory;
+  readonly #wakeup = new Wakeup();
+  #isDirty = false;
+  #leader = '';
+  /** What a write takes effect on; undefined while that is not known. */
+  #version: string | undefined;
+
+  /** @param contents what is to be remembered now */
+  constructor(parts: NotifierParts, contents: () => Memory) {
+    this.#parts = parts;
+    this.#contents = contents;
+  }
+
+  /** There is something new to remember. */
+  note(): void {
+    this.#isDirty = true;
+    this.#wakeup.ring();
+  }
+
+  /** Somebody has deleted the ConfigMap. */
+  isGone(): void {
+    this.#version = undefined;
+    this.note();
+  }
+
+  /** Begins a term. @returns undefined once the signal has aborted */
+  async recall(signal: AbortSignal): Promise<Recalled | undefined> {
+    const { clock, random, logger, identity } = this.#parts;
+    this.#isDirty = false;
+    this.#leader = `${identity} since ${rfc3339(clock.now(), { millis: true })}`;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        const { metadata } = await this.#stored(signal);
+        // What is read is what was there at the moment from which nobody else can write.
+        const { metadata: now, data } = await this.#patch(metadata.resourceVersion, {}, signal);
+        return { uid: now.uid, memory: read(data?.[STATE]) };
+      } catch (error) {
+        if (signal.aborted) break;
+        logger.warn('memory of notifications not read', { error });
+        await clock.sleep(backoff(failures, { ...PAUSE, random }), signal).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  /** Nobody waits for a write: what a process that dies has not written yet is told again, by the same id. Until the signal aborts. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#parts;
+    let failures = 0;
+    while (!signal.aborted) {
+      if (!this.#isDirty) {
+        await this.#wakeup.wait(clock, Infinity, signal);
+        continue;
+      }
+      failures = (await this.#write(signal)) ? 0 : failures + 1;
+      const restMs = failures === 0 ? PACE_MS : backoff(failures - 1, { ...PAUSE, random });
+      await clock.sleep(restMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** Ends a term: what is not written yet is tried once. */
+  async flush(): Promise<void> {
+    if (this.#isDirty) await withDeadline({ clock: this.#parts.clock, ms: FLUSH_MS }, (signal) => this.#write(signal));
+  }
+
+  async #write(signal: AbortSignal): Promise<boolean> {
+    this.#isDirty = false;
+    try {
+      const version = this.#version ?? (await this.#look(signal));
+      // Where it fails, nobody knows what stands there.
+      this.#version = undefined;
+      await this.#patch(version, { [STATE]: written(this.#contents()) }, signal);
+      return true;
+    } catch (error) {
+      this.#isDirty = true;
+      if (!signal.aborted) this.#parts.logger.warn('memory of notifications not written', { error });
+      return false;
+    }
+  }
+
+  /** Where another leader has written himself down, this process waits for as long as it may take to learn that it leads no more. */
+  async #look(signal: AbortSignal): Promise<string | undefined> {
+    const { metadata, data } = await this.#stored(signal);
+    if (data?.[LEADER] !== this.#leader) await this.#parts.clock.sleep(TERM_ENDS_MS, signal);
+    return metadata.resourceVersion;
+  }
+
+  async #stored(signal: AbortSignal): Promise<ConfigMap> {
+    const { configMaps } = this.#parts;
+    const data = { [LEADER]: this.#leader };
+    const empty = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NOTIFICATIONS_STATE }, data };
+    return (await configMaps.get(NOTIFICATIONS_STATE, signal)) ?? configMaps.create(empty, signal);
+  }
+
+  async #patch(resourceVersion: string | undefined, data: object, signal: AbortSignal): Promise<ConfigMap> {
+    const patch = { metadata: { resourceVersion }, data: { [LEADER]: this.#leader, ...data } };
+    const now = await this.#parts.configMaps.patch(NOTIFICATIONS_STATE, patch, signal);
+    this.#version = now.metadata.resourceVersion;
+    return now;
+  }
+}
