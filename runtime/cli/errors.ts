@@ -1,21 +1,39 @@
 import { AccessError } from '../kube/access.ts';
-import { ApiStatusError, UnreachableError } from '../kube/errors.ts';
+import { ApiStatusError, UnexpectedAnswerError, UnreachableError } from '../kube/errors.ts';
 
 /** What went wrong, for the person who sits there, and what to do about it where that is known. */
 export function explained(error: unknown): string {
   if (error instanceof ApiStatusError) return ofStatus(error);
-  if (error instanceof UnreachableError) return `the cluster does not answer: ${error.message}`;
+  if (error instanceof UnreachableError) return `the cluster does not answer: ${error.message}: ${adviceOn(error)}`;
   if (!(error instanceof Error)) return 'failed';
-  const cause = error instanceof AccessError && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const cause = error instanceof AccessError && error.cause instanceof Error ? `: ${error.cause.message.trim()}` : '';
   return `${error.message}${cause}`;
 }
 
-function ofStatus({ status, call, message }: ApiStatusError): string {
+const WAY = "look at the server of the kubeconfig's context, and at the VPN or proxy on the way to it";
+const TRUST = "the context's certificate-authority does not vouch for what answers there";
+
+/** What is to be done where nothing answers that is known to be the cluster. */
+function adviceOn({ cause }: UnreachableError): string {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return /CERT|SIGNATURE/.test(String(code)) ? `${TRUST}: ${WAY}` : WAY;
+}
+
+/** Whom people can ask for what they may not do; nothing where that is not what is wrong. */
+export function rolesFor(error: unknown): string {
+  const isMissing = error instanceof ApiStatusError && error.status.code === 403;
+  return isMissing
+    ? 'The ClusterRole brupop-view lets people see, and brupop-operate steer: ask to be bound to one.\n'
+    : '';
+}
+
+function ofStatus(error: ApiStatusError): string {
+  const { status, call, message } = error;
   const said = status.message ?? 'no reason given';
   if (status.code === 401)
     return 'the cluster does not take your credentials (401): log in again, or look at the user of the context';
   if (status.code === 403) return `you may not do that (403): ${said}`;
   if (status.code === 404 && call.includes('/brupop.bottlerocket.aws/'))
     return `the cluster does not have the operator's kinds (404 to ${call}): is it installed there?`;
-  return message;
+  return error instanceof UnexpectedAnswerError ? `${message}: ${WAY}` : message;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { AccessError } from '../kube/access.ts';
 import { userAgent } from '../kube/https.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
@@ -16,7 +17,7 @@ import { type Cluster, type Command, EXIT, type ExitCode, type Request, textsOf,
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { dashboard } from './dashboard/command.ts';
 import { doctor } from './doctor/command.ts';
-import { explained } from './errors.ts';
+import { explained, rolesFor } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
@@ -75,7 +76,7 @@ export async function runProgram(world: Surroundings): Promise<ExitCode> {
     return EXIT.ok;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    world.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : ''}`);
+    world.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
 }
@@ -113,6 +114,8 @@ async function clusterFor({ values }: Pick<Asked, 'values'>, { env, home }: Surr
   const read = readEnv(processEnv, env);
   const usual = join(home, '.kube', 'config');
   const paths = kubeconfig || read.KUBECONFIG || (existsSync(usual) ? usual : '');
+  if (paths === '' && !existsSync(read.SERVICE_ACCOUNT_DIR))
+    throw new AccessError(`there is no kubeconfig: write ${usual}, or name another by KUBECONFIG or --kubeconfig`);
   const as = user === undefined ? undefined : { user, groups };
   const proxyFor = (server: string) => proxyFromEnvironment(server, env);
   const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };

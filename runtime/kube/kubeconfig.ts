@@ -141,6 +141,10 @@ interface Reached {
 }
 
 function clusterOf(config: KubeConfig, paths: string, proxyFor: ProxyFor): Reached {
+  if (!config.getCurrentContext()) {
+    const names = config.contexts.map(({ name }) => name).join(', ') || 'none';
+    throw new AccessError(`${paths}: no context is current (there are: ${names}): kubectl config use-context sets one`);
+  }
   const { server, proxyUrl } = config.getCurrentCluster() ?? {};
   if (server === undefined)
     throw new AccessError(`${paths}: context ${JSON.stringify(config.getCurrentContext())} names no cluster`);
@@ -156,7 +160,9 @@ function clusterOf(config: KubeConfig, paths: string, proxyFor: ProxyFor): Reach
 
 async function credentialsOf(config: KubeConfig): Promise<AccessCredentials> {
   const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
+  await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+    throw new AccessError('the kubeconfig gives no credentials', { cause });
+  });
   const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized, auth } = options;
   const tls = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
   const basic = auth && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` };

@@ -106,7 +106,7 @@ describe('of a fleet', () => {
     expect(await reached.run('status')).toEqual({
       code: 1,
       out: '',
-      err: 'you may not do that (403): no bottlerocketshadows\n',
+      err: expect.stringMatching(/^you may not do that \(403\): no bottlerocketshadows\n.* brupop-view /),
     });
   });
 
@@ -200,18 +200,36 @@ test('a cluster without nodes, and one without the operator, are answered in wor
   expect(empty).toMatchObject({ code: 0, err: '', out: expect.stringContaining('No node is managed') });
 });
 
-test('a server that is not there is told as such', async () => {
-  const cluster = { server: 'https://127.0.0.1:9' };
-  const config = {
-    clusters: [{ name: 'x', cluster }],
+describe('what is to be done is said', () => {
+  const config = (user: object, more: object = {}): object => ({
+    clusters: [{ name: 'x', cluster: { server: 'https://127.0.0.1:9' } }],
     contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-  };
-  const path = join(folder, 'config');
-  await writeFile(path, JSON.stringify({ ...config, users: [{ name: 'x', user: {} }], 'current-context': 'x' }));
-  const { code, err } = await brupop(['status', '--kubeconfig', path]);
-  expect({ code, err }).toEqual({
-    code: 1,
-    err: expect.stringMatching(/^the cluster does not answer: .*ECONNREFUSED/),
+    users: [{ name: 'x', user }],
+    'current-context': 'x',
+    ...more,
+  });
+  const exec = (command: string, ...args: readonly string[]): object => ({
+    exec: { apiVersion: 'client.authentication.k8s.io/v1', command, args, interactiveMode: 'Never' },
+  });
+
+  test.each([
+    ['a server that is not there', config({}), /^the cluster does not answer: .*ECONNREFUSED: look at the server/],
+    ['no current context', config({}, { 'current-context': '' }), /no context is current \(there are: x\): kubectl/],
+    ['a plug-in that is not there', config(exec('no-such-plug-in')), /gives no credentials: .*no-such-plug-in/],
+    ['a plug-in that refuses', config(exec('sh', '-c', 'echo log in >&2; exit 1')), /gives no credentials: log in\n$/],
+  ])('where there is %s', async (_what, given, said) => {
+    const path = join(folder, 'config');
+    await writeFile(path, JSON.stringify(given));
+    const { code, err } = await brupop(['status', '--kubeconfig', path]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(said) });
+  });
+
+  test('where there is no kubeconfig', async () => {
+    const { code, err } = await brupop(['status']);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^there is no kubeconfig: .*--kubeconfig\n$/),
+    });
   });
 });
 
@@ -221,6 +239,7 @@ describe('arguments', () => {
     [['status', 'a'], 'status takes no names, got a'],
     [['status', '-o', 'xml'], '-o: expected one of table, json, yaml, got xml'],
     [['why', '--watch'], "Unknown option '--watch'"],
+    [['history', '--since', 'ever'], '--since: expected a duration'],
   ])('%j end with 2 and what is wrong', async (args, said) => {
     const { code, out, err } = await brupop(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });

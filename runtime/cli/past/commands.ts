@@ -22,7 +22,7 @@ export const timeline: Command = {
   most: 1,
   async run(request) {
     const [name = ''] = request.names;
-    return told(request, await ofOne(await request.connect(), name));
+    return told(sinceOf(request), await ofOne(await request.connect(), name));
   },
 };
 
@@ -33,11 +33,11 @@ export const history: Command = {
   details: KNOWN,
   options: SINCE,
   most: 0,
-  run: async (request) => told(request, await ofFleet(await request.connect())),
+  run: async (request) => told(sinceOf(request), await ofFleet(await request.connect())),
 };
 
-function told(request: Request, { moments, unknown }: Past): Answer {
-  const from = sinceOf(request);
+/** @param from milliseconds since the Unix epoch */
+function told(from: number, { moments, unknown }: Past): Answer {
   const shown = inOrder(moments.filter(({ at }) => at >= from));
   return {
     value: { notKnown: unknown, moments: shown.map((moment) => ({ ...moment, at: rfc3339(moment.at) })) },
