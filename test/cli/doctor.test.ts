@@ -174,6 +174,14 @@ describe('of a cluster', () => {
     ]);
   });
 
+  test('whoever may not even see is told which rights lack, and what to ask for', async () => {
+    const { code, err, out } = await reached.as({ username: 'nobody', groups: ['system:authenticated'] }, 'doctor');
+    expect({ code, err }).toEqual({ code: 3, err: '' });
+    expect(out).toMatch(/^BAD your rights: you may not list nodes, which .* do\n {6}-> .*brupop-view/m);
+    expect(out).toMatch(/^BAD your rights: you may not list bottlerocketshadows in /m);
+    expect(out).toMatch(/^\? {3}your rights: you may not list poddisruptionbudgets, which plan do/m);
+  });
+
   test('without the Deployment it is not guessed what the controller would do', async () => {
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
     await stage.transport.request({ method: 'DELETE', path });

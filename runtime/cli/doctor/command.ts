@@ -7,7 +7,7 @@ import { certificateFindings, definitionFindings, webhookFindings } from './clus
 import { type Facts, factsOf } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
 import { lifecycleFindings } from './lifecycle.ts';
-import { rightsFindings } from './rights.ts';
+import { mayLook, rightsFindings, rightsOf } from './rights.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -19,7 +19,10 @@ certificates, clocks, lifecycle conditions, update policies, and at what you may
   most: 0,
   async run({ clock, connect }) {
     const now = clock.now();
-    return answerOf(diagnosis(await factsOf(await connect(), now), now));
+    const cluster = await connect();
+    const rights = await rightsOf(cluster);
+    if (!mayLook(rights)) return answerOf(rightsFindings(rights));
+    return answerOf(diagnosis(await factsOf(cluster, rights, now), now));
   },
 };
 

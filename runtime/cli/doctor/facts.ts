@@ -12,7 +12,7 @@ import { type Workload, workloadsOf } from '../deployed-settings.ts';
 import { type Inspection, inspect } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { type LifecycleRight, lifecycleRightOf } from './lifecycle.ts';
-import { type Right, rightsOf } from './rights.ts';
+import type { Right } from './rights.ts';
 
 /** As much of cert-manager's Certificate as tells how it stands. */
 export interface Certificate {
@@ -58,22 +58,32 @@ export interface Part {
   readonly workload: Workload | undefined;
 }
 
-export async function factsOf(cluster: Cluster, now: number): Promise<Facts> {
+/** @param rights of whoever asks */
+export async function factsOf(cluster: Cluster, rights: readonly Right[], now: number): Promise<Facts> {
   const { transport, namespace } = cluster;
-  const [seen, parts, pods, definition, policyDefinition, certificates, conversionFault, lease, nodeLeases, rest] =
-    await Promise.all([
-      inspect(cluster, now),
-      ifAllowed(partsOf(cluster), []),
-      ifAllowed(podsOf(transport, namespace).list(), []),
-      ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
-      ifAllowed(crdsOf(transport).get(POLICY_CRD_NAME), undefined),
-      ifAllowed(certificatesOf(cluster), undefined),
-      conversionFaultOf(cluster),
-      ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
-      ifAllowed(leasesOf(transport, 'kube-node-lease').list(), []),
-      Promise.all([serverTimeOf(transport), rightsOf(cluster)]),
-    ]);
-  const [serverTime, rights] = rest;
+  const [
+    seen,
+    parts,
+    pods,
+    definition,
+    policyDefinition,
+    certificates,
+    conversionFault,
+    lease,
+    nodeLeases,
+    serverTime,
+  ] = await Promise.all([
+    inspect(cluster, now),
+    ifAllowed(partsOf(cluster), []),
+    ifAllowed(podsOf(transport, namespace).list(), []),
+    ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
+    ifAllowed(crdsOf(transport).get(POLICY_CRD_NAME), undefined),
+    ifAllowed(certificatesOf(cluster), undefined),
+    conversionFaultOf(cluster),
+    ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
+    ifAllowed(leasesOf(transport, 'kube-node-lease').list(), []),
+    serverTimeOf(transport),
+  ]);
   const workload = parts.value.find(({ name }) => name === CONTROLLER_DEPLOYMENT)?.workload;
   const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
   const defined = { definition, policyDefinition, certificates, conversionFault };

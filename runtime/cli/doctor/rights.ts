@@ -45,6 +45,8 @@ const wanted = (namespace: string): readonly Wanted[] => [
   { commands: ALL, verb: 'list', group: GROUP, resource: POLICY_PLURAL },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'own' },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'default' },
+  { commands: 'plan', verb: 'list', resource: 'pods' },
+  { commands: 'plan', verb: 'list', group: 'policy', resource: 'poddisruptionbudgets' },
   { commands: 'hold, unhold, now, retry, release', verb: 'patch', resource: 'nodes' },
   { commands: 'pause, resume', verb: 'patch', resource: 'namespaces', name: namespace },
   { commands: 'pause POLICY, resume POLICY', verb: 'patch', group: GROUP, resource: POLICY_PLURAL },
@@ -69,6 +71,10 @@ export function rightsOf({ transport, namespace }: Cluster): Promise<readonly Ri
   return Promise.all(asked);
 }
 
+/** Without the rights that are needed nothing else can be looked at. */
+export const mayLook = (rights: readonly Right[]): boolean =>
+  rights.every(({ isNeeded, isAllowed }) => isAllowed || !isNeeded);
+
 /** That somebody may see and not steer is no fault. */
 export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
   const missing = rights.filter(({ isAllowed }) => !isAllowed);
@@ -79,4 +85,5 @@ export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
   });
 }
 
-const ASK = 'Ask whoever grants rights, if you need that.';
+const ASK =
+  'Ask whoever grants rights, if you need that: the ClusterRole brupop-view is to see, brupop-operate to steer.';
