@@ -28,7 +28,8 @@ export function silenceBody({ node, matchers, durationMs }: Silence, now: number
       const text = value.replaceAll(NODE, () => (isRegex ? literal(node) : node));
       return { name, value: text, isRegex, isEqual: true };
     }),
-    startsAt: time(now),
+    // Alertmanager takes a time in the past for now. By a clock that is ahead, the silence would begin too late.
+    startsAt: time(now - durationMs),
     endsAt: time(now + durationMs),
     createdBy: 'brupop',
     comment: `node ${node} is being updated`,

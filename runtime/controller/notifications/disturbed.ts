@@ -5,6 +5,8 @@ import { isIdle } from '../plan/snapshot.ts';
 export interface Disturbed {
   /** Names of the nodes whose drain begins with this plan, or has begun. */
   readonly begun: ReadonlyMap<string, string>;
+  /** Those of them that are Ready, and that nobody has asked to reboot yet. */
+  readonly draining: ReadonlySet<string>;
   /** UIDs of the nodes that are at rest, or gone. */
   isOver(uid: string): boolean;
 }
@@ -15,15 +17,18 @@ export function disturbedBy({ plan, snapshot }: Pick<Planned, 'plan' | 'snapshot
   const active = snapshot.shadows.filter((shadow) => shadow.status !== undefined && !isIdle(shadow));
   const shadows = new Map(active.map((shadow) => [shadow.name, shadow]));
   const begun = new Map<string, string>();
-  const busy = new Set<string>();
-  if (shadows.size === 0) return { begun, isOver: () => true };
-  for (const { name, uid, shadowName } of snapshot.nodes) {
+  const [busy, draining] = [new Set<string>(), new Set<string>()];
+  if (shadows.size === 0) return { begun, draining, isOver: () => true };
+  for (const { name, uid, shadowName, ready } of snapshot.nodes) {
     const shadow = shadows.get(shadowName);
     if (!shadow?.owners.includes(uid)) continue;
     busy.add(uid);
-    if (beginning.has(shadowName) || IN_DISTURBANCE.has(shadow.spec.state)) begun.set(uid, name);
+    if (!beginning.has(shadowName) && !IN_DISTURBANCE.has(shadow.spec.state)) continue;
+    begun.set(uid, name);
+    const isDraining = shadow.spec.state !== 'MonitoringUpdate' && shadow.rebootAskedAt === undefined;
+    if (isDraining && ready) draining.add(uid);
   }
-  return { begun, isOver: (uid) => !busy.has(uid) };
+  return { begun, draining, isOver: (uid) => !busy.has(uid) };
 }
 
 /** From the drain to the end of the soak. */

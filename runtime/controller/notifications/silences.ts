@@ -43,6 +43,8 @@ export class Silences {
   readonly #options: SilencesOptions;
   readonly #wakeup = new Wakeup();
   readonly #made: Map<string, Silenced>;
+  /** Requests that are tried again, by UID of the node; when, on the clock's monotonic scale. */
+  readonly #failed = new Map<string, { readonly failures: number; readonly dueAt: number }>();
   /** Undefined before the first plan of this term. */
   #disturbed: Disturbed | undefined;
 
@@ -63,54 +65,77 @@ export class Silences {
 
   /** Until the signal aborts. What was made then stays, and ends by itself unless the next leader ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    let failures = 0;
+    const { clock } = this.#options;
     while (!signal.aborted) {
-      const isDone = await this.#round(signal);
-      failures = isDone ? 0 : failures + 1;
-      // What is tried again waits for its pause: a plan that comes meanwhile would be asked for the same.
-      if (!isDone) await clock.sleep(backoff(failures - 1, { ...PAUSE, random }), signal).catch(() => undefined);
-      else await this.#wakeup.wait(clock, Infinity, signal);
+      if (this.#disturbed) await this.#round(this.#disturbed, signal);
+      const dueAt = [...this.#failed.values()].reduce((least, { dueAt: at }) => Math.min(least, at), Infinity);
+      await this.#wakeup.wait(clock, clock.now() + dueAt - clock.monotonic(), signal);
     }
   }
 
-  /** @returns whether nothing is left to be tried again */
-  async #round(signal: AbortSignal): Promise<boolean> {
-    const disturbed = this.#disturbed;
-    if (!disturbed) return true;
-    let isDone = true;
-    for (const [uid, silenced] of this.#made) {
-      if (!signal.aborted && disturbed.isOver(uid)) isDone = (await this.#end(uid, silenced, signal)) && isDone;
-    }
-    for (const [uid, node] of disturbed.begun) {
-      if (!signal.aborted && !this.#made.has(uid)) isDone = (await this.#begin(uid, node, signal)) && isDone;
-    }
-    return isDone;
+  async #round(disturbed: Disturbed, signal: AbortSignal): Promise<void> {
+    const requests = new Map<string, () => Promise<boolean>>();
+    for (const [uid, silenced] of this.#made)
+      if (disturbed.isOver(uid)) requests.set(uid, () => this.#end(uid, silenced, signal));
+    for (const [uid, node] of disturbed.begun)
+      if (this.#needs(uid, disturbed)) requests.set(uid, () => this.#begin(uid, node, signal));
+    for (const uid of this.#failed.keys()) if (!requests.has(uid)) this.#failed.delete(uid);
+    for (const [uid, request] of requests) if (!signal.aborted) await this.#attempt(uid, request);
   }
 
+  /** A drain may take longer than a silence, of which half has to be left for the reboot. */
+  #needs(uid: string, { draining }: Disturbed): boolean {
+    const { clock, durationMs } = this.#options;
+    const made = this.#made.get(uid);
+    return made === undefined || (draining.has(uid) && made.endsAt - clock.now() < durationMs() / 2);
+  }
+
+  /** What has failed for one node waits for its pause, and no other node does. */
+  async #attempt(uid: string, request: () => Promise<boolean>): Promise<void> {
+    const { clock, random } = this.#options;
+    const { failures, dueAt } = this.#failed.get(uid) ?? { failures: 0, dueAt: -Infinity };
+    if (clock.monotonic() < dueAt) return;
+    const isOver = await request();
+    const pauseMs = backoff(failures, { ...PAUSE, random });
+    if (isOver) this.#failed.delete(uid);
+    else this.#failed.set(uid, { failures: failures + 1, dueAt: clock.monotonic() + pauseMs });
+  }
+
+  /** @returns whether it is not to be tried again */
   async #begin(uid: string, node: string, signal: AbortSignal): Promise<boolean> {
-    const { name, create, durationMs, clock, logger, metrics } = this.#options;
+    const { create, expire, durationMs, clock, onChange } = this.#options;
     const endsAt = clock.now() + durationMs();
     const result = await create(node, signal);
     if (signal.aborted && result.kind !== 'done') return true;
-    metrics.silenced(name, result.kind === 'done' ? 'created' : 'failed');
-    if (result.kind !== 'done') logger.warn('silence not made', { alertmanager: name, node, why: result.why });
+    this.#say(result, 'created', node);
     if (result.kind === 'later') return false;
-    this.#made.set(uid, result.kind === 'done' && result.id !== undefined ? { id: result.id, endsAt } : { endsAt });
-    this.#options.onChange();
+    const id = result.kind === 'done' ? result.id : undefined;
+    const before = this.#made.get(uid);
+    this.#made.set(uid, id === undefined ? { endsAt } : { id, endsAt });
+    onChange();
+    // It would end soon by itself, so it is asked for once.
+    if (id !== undefined && before?.id !== undefined) this.#say(await expire(before.id, signal), 'expired');
     return true;
   }
 
+  /** @returns whether it is not to be tried again */
   async #end(uid: string, { id, endsAt }: Silenced, signal: AbortSignal): Promise<boolean> {
-    const { name, expire, clock, logger, metrics } = this.#options;
+    const { expire, clock, onChange } = this.#options;
     const isStanding = id !== undefined && clock.now() < endsAt;
     const result = isStanding ? await expire(id, signal) : undefined;
     if (signal.aborted) return true;
-    if (result) metrics.silenced(name, result.kind === 'done' ? 'expired' : 'failed');
-    if (result && result.kind !== 'done') logger.warn('silence not ended', { alertmanager: name, why: result.why });
+    if (result) this.#say(result, 'expired');
     if (result?.kind === 'later') return false;
     this.#made.delete(uid);
-    this.#options.onChange();
+    onChange();
     return true;
+  }
+
+  #say(result: Silencing, done: 'created' | 'expired', node?: string): void {
+    const { name, logger, metrics } = this.#options;
+    metrics.silenced(name, result.kind === 'done' ? done : 'failed');
+    if (result.kind === 'done') return;
+    const message = done === 'created' ? 'silence not made' : 'silence not ended';
+    logger.warn(message, { alertmanager: name, node, why: result.why });
   }
 }

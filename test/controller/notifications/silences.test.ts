@@ -18,14 +18,18 @@ let stop: AbortController;
 let running: Promise<void>;
 /** What was asked of Alertmanager, each with the second. */
 let asked: string[];
-let answer: () => Silencing;
+let answer: (what: string) => Silencing;
 
 const DONE: Silencing = { kind: 'done' };
 const seconds = (): number => Math.round(clock.monotonic() / 1000);
 const nodes = (...names: readonly string[]) => new Map(names.map((name) => [`uid-${name}`, name]));
 /** A plan by which the drain of these has begun, and these are still on their way. */
-const see = (begun: readonly string[], busy = begun): void =>
-  silences.observe({ begun: nodes(...begun), isOver: (uid) => !nodes(...busy).has(uid) });
+const see = (begun: readonly string[], busy = begun, draining: readonly string[] = []): void =>
+  silences.observe({
+    begun: nodes(...begun),
+    draining: new Set(nodes(...draining).keys()),
+    isOver: (uid) => !nodes(...busy).has(uid),
+  });
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -33,7 +37,7 @@ beforeEach(() => {
   stop = new AbortController();
   const ask = (what: string): Promise<Silencing> => {
     asked.push(`${what} ${seconds()}`);
-    return Promise.resolve(answer());
+    return Promise.resolve(answer(what));
   };
   const parts = { clock, random: () => 0.5, logger: silentLogger, onChange: () => undefined };
   silences = new Silences(
@@ -91,6 +95,25 @@ test('one that refuses is asked once for each reboot', async () => {
   expect(asked).toEqual(['create a 0']);
 });
 
+test('one that cannot end a silence silences the next node at once all the same', async () => {
+  answer = (what) => (what.startsWith('expire') ? { kind: 'later', why: 'it answers 500' } : DONE);
+  see([]);
+  await clock.advance(20_000);
+  asked = [];
+  see(['a']);
+  await clock.advance(0);
+  expect(asked).toEqual(['create a 20']);
+});
+
+test('a silence lasts for as long as the drain takes, and then for the reboot, and stops being renewed once it is asked for', async () => {
+  see(['a'], ['a', 'gone'], ['a']);
+  await clock.advance(1_860_000);
+  expect(asked).toEqual(['create a 0', 'create a 1860', 'expire silence-a 1860']);
+  see(['a'], ['a', 'gone']);
+  await clock.advance(3_700_000);
+  expect(asked).toHaveLength(3);
+});
+
 test('a silence that has ended by itself is neither ended nor made again while the node does not come back', async () => {
   see(['a'], ['a', 'gone']);
   await clock.advance(3_700_000);
@@ -126,6 +149,23 @@ test('a drain begins with the plan that asks for it, and all is over when the sh
     'b',
   ]);
   expect(['a', 'b', 'c'].map((name) => before.isOver(uid(name)))).toEqual([false, false, true]);
+});
+
+test('a node is being drained until its reboot is asked for, and not while it is not Ready', () => {
+  const drained = {
+    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+    status: { current_state: 'StagedAndPerformedUpdate' },
+  } as const;
+  const world = snapshot(fleet({ a: drained, b: drained, c: drained }));
+  const [one, two, three] = world.nodes;
+  const inReboot = { rebootAskedAt: 0 };
+  const all = {
+    ...world,
+    nodes: [one, two, three && { ...three, ready: false }].filter((node) => node !== undefined),
+    shadows: world.shadows.map((shadow) => Object.assign({}, shadow, shadow.name === two?.shadowName && inReboot)),
+  };
+  const plan = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], policies: [], releases: [] };
+  expect([...disturbedBy({ plan, snapshot: all }).draining]).toEqual([one?.uid]);
 });
 
 test('a regular expression means one node, whatever is in its name', () => {
@@ -169,7 +209,10 @@ test('Alertmanager is asked by its API, below the path of the address, and one t
       `/alerts/api/v2/silence/${id}?x=1`,
     ]);
     const { startsAt, endsAt, ...body } = JSON.parse(made?.body ?? '') as Record<string, string>;
-    expect(Date.parse(endsAt ?? '') - Date.parse(startsAt ?? '')).toBe(600_000);
+    const now = systemClock.now();
+    expect(Date.parse(endsAt ?? '') - now).toBeGreaterThan(500_000);
+    // By a clock that is minutes ahead it has begun too.
+    expect(now - Date.parse(startsAt ?? '')).toBeGreaterThan(300_000);
     expect(body).toEqual({
       matchers: [{ name: 'node', value: 'n1', isRegex: false, isEqual: true }],
       createdBy: 'brupop',
