@@ -27,16 +27,19 @@ why, timeline and history print, by your own kubeconfig and rights, and follows 
     shown.take(await look(cluster, now), now);
     const server = await DashboardServer.listening({
       port,
-      token: randomBytes(32).toString('base64url'),
+      token: drawn(),
+      ticket: drawn(),
       files: pageFiles(),
       whole: () => shown.whole,
       pastOf: (node) => pastOf(cluster, node),
       explained,
     });
-    if (!request.values['no-open']) openInBrowser(server.url);
+    if (!request.values['no-open']) openInBrowser(server.urlForOnce);
     return answerOf(server.url, (signal) => following({ request, cluster, shown, server }, signal));
   },
 };
+
+const drawn = (): string => randomBytes(32).toString('base64url');
 
 function portOf({ values }: Request): number {
   const text = String(values['port'] ?? 0);

@@ -171,9 +171,10 @@ function failureOf({ info }: Member): NodeRow['failure'] {
   return { text: last ? `${last.reason}: ${last.message}` : 'its agent did not say why', times, at: failedAt };
 }
 
-export const toldOf = ({ at, object, reason, message, count }: Moment): Told => ({
+export const toldOf = ({ at, object, type, reason, message, count }: Moment): Told => ({
   at,
   object,
+  type,
   reason,
   message,
   times: count,

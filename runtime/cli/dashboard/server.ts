@@ -15,6 +15,8 @@ interface Serving {
   /** 0 for any that is free. */
   readonly port: number;
   readonly token: string;
+  /** What `urlForOnce` has in place of it. */
+  readonly ticket: string;
   /** By path. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** All that is known, for a page that has just come. */
@@ -29,6 +31,7 @@ interface Serving {
 const MOST = { listeners: 16, connections: 64 } as const;
 const LOOPBACK = '127.0.0.1';
 const NODES = '/api/nodes/';
+const TOKEN = '/api/token';
 
 /** The dashboard on this machine's own address: nothing can be changed through it. */
 export class DashboardServer {
@@ -36,9 +39,11 @@ export class DashboardServer {
   readonly #serving: Serving;
   readonly #listeners = new Set<Listener>();
   readonly #came = new EventEmitter();
+  #ticket: string | undefined;
 
   private constructor(serving: Serving) {
     this.#serving = serving;
+    this.#ticket = serving.ticket;
     this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#server.maxConnections = MOST.connections;
   }
@@ -58,6 +63,11 @@ export class DashboardServer {
   /** What comes after # stays in the browser: no server is told of it, and no other page. */
   get url(): string {
     return `http://${LOOPBACK}:${this.port}/#token=${this.#serving.token}`;
+  }
+
+  /** For one page alone: others can read the arguments of the program that opens a browser, for as long as that runs. */
+  get urlForOnce(): string {
+    return `http://${LOOPBACK}:${this.port}/#ticket=${this.#serving.ticket}`;
   }
 
   /** Resolves while a page listens, or when the signal aborts. */
@@ -82,19 +92,29 @@ export class DashboardServer {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const [path = '/'] = url.split('?');
     const route = this.#routeTo(path);
-    const doors = { port: this.port, token: this.#serving.token };
+    const { port } = this;
     const denial =
-      strangerAt(headers, doors) ?? wrongWay(route, method) ?? (route?.isOpen ? undefined : intruder(headers, doors));
+      strangerAt(headers, { port }) ??
+      wrongWay(route, method) ??
+      (route?.token === undefined ? undefined : intruder(headers, { port, token: route.token }));
     if (denial) refuse(response, denial);
     else await route?.answer(response);
   }
 
   #routeTo(path: string): Route | undefined {
     const file = this.#serving.files.get(path);
-    if (file) return { isOpen: true, answer: (response) => send(response, 200, file) };
-    if (path === '/api/stream') return { isOpen: false, answer: (response) => this.#listen(response) };
-    if (!path.startsWith(NODES)) return undefined;
-    return { isOpen: false, answer: (response) => this.#tellPast(path.slice(NODES.length), response) };
+    if (file) return { token: undefined, answer: (response) => send(response, 200, file) };
+    const { token } = this.#serving;
+    if (path === '/api/stream') return { token, answer: (response) => this.#listen(response) };
+    if (path.startsWith(NODES))
+      return { token, answer: (response) => this.#tellPast(path.slice(NODES.length), response) };
+    if (path !== TOKEN || this.#ticket === undefined) return undefined;
+    return { token: this.#ticket, answer: (response) => this.#tellToken(response) };
+  }
+
+  #tellToken(response: ServerResponse): void {
+    this.#ticket = undefined;
+    send(response, 200, { type: 'text/plain', text: this.#serving.token });
   }
 
   #listen(response: ServerResponse): void {
@@ -117,8 +137,8 @@ export class DashboardServer {
 }
 
 interface Route {
-  /** To whoever is on this machine: it says nothing of the cluster. */
-  readonly isOpen: boolean;
+  /** What has to be shown; undefined for what says nothing of the cluster: it is there for whoever is on this machine. */
+  readonly token: string | undefined;
   answer(response: ServerResponse): void | Promise<void>;
 }
 

@@ -141,6 +141,7 @@ export interface Bar {
 export interface Told {
   readonly at: number;
   readonly object: string;
+  readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
   readonly times?: number | undefined;

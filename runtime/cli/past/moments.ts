@@ -13,6 +13,7 @@ export interface Moment {
   readonly object: string;
   /** Who tells: an Event, or what stands on the object now. */
   readonly source: 'Event' | 'condition' | 'object';
+  readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
   /** How often, where an Event counts; the time is that of the last one. */
@@ -22,6 +23,7 @@ export interface Moment {
 /** An Event of v1, which anybody may have written: every field may be null or missing. */
 export interface EventObject extends KubeObject {
   readonly involvedObject?: Partial<ObjectReference> | null;
+  readonly type?: string | null;
   readonly reason?: string | null;
   readonly message?: string | null;
   readonly count?: number | null;
@@ -46,9 +48,10 @@ function lastTimeOf({ lastTimestamp, eventTime, metadata }: EventObject): number
   return instantOf(lastTimestamp) ?? instantOf(eventTime) ?? instantOf(metadata.creationTimestamp);
 }
 
-function saidIn({ involvedObject: about, reason, message }: EventObject): Omit<Moment, 'at' | 'count'> {
+function saidIn({ involvedObject: about, type: given, reason, message }: EventObject): Omit<Moment, 'at' | 'count'> {
   const object = `${about?.kind ?? 'object'} ${about?.name ?? '?'}`;
-  return { object, source: 'Event', reason: reason ?? '', message: message ?? '' };
+  const type = given === 'Warning' ? given : 'Normal';
+  return { object, source: 'Event', type, reason: reason ?? '', message: message ?? '' };
 }
 
 const componentOf = ({ source, reportingComponent }: EventObject): string =>
@@ -57,12 +60,12 @@ const componentOf = ({ source, reportingComponent }: EventObject): string =>
 /** Whether a part of the operator has written it. */
 export const isOurs = (event: EventObject): boolean => componentOf(event).startsWith('brupop-');
 
-type Fact = readonly [time: string | null | undefined, reason: string, message: string];
+type Fact = readonly [time: string | null | undefined, reason: string, message: string, type?: Moment['type']];
 
 function stated(object: string, facts: readonly Fact[], source: Moment['source'] = 'object'): readonly Moment[] {
-  return facts.flatMap(([time, reason, message]) => {
+  return facts.flatMap(([time, reason, message, type = 'Normal']) => {
     const at = instantOf(time);
-    return at === undefined ? [] : [{ at, object, source, reason, message, count: undefined }];
+    return at === undefined ? [] : [{ at, object, source, type, reason, message, count: undefined }];
   });
 }
 
@@ -95,7 +98,8 @@ function ofStatus(object: string, { crash_count: crashes, reboot, drain, conditi
     [drain?.started_at, 'DrainBegan', `${drain?.pods_left} pods are left`],
     [reboot?.requested_at, 'RebootRequested', `into ${reboot?.version}`],
   ];
-  if (crashes > 0) facts.push([status.state_transition_failure_timestamp, 'Failed', `${failed} (${crashes} in a row)`]);
+  if (crashes > 0)
+    facts.push([status.state_transition_failure_timestamp, 'Failed', `${failed} (${crashes} in a row)`, 'Warning']);
   const since = (conditions ?? []).map((one): Fact => [
     one.lastTransitionTime,
     one.type,

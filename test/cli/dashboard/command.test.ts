@@ -57,8 +57,12 @@ test('it says where the page is, for programs too, serves it and ends at Ctrl-C'
   await program.said('}');
   await until('the address, given to it', () => existsSync(join(folder, 'opened')));
   await until('all of it', () => readFileSync(join(folder, 'opened'), 'utf8').endsWith('\n'));
-  const { url } = JSON.parse(program.out) as { url: string };
-  expect(readFileSync(join(folder, 'opened'), 'utf8')).toBe(`${url}\n`);
+  const { origin, hash } = new URL((JSON.parse(program.out) as { url: string }).url);
+  const opened = new URL(readFileSync(join(folder, 'opened'), 'utf8').trim());
+  // Others can read the arguments of a program, so they have what is good for once.
+  expect(opened.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#ticket=[\w-]{43}$/);
+  const headers = { authorization: `Bearer ${opened.hash.replace('#ticket=', '')}` };
+  expect(await (await fetch(`${origin}/api/token`, { headers })).text()).toBe(hash.replace('#token=', ''));
   program.child.kill('SIGINT');
   await program.ended;
 });

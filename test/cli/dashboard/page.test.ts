@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';
@@ -240,6 +241,12 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await says(tile('b'), 'blocked');
       await tile('a').click();
       await says(panel('a'), 'BootFailed: the host came back on 1.0.0');
+      await says(panel('Timeline').getByRole('listitem'), /^a.*failed at \d\d/s);
+      await says(panel('Events').getByRole('listitem'), '! UpdateFailed');
+      expect(await panel('Events').getByText('! UpdateStarted').count()).toBe(0);
+      const annotations = { [PAUSED_ANNOTATION]: 'true' };
+      await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations } });
+      await says(needsYou, /Paused\. No update starts\./);
       expect(await violations(page)).toEqual([]);
     });
 

@@ -10,6 +10,7 @@ import { inTime, until } from '../../in-time.ts';
 /** Who gets what from the dashboard's server, and what becomes of those who listen badly. */
 
 const TOKEN = 'secret-token';
+const TICKET = 'secret-ticket';
 const FILES = new Map([['/', { type: 'text/html', text: '<p>page</p>' }]]);
 
 const row = (name: string, message = ''): NodeRow =>
@@ -29,6 +30,7 @@ beforeEach(async () => {
   server = await DashboardServer.listening({
     port: 0,
     token: TOKEN,
+    ticket: TICKET,
     files: FILES,
     whole: () => shown.whole,
     pastOf: async (node) => {
@@ -135,6 +137,16 @@ test('it listens on this machine alone', () => {
   expect(server.url).toBe(`http://127.0.0.1:${server.port}/#token=${TOKEN}`);
 });
 
+test('a ticket gives the token once, is no token itself, and is as secret', async () => {
+  expect(server.urlForOnce).toBe(`http://127.0.0.1:${server.port}/#ticket=${TICKET}`);
+  const headers = { authorization: `Bearer ${TICKET}` };
+  expect((await answer('/api/stream', { headers })).status).toBe(401);
+  expect((await answer('/api/token')).status).toBe(401);
+  expect((await answer('/api/token', { headers: { ...headers, origin: 'http://evil.example' } })).status).toBe(403);
+  expect(await answer('/api/token', { headers })).toMatchObject({ status: 200, text: TOKEN });
+  for (const again of [headers, {}, KNOWN]) expect((await answer('/api/token', { headers: again })).status).toBe(404);
+});
+
 /** Messages as they come. */
 async function listening() {
   const response = await begun('/api/stream');
@@ -214,6 +226,7 @@ describe('who listens', () => {
 const NOTHING = {
   port: 0,
   token: TOKEN,
+  ticket: TICKET,
   files: FILES,
   whole: () => shown.whole,
   pastOf: async () => ({ notKnown: [], moments: [] }),

@@ -56,6 +56,23 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
     expect(page.url()).not.toContain('#');
   });
 
+  test('an address for once opens one page, which keeps the token over a reload, and no second one', async () => {
+    await page.route('**/api/token', (route) =>
+      route.fulfill({ body: new URL(shown.url).hash.replace('#token=', '') }),
+    );
+    await page.evaluate('sessionStorage.clear()');
+    await page.goto('about:blank');
+    await page.goto(shown.url.replace('#token=', '#ticket='));
+    await says(stateOf(page), 'Live');
+    expect(page.url()).not.toContain('#');
+    await page.unroute('**/api/token');
+    await page.reload();
+    await says(stateOf(page), 'Live');
+    await page.goto('about:blank');
+    await page.goto(shown.url.replace('#token=', '#ticket='));
+    await says(stateOf(page), 'Another token is needed');
+  });
+
   test('tabs that nobody sees leave a browser’s six connections to the others, and are told all when they are seen again', async () => {
     const first = page;
     for (let tab = 0; tab < 7; tab++) {

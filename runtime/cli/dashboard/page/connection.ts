@@ -9,14 +9,23 @@ interface Heard {
   link(link: Link): void;
 }
 
-/** The token comes after # in the address, from where it is taken away: it stays in the memory of this tab, for a reload too. */
-export function tokenOf({ location, history, sessionStorage }: Window): string {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (given !== null) {
-    sessionStorage.setItem('token', given);
-    history.replaceState(null, '', location.pathname);
-  }
-  return sessionStorage.getItem('token') ?? '';
+/**
+ * The token, or a ticket for it, comes after # in the address, from where it is taken away: the token stays in the memory of this tab, for a
+ * reload too. Empty where the ticket is used up.
+ */
+export async function tokenOf({ location, history, sessionStorage }: Window): Promise<string> {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [ticket, token] = [given.get('ticket'), given.get('token')];
+  if (ticket === null && token === null) return sessionStorage.getItem('token') ?? '';
+  history.replaceState(null, '', location.pathname);
+  const known = token ?? (await tokenFor(ticket ?? ''));
+  sessionStorage.setItem('token', known);
+  return known;
+}
+
+async function tokenFor(ticket: string): Promise<string> {
+  const response = await fetch('/api/token', asked(ticket)).catch(() => undefined);
+  return response?.ok ? response.text() : '';
 }
 
 const asked = (token: string): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });

@@ -69,13 +69,10 @@ export function Moments({ moments, now, about }: MomentsProps) {
   const { shorten } = useContext(NamingContext);
   return (
     <ol class="events" tabIndex={0} aria-label="What happened, the newest first">
-      {moments.map(({ at, object, reason, message, times }, index) => (
-        <li
-          key={`${at} ${object} ${reason} ${index}`}
-          class={/fail|halt|blocked|notreturned/i.test(reason) ? 'bad' : ''}
-        >
+      {moments.map(({ at, object, type, reason, message, times }, index) => (
+        <li key={`${at} ${object} ${reason} ${index}`} class={type === 'Warning' ? 'bad' : ''}>
           <p>
-            <Time of={at} now={now} /> <strong>{reason}</strong>{' '}
+            <Time of={at} now={now} /> <strong>{type === 'Warning' ? `! ${reason}` : reason}</strong>{' '}
             <span class="faint">{nameIn(object) === about ? '' : shorten(nameIn(object))}</span>
           </p>
           <p>

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { App } from './app.tsx';
 import { listen, tokenOf } from './connection.ts';
 import { NOTHING, type State, told } from './state.ts';
@@ -7,10 +7,9 @@ import { NOTHING, type State, told } from './state.ts';
 /** The clock of ages and of what is left goes so often, milliseconds. */
 const TICK_MS = 1000;
 
-function Dashboard() {
+function Dashboard({ token }: { readonly token: string }) {
   const [state, setState] = useState<State>(NOTHING);
   const [now, setNow] = useState(Date.now());
-  const token = useMemo(() => tokenOf(window), []);
   useEffect(() => {
     void listen(token, {
       message: (message) => setState((before) => told(before, message)),
@@ -26,4 +25,4 @@ function Dashboard() {
 window.addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload());
 
 const root = document.querySelector('#app');
-if (root) render(<Dashboard />, root);
+if (root) render(<Dashboard token={await tokenOf(window)} />, root);
