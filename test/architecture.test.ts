@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],
   'runtime/k3os': ['runtime/lib', 'runtime/shadow'],
-  'runtime/notifications': ['zod'],
+  'runtime/notifications': ['runtime/lib', 'zod'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',

@@ -8,6 +8,7 @@ import { callbackify } from 'node:util';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readUpTo } from '../lib/http.ts';
+import { jsonObject } from '../lib/json.ts';
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import { HEADERS, PATHS, type RefusalBody, type RefusalReason } from './protocol.ts';
@@ -235,14 +236,9 @@ export function classify({ status, body }: Reply): ApiAnswer {
 }
 
 function readRefusal(body: string): { readonly error: string; readonly reason?: string } {
-  const text = { error: shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given' };
-  try {
-    const { error, reason } = JSON.parse(body) as Partial<Record<keyof RefusalBody, unknown>>;
-    return typeof error === 'string' ? { error, ...(typeof reason === 'string' && { reason }) } : text;
-  } catch {
-    // The body is not JSON: its text is the reason.
-    return text;
-  }
+  const { error, reason } = jsonObject(body) as Partial<Record<keyof RefusalBody, unknown>>;
+  if (typeof error === 'string') return { error, ...(typeof reason === 'string' && { reason }) };
+  return { error: shortened(body.trim(), MAX_PLAIN_BYTES) || 'no reason given' };
 }
 
 /** The system's code for a failed connection, e.g. `ECONNREFUSED`, because its message also holds addresses and paths. */

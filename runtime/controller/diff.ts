@@ -80,8 +80,6 @@ export interface Planned {
 /** Everything that holds of nodes and of the fleet by this plan. */
 export function statementsOf(planned: Planned, before: Statements): Statements {
   const statements = [
-    ...rollouts(planned, before),
-    ...failures(planned),
     ...setbacks(planned),
     ...missingAgents(planned, before),
     ...releases(planned, before),
@@ -89,6 +87,11 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     ...warnings(planned),
   ];
   return byTopic(statements);
+}
+
+/** What is no Event, or not when it becomes true: for those who are notified alone. */
+export function notifiedOf(planned: Planned, before: Statements): Statements {
+  return byTopic([...rollouts(planned, before), ...failures(planned)]);
 }
 
 export function byTopic(statements: readonly Statement[]): Statements {

@@ -1,7 +1,7 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { byTopic, diff, hasLanded, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
+import { byTopic, diff, hasLanded, notifiedOf, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
 import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
@@ -48,7 +48,7 @@ export class Reporter {
 
   /** To be called before the plan is carried out, so that a warning is sent before what it warns of begins. */
   report(made: Omit<Planned, 'namespace' | 'missedSince'>): void {
-    const { namespace, clock, agentTimeoutMs } = this.#options;
+    const { namespace, clock, agentTimeoutMs, notifier } = this.#options;
     const planned = { ...made, namespace, missedSince: clock.now() - agentTimeoutMs };
     for (const [name, sent] of this.#unanswered) {
       const landed = hasLanded(sent, planned);
@@ -56,9 +56,13 @@ export class Reporter {
       if (landed) this.#carriedOut(sent);
     }
     const before = this.#told;
-    const after = new Map([...statementsOf(planned, before), ...byTopic(policyStatements(planned, before))]);
+    const after = new Map([
+      ...(notifier ? notifiedOf(planned, before) : []),
+      ...statementsOf(planned, before),
+      ...byTopic(policyStatements(planned, before)),
+    ]);
     this.#told = new Map(after);
-    this.#options.notifier?.observe(after, planned);
+    notifier?.observe(after, planned);
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
   }
 

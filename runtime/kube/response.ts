@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { readUpTo } from '../lib/http.ts';
+import { jsonObject } from '../lib/json.ts';
 import { ApiStatusError, apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from './errors.ts';
 import type { WatchEvent } from './transport.ts';
 
@@ -24,12 +25,8 @@ export function statusError(call: string, response: IncomingMessage, body: strin
 }
 
 function kubeStatusIn(body: string): KubeStatus | undefined {
-  try {
-    const parsed = JSON.parse(body) as { readonly kind?: unknown } | null;
-    return parsed?.kind === 'Status' ? (parsed as unknown as KubeStatus) : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonObject(body) as { readonly kind?: unknown };
+  return parsed.kind === 'Status' ? (parsed as unknown as KubeStatus) : undefined;
 }
 
 /** The events of a watch, which are JSON documents, one on each line. A chunk may end within a line. */

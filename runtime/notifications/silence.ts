@@ -1,3 +1,5 @@
+import { jsonObject } from '../lib/json.ts';
+
 /** Silences of an Alertmanager (API v2) around the reboot of a node. @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
 
 /** Which alerts are meant. */
@@ -46,10 +48,6 @@ export const SILENCE_ID = /^[\w-]{1,100}$/;
 
 /** What Alertmanager calls a silence that it has made; undefined where the answer does not say. */
 export function silenceIdIn(body: string): string | undefined {
-  try {
-    const { silenceID: id } = JSON.parse(body) as { silenceID?: unknown };
-    return typeof id === 'string' && SILENCE_ID.test(id) ? id : undefined;
-  } catch {
-    return undefined;
-  }
+  const { silenceID: id } = jsonObject(body) as { silenceID?: unknown };
+  return typeof id === 'string' && SILENCE_ID.test(id) ? id : undefined;
 }

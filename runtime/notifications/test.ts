@@ -1,5 +1,5 @@
-import type { Fact } from './fact.ts';
-import { TEST_KIND } from './fact.ts';
+import { jsonObject } from '../lib/json.ts';
+import { type Fact, TEST_KIND } from './fact.ts';
 
 /** Annotation of the ConfigMap that remembers: somebody wants to see whether notifications arrive. */
 export const TEST_ANNOTATION = 'brupop.bottlerocket.aws/notify-test';
@@ -33,24 +33,15 @@ export interface TestedTarget {
 
 /** @returns undefined where there is none, or none that makes sense */
 export function readTestRequest(text: string | undefined): TestRequest | undefined {
-  const { id, by, targets } = objectIn(text) as Partial<TestRequest>;
+  const { id, by, targets } = jsonObject(text) as Partial<TestRequest>;
   if (typeof id !== 'string' || !Array.isArray(targets)) return undefined;
   return { id, by: typeof by === 'string' ? by : 'somebody', targets: targets.map(String) };
 }
 
 /** @returns undefined where there is none */
 export function readTestResult(text: string | undefined): TestResult | undefined {
-  const result = objectIn(text) as Partial<TestResult>;
+  const result = jsonObject(text) as Partial<TestResult>;
   return typeof result.id === 'string' && Array.isArray(result.targets) ? (result as TestResult) : undefined;
-}
-
-function objectIn(text: string | undefined): object {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** @param time RFC 3339 */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ConfigMap, configMapsPath } from '../../controller/notifier.ts';
-import { NotFoundError } from '../../kube/errors.ts';
-import { objectPath } from '../../kube/paths.ts';
+import { Collection } from '../../kube/collection.ts';
 import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
 import {
   readTestResult,
@@ -63,11 +62,11 @@ interface Waiting {
 
 /** @throws RefusedCommandError where no controller has answered; it is then asked no more */
 async function answered({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
-  const path = objectPath(target.path, target.name);
+  const configMaps = new Collection<ConfigMap>(cluster.transport, target.path);
   const end = clock.monotonic() + PATIENCE_MS;
   while (clock.monotonic() < end) {
-    const { data } = (await cluster.transport.request({ method: 'GET', path }).catch(gone)) as Pick<ConfigMap, 'data'>;
-    const result = readTestResult(data?.[TEST_RESULT]);
+    const found = await configMaps.get(target.name);
+    const result = readTestResult(found?.data?.[TEST_RESULT]);
     if (result?.id === asked.id) return result;
     await clock.sleep(LOOK_EACH_MS);
   }
@@ -78,11 +77,6 @@ async function answered({ clock }: Request, { cluster, target, asked }: Waiting)
   throw new RefusedCommandError(
     `no controller has answered within ${PATIENCE_MS / 1000} s: does one lead, and is it of this version? ${NAME} doctor`,
   );
-}
-
-function gone(error: unknown): object {
-  if (error instanceof NotFoundError) return {};
-  throw error;
 }
 
 function answerOf({ targets, fault }: TestResult): Answer {

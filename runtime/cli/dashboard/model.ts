@@ -7,7 +7,7 @@ import type { Inspection } from '../inspect.ts';
 import type { Moment } from '../past/moments.ts';
 import { type Member, membersOf } from '../status/fleet.ts';
 import { REMEDIES } from '../status/lines.ts';
-import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, ZONE_LABEL } from '../status/status.ts';
+import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../why-lines.ts';
 import { barsOf } from './bars.ts';
 import type { Fleet, Model, NodeRow, Place, PolicyCard, Queue, Release, Told, Trouble } from './wire.ts';
@@ -28,7 +28,7 @@ const MOST = { events: 40, named: 4 } as const;
 export function modelOf(looked: Looked): Model {
   const { seen, forecast, past } = looked;
   const members = membersOf(seen.snapshot, seen.plan.verdicts);
-  const status = statusOf(seen);
+  const status = statusOf(seen, members);
   return {
     sections: {
       fleet: fleetOf(status, looked),
@@ -131,11 +131,13 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
   const { info, verdict, standing, step } = member;
   const { node, slot } = info;
   const { policy, reason, message, since, until } = verdict;
-  const view = snapshot.policies.find((one) => one.policy.name === policy);
   return {
     name: node.name,
     policy,
-    zone: node.labels[view?.kind === 'valid' ? view.policy.zones.key : ZONE_LABEL],
+    zone: zoneOf(
+      node,
+      snapshot.policies.find((one) => one.policy.name === policy),
+    ),
     family: node.family,
     standing,
     step,

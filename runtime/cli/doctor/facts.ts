@@ -1,7 +1,7 @@
 import { Collection } from '../../kube/collection.ts';
-import { ApiStatusError, NotFoundError } from '../../kube/errors.ts';
+import { ApiStatusError } from '../../kube/errors.ts';
 import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
-import { collectionPath, objectPath } from '../../kube/paths.ts';
+import { collectionPath } from '../../kube/paths.ts';
 import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { instantOf } from '../../lib/clock.ts';
@@ -120,17 +120,12 @@ async function conversionFaultOf({ transport, namespace }: Cluster): Promise<str
   try {
     const list = await transport.request({ method: 'GET', path, query: { limit: '1' } });
     const [first] = (list as { items?: readonly KubeObject[] | null }).items ?? [];
-    if (first)
-      await transport.request({ method: 'GET', path: objectPath(path, first.metadata.name) }).catch(unlessGone);
+    if (first) await new Collection(transport, path).get(first.metadata.name);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiStatusError)) throw error;
     return error.status.message ?? `it answers ${error.status.code}`;
   }
-}
-
-function unlessGone(error: unknown): void {
-  if (!(error instanceof NotFoundError)) throw error;
 }
 
 /** Who asks who he is gets an object that was made just now. */

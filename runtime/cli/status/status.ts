@@ -1,4 +1,5 @@
 import type { Halted } from '../../controller/plan/releases.ts';
+import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './fleet.ts';
@@ -65,9 +66,9 @@ export interface Updating {
   readonly blockedBy: readonly string[];
 }
 
-export function statusOf(seen: Inspection): FleetStatus {
+/** @param members those of the inspection */
+export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, seen.plan.verdicts)): FleetStatus {
   const { snapshot, plan, unknown, now } = seen;
-  const members = membersOf(snapshot, plan.verdicts);
   const troubled = members.filter(({ verdict }) => NEEDS_YOU.has(verdict.reason));
   const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !NEEDS_YOU.has(verdict.reason));
   return {
@@ -111,7 +112,8 @@ function countOf(members: readonly Member[]): Counts {
 
 function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection): readonly PolicyStatus[] {
   const ruled = Map.groupBy(members, ({ verdict }) => verdict.policy);
-  return snapshot.policies.flatMap(({ kind, policy }) => {
+  return snapshot.policies.flatMap((view) => {
+    const { policy } = view;
     const own = ruled.get(policy.name) ?? [];
     if (policy.name === undefined && own.length === 0) return [];
     const report = plan.policies.find(({ name }) => name === policy.name);
@@ -120,16 +122,20 @@ function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection):
       counts: countOf(own),
       progressing: report && (report.accepted.status === 'True' ? report.progressing : report.accepted).message,
       halted: report?.halted.status === 'True' ? report.halted.message : undefined,
-      zones: zonesOf(own, kind === 'valid' ? policy.zones.key : undefined),
+      zones: zonesOf(own, view),
     };
   });
 }
 
 /** Where no policy names another label. */
-export const ZONE_LABEL = 'topology.kubernetes.io/zone';
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
-function zonesOf(members: readonly Member[], key = ZONE_LABEL): PolicyStatus['zones'] {
-  const zones = Map.groupBy(members, ({ info }) => info.node.labels[key]);
+/** @param policy that rules the node */
+export const zoneOf = ({ labels }: NodeView, policy: PolicyView | undefined): string | undefined =>
+  labels[policy?.kind === 'valid' ? policy.policy.zones.key : ZONE_LABEL];
+
+function zonesOf(members: readonly Member[], policy: PolicyView): PolicyStatus['zones'] {
+  const zones = Map.groupBy(members, ({ info }) => zoneOf(info.node, policy));
   if (zones.size < 2) return [];
   const named = [...zones].map(([name = 'without a zone', those]) => ({ name, counts: countOf(those) }));
   return named.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { jsonObject } from '../../lib/json.ts';
 import { backoff } from '../../lib/retry.ts';
 import type { Random } from '../../lib/random.ts';
 import { VERSION } from '../../lib/version.ts';
@@ -141,12 +142,8 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function tagNameOf(body: string): string | undefined {
-  try {
-    const { tag_name: name } = JSON.parse(body) as { tag_name?: unknown };
-    return typeof name === 'string' ? name : undefined;
-  } catch {
-    return undefined;
-  }
+  const { tag_name: name } = jsonObject(body) as { tag_name?: unknown };
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** For how long not to ask again, where the answer says so: `Retry-After` in seconds, or when the hour's requests are counted anew. */

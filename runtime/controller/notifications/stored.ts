@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonObject } from '../../lib/json.ts';
 import { type Fact, KINDS, TEST_KIND } from '../../notifications/fact.ts';
 import { SILENCE_ID } from '../../notifications/silence.ts';
 import type { Memory } from './memory.ts';
@@ -73,7 +74,7 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 
 /** What is no part of a memory is none: then that part is not remembered. */
 export function read(text: string | undefined): Memory {
-  const { told, facts, waiting, silences } = storedSchema.parse(objectIn(text));
+  const { told, facts, waiting, silences } = storedSchema.parse(jsonObject(text));
   const known = facts.flatMap((one): Fact | readonly Fact[] => fact.safeParse(one).data ?? []);
   const byId = new Map(known.map((one) => [one.id, one]));
   const lists = Object.entries(waiting).map(
@@ -81,13 +82,4 @@ export function read(text: string | undefined): Memory {
   );
   const made = Object.entries(silences).map(([name, nodes]) => [name, new Map(Object.entries(nodes))] as const);
   return { told: told && new Map(Object.entries(told)), waiting: new Map(lists), silences: new Map(made) };
-}
-
-function objectIn(text = ''): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

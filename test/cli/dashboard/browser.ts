@@ -63,6 +63,13 @@ export async function opened(reached: Reached, browser: Browser, options: Browse
   return { page, url, faults, program };
 }
 
+/** Ends the program, and closes the page and its browser's other tabs. */
+export async function closed({ page, program }: Opened): Promise<void> {
+  program.child.kill('SIGINT');
+  await program.ended;
+  await page.context().close();
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** By axe-core's rules for WCAG 2.2 AA and its best practices: what is wrong, and where. */

@@ -5,7 +5,7 @@ import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';
 import { Reached } from '../served.ts';
-import { inBrowser, launched, type Opened, opened, pictured, violations } from './browser.ts';
+import { closed, inBrowser, launched, type Opened, opened, pictured, violations } from './browser.ts';
 import { block, canaryAndProd, fail, MINUTE, nameOf, rolling } from './scene.ts';
 
 /** The page in a real browser, of rollouts on the embedded cluster: what it shows, and how people get about in it. */
@@ -31,9 +31,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
   }
 
   async function close(): Promise<void> {
-    shown.program.child.kill('SIGINT');
-    await shown.program.ended;
-    await page.context().close();
+    await closed(shown);
     await reached.close();
     await stage.end();
   }

@@ -4,7 +4,7 @@ import { systemClock } from '../../../runtime/lib/clock.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deploy } from '../deployed.ts';
 import { Reached } from '../served.ts';
-import { inBrowser, launched, type Opened, opened, violations } from './browser.ts';
+import { closed, inBrowser, launched, type Opened, opened, violations } from './browser.ts';
 
 /** Pages and the program that serves them: one that ends and is started again, and a browser with many tabs. */
 
@@ -29,9 +29,7 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
     ({ page } = shown);
   });
   afterEach(async () => {
-    shown.program.child.kill('SIGINT');
-    await shown.program.ended;
-    await page.context().close();
+    await closed(shown);
     await reached.close();
     await stage.end();
   });

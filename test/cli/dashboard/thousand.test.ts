@@ -5,7 +5,7 @@ import { LAST_UPDATE_ANNOTATION, shadowName } from '../../../runtime/shadow/name
 import { Stage } from '../../controller/stage.ts';
 import { deployContainer } from '../deployed.ts';
 import { Reached } from '../served.ts';
-import { inBrowser, launched, type Opened, opened, violations } from './browser.ts';
+import { closed, inBrowser, launched, type Opened, opened, violations } from './browser.ts';
 import { MINUTE } from './scene.ts';
 
 /** The page with a thousand nodes: how long it takes to answer a click or a key, while the fleet goes on. */
@@ -71,8 +71,7 @@ function within({ count, tookMs }: Round, share: number): number {
     await page.evaluate(BEGIN);
   });
   afterAll(async () => {
-    shown.program.child.kill('SIGINT');
-    await shown.program.ended;
+    await closed(shown);
     await browser.close();
     await reached.close();
     await stage.end();
