@@ -4,8 +4,9 @@ import { clockFindings, leaderFindings } from '../../runtime/cli/doctor/clocks.t
 import type { Facts } from '../../runtime/cli/doctor/facts.ts';
 import type { Finding } from '../../runtime/cli/doctor/finding.ts';
 import { agentFindings, partsFindings } from '../../runtime/cli/doctor/parts.ts';
+import type { CustomResourceDefinition } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy } from './deployed.ts';
@@ -180,6 +181,21 @@ describe('of a cluster', () => {
     expect(out).toMatch(/^BAD your rights: you may not list nodes, which .* do\n {6}-> .*brupop-view/m);
     expect(out).toMatch(/^BAD your rights: you may not list bottlerocketshadows in /m);
     expect(out).toMatch(/^\? {3}your rights: you may not list poddisruptionbudgets, which plan do/m);
+  });
+
+  test('a webhook that fails is found though lists of v1 come, out of the API server’s cache', async () => {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+    const { spec } = (await stage.transport.request({ method: 'GET', path })) as CustomResourceDefinition;
+    const versions = spec?.versions?.flatMap((one) => [one, { ...one, name: 'v1', storage: false }]);
+    await stage.patch(path, { spec: { versions } });
+    expect((await reached.run('doctor')).out).not.toContain('cannot be read as v1');
+    const message = 'conversion webhook failed: connection refused';
+    const resource = 'bottlerocketshadows';
+    stage.cluster.disturb(
+      { resource, verbs: ['get'] },
+      { kind: 'refuse', code: 500, reason: 'InternalError', message },
+    );
+    expect((await reached.run('doctor')).out).toContain(`BAD webhook: shadows cannot be read as v1: ${message}\n`);
   });
 
   test('without the Deployment it is not guessed what the controller would do', async () => {

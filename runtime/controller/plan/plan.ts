@@ -61,6 +61,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthsAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
+  times.push(...groups.all.map(({ releases }) => releases.changesAt(now)));
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {

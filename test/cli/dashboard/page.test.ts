@@ -191,6 +191,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await stage.pass();
       await page.emulateMedia({ colorScheme: 'dark' });
       await says(page.getByRole('region', { name: 'What needs you' }), 'Look at the workload');
+      await says(panel('Summary'), /3 of 4 taken\s*ip-10-0-0-164\s*DrainBlocked/);
       await tile(nameOf(21)).click();
       await says(panel('ip-10-0-0-164'), /3 pods left after \d+ min( \d+ s)? of the drain/);
       await says(panel('ip-10-0-0-164').getByRole('listitem'), budget);

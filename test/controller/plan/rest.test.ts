@@ -120,7 +120,7 @@ const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][
   start: ['bump', 'release'],
 };
 /**
- * What gives a place to whoever waits: a node that turns to another version leaves one in the failure budget of the version before, and a
+ * What gives a place to whoever waits, besides an update that ends: a node that turns to another version leaves one in the failure budget of the version before, and a
  * start in doubt does that turns out never to have been made. Whoever may start then and finds no place has another called off.
  */
 const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
@@ -135,5 +135,9 @@ const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
 function isDueTo(before: readonly Command[], command: Command): boolean {
   const causes = DUE_TO[command.kind] ?? [];
   if (before.some((one) => subject(one) === subject(command) && causes.includes(one.kind))) return true;
-  return (command.kind === 'start' || command.kind === 'call-off') && before.some(({ kind }) => GIVE_PLACE.has(kind));
+  return (command.kind === 'start' || command.kind === 'call-off') && before.some(givesPlace);
+}
+
+function givesPlace(command: Command): boolean {
+  return GIVE_PLACE.has(command.kind) || (command.kind === 'set-spec' && command.spec.state === 'Idle');
 }

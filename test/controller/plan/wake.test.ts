@@ -12,6 +12,7 @@ import {
   POLICY,
   rebooting,
   type Rules,
+  slot,
   staging,
   updated,
   type World,
@@ -98,6 +99,14 @@ const TIMED: Readonly<Record<string, (left: number) => World>> = {
     fleet({ a: monitoring(-600) }, { nodes: [node('a', { readyChangedAt: NOW + left - 300_000 })] }),
   'a soak that fails': (left) =>
     fleet({ a: monitoring(-600) }, { nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 })] }),
+  'a release that waits for nobody any more': (left) =>
+    fleet(
+      { a: {}, b: updated },
+      {
+        nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 }), node('b')],
+        slots: [slot('a', 'unknown')],
+      },
+    ),
   'an outage that is no longer waited for': (left) =>
     fleet(
       { a: {}, b: {} },
