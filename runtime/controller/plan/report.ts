@@ -107,7 +107,11 @@ function releaseOf(release: OsRelease, now: number): ReleaseReport {
 }
 
 function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
-  const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER, group.releases.changesAt(group.now)];
+  const times = [
+    starts.changesAt.get(group) ?? NEVER,
+    stopsAt.get(group) ?? NEVER,
+    group.releases.changesAt(group.now),
+  ];
   for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
   return nextAfter(group.now, times);
 }
