@@ -9,7 +9,14 @@ import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { Halted, PolicyRelease } from './releases.ts';
-import { type PolicyReport, type ReleaseReport, releasesUnderVariables, reportOn, reportOnLost } from './report.ts';
+import {
+  type PolicyReport,
+  type ReleaseReport,
+  releasesChangeAt,
+  releasesUnderVariables,
+  reportOn,
+  reportOnLost,
+} from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
 import type { Settings } from './settings.ts';
@@ -61,7 +68,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthsAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
-  times.push(...groups.all.map(({ releases }) => releases.changesAt(now)));
+  times.push(...groups.all.map(releasesChangeAt));
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {

@@ -4,7 +4,7 @@ import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
 import { isStaged } from './machine.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
-import { NEVER, nextAfter } from './requeue.ts';
+import { NEVER } from './requeue.ts';
 import { isActive, isIdle, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed, type Refusal } from './verdict.ts';
 
@@ -87,14 +87,6 @@ export class OsReleases {
   get all(): readonly OsRelease[] {
     return [...this.#families.values()].flatMap(({ tallies }) =>
       [...tallies.values()].filter(({ isKnown }) => isKnown),
-    );
-  }
-
-  /** When time alone proves or completes one of them. */
-  changesAt(now: number): number {
-    return nextAfter(
-      now,
-      this.all.flatMap(({ proof, completeAt }) => [proof.provenAt, completeAt]),
     );
   }
 

@@ -107,13 +107,15 @@ function releaseOf(release: OsRelease, now: number): ReleaseReport {
 }
 
 function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
-  const times = [
-    starts.changesAt.get(group) ?? NEVER,
-    stopsAt.get(group) ?? NEVER,
-    group.releases.changesAt(group.now),
-  ];
+  const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER, releasesChangeAt(group)];
   for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
   return nextAfter(group.now, times);
+}
+
+/** When time alone proves or completes a release. */
+export function releasesChangeAt({ releases, now }: Group): number {
+  const instants = releases.all.flatMap(({ proof, completeAt }) => [proof.provenAt, completeAt]);
+  return nextAfter(now, instants);
 }
 
 /** With how many have an update that runs, whether or not it has failed by now. */

@@ -23,14 +23,30 @@ describe('pauses of policies', () => {
     expect(ended().process('controller-0', 'starts').after(5).start('t2').breaches).toEqual([]);
   });
 
-  test('not after an update that was called off before its node was disturbed', () => {
+  test('not after an update whose shadow is gone, and with it what was known of the update', () => {
+    const remade = fleet()
+      .process('controller-0', 'starts')
+      .policy('one', PAUSING)
+      .after(2)
+      .start('t1')
+      .after(5)
+      .finish('t1')
+      .shadowGone('t1', 'ann')
+      .shadow('t1', { status: { current_state: 'Idle' } });
+    expect(remade.after(5).start('t2').breaches).toEqual([]);
+  });
+
+  test.each([
+    ['by the controller', { current_state: 'StagedAndPerformedUpdate' }],
+    ['by its agent', { current_state: 'ErrorReset', last_failure: { reason: 'TargetChanged' } }],
+  ])('not after an update that was called off %s before its node was disturbed', (_by, status) => {
     const calledOff = (marks: object | null): Story =>
       fleet()
         .process('controller-0', 'starts')
         .policy('one', PAUSING)
         .after(2)
         .start('t1')
-        .shadow('t1', { status: { current_state: 'StagedAndPerformedUpdate' } })
+        .shadow('t1', { status })
         .node('t1', { marks })
         .shadow('t1', { state: 'Idle' })
         .node('t1', { marks: null })
