@@ -107,8 +107,9 @@ export class OsReleases {
     running.isRun = true;
     if (isIdle(shadow)) running.rest(info, shadow);
     if (current !== target) family.tally(target).want(info);
+    const begun = isActive(shadow) && shadow.spec.version != null ? family.tally(shadow.spec.version) : undefined;
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
-    else if (isActive(shadow) && shadow.spec.version != null) family.tally(shadow.spec.version).begin(info);
+    else begun?.begin(info);
   }
 
   /** Once every node has been counted. */

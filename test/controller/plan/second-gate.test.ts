@@ -150,3 +150,13 @@ test.each<[string, Parts, Partial<World>]>([
   const world = halted(parts, { paused: true, ...more });
   expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Updating']);
 });
+
+test('a staged node is called off for who is to prove its release, where both are in doubt and no host is offered it any more', () => {
+  const target_version = '1.2.0';
+  const a = { ...staged, status: { ...staged.status, target_version } };
+  const b = { ...rebooting, status: { ...rebooting.status, target_version } };
+  const world = fleet({ a, b }, { slots: [slot('a', 'unknown'), slot('b', 'unknown')] });
+  expect(planned(world).commands.filter(({ kind }) => kind !== 'bump')).toMatchObject([
+    { kind: 'call-off', node: 'a', because: { message: '1.1.0 is yet to be proven by b' } },
+  ]);
+});

@@ -273,3 +273,9 @@ export const isController = (by: string): boolean => /^controller-\d+$/.test(by)
 export const isApiserver = (by: string): boolean => /^apiserver-\d+$/.test(by);
 export const isAgent = (by: string): boolean => /^(upstream-)?agent-/.test(by);
 export const isOperator = (by: string): boolean => isController(by) || isApiserver(by) || isAgent(by);
+
+/** Of an update that has ended: by the controller, or by its agent, as the host offers another version by now. */
+export function wasCalledOff({ status }: ShadowFacts): boolean {
+  const { state, reason } = status ?? {};
+  return state === 'StagedAndPerformedUpdate' || (state === 'ErrorReset' && reason === 'TargetChanged');
+}

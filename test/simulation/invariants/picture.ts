@@ -12,6 +12,7 @@ import {
   type PodFacts,
   shadowFacts,
   type ShadowFacts,
+  wasCalledOff,
 } from './facts.ts';
 import { type PolicyFacts, policyFacts, saysOther } from './policy-facts.ts';
 import type { Write } from './rule.ts';
@@ -196,8 +197,6 @@ export class Picture {
     if (started) this.#start(started, write.at);
     if (before && after) this.#noteEnd(shadowFacts(before), shadowFacts(after), write.at);
     const last = after ?? before;
-    // What a process knew of the end went with the shadow.
-    if (before && !after) for (const uid of shadowFacts(before).owners) this.pausedFrom.delete(uid);
     for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
   }
 
@@ -207,6 +206,8 @@ export class Picture {
       this.shadows.set(name, facts);
       this.#shadows.set(node, facts);
     } else {
+      // What a process knew of the end went with the shadow.
+      for (const uid of this.shadows.get(name)?.owners ?? []) this.pausedFrom.delete(uid);
       this.shadows.delete(name);
       this.#shadows.delete(node);
     }
@@ -217,7 +218,7 @@ export class Picture {
       if (before.status?.record?.requested) this.#disturbed.add(uid);
       if (!before.active || after.active) continue;
       this.endedAt.set(uid, at);
-      if (!isCalledOff(before) || this.#disturbed.has(uid)) this.pausedFrom.set(uid, at);
+      if (!wasCalledOff(before) || this.#disturbed.has(uid)) this.pausedFrom.set(uid, at);
     }
   }
 
@@ -293,12 +294,4 @@ export function startIn({ resource, by, before, after }: Write): ShadowFacts | u
 export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): boolean {
   if (after.state === 'Idle') return false;
   return before === undefined || before.state === 'Idle' || before.version !== after.version;
-}
-
-/** By the controller, or by its agent as the host offers another version by now. */
-function isCalledOff({ status }: ShadowFacts): boolean {
-  return (
-    status?.state === 'StagedAndPerformedUpdate' ||
-    (status?.state === 'ErrorReset' && status.reason === 'TargetChanged')
-  );
 }
