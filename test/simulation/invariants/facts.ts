@@ -179,6 +179,12 @@ export const shadowFacts = once((shadow): ShadowFacts => {
   };
 });
 
+/** L1: a write of spec that leaves Idle, or changes spec.version. */
+export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): boolean {
+  if (after.state === 'Idle') return false;
+  return before === undefined || before.state === 'Idle' || before.version !== after.version;
+}
+
 function statusIn(status: unknown): StatusFacts | undefined {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;

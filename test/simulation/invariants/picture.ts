@@ -1,6 +1,7 @@
 import type { Entry, Instant, Scenario } from '../types.ts';
 import {
   isController,
+  isStart,
   LEASE,
   leaseFacts,
   type LeaseFacts,
@@ -78,6 +79,8 @@ export class Picture {
   version = 0;
   /** Another one when nodes, shadows, slots, processes, or who rules whom, stand otherwise than before. */
   standing = 0;
+  /** When its shadow was last deleted, by name of the node. */
+  readonly #orphanedAt = new Map<string, Instant>();
   /** UIDs of nodes that have been drained or rebooted since they last started. */
   readonly #disturbed = new Set<string>();
   #last: Entry | undefined;
@@ -210,6 +213,7 @@ export class Picture {
       for (const uid of this.shadows.get(name)?.owners ?? []) this.pausedFrom.delete(uid);
       this.shadows.delete(name);
       this.#shadows.delete(node);
+      this.#orphanedAt.set(node, this.#last?.at ?? 0);
     }
   }
 
@@ -277,9 +281,12 @@ export class Picture {
     return facts?.uid === uid && facts.marks !== undefined;
   }
 
-  /** L3 (c) and (d): its slot is given back, and nobody is there who could go on. */
-  #isAbandoned({ node, uid }: Update): boolean {
-    return !this.agentOf(node).runs && !this.lease.slots.some((slot) => slot.nodeUid === uid);
+  /** L3 (c) and (d): its slot is given back, and nobody is there who could go on: who begins once its shadow is gone knows of nothing. */
+  #isAbandoned({ node, uid, at }: Update): boolean {
+    const { runs, since } = this.agentOf(node);
+    const orphanedAt = this.#orphanedAt.get(node) ?? -Infinity;
+    const knows = runs && (orphanedAt < at || since < orphanedAt);
+    return !knows && !this.lease.slots.some((slot) => slot.nodeUid === uid);
   }
 }
 
@@ -288,10 +295,4 @@ export function startIn({ resource, by, before, after }: Write): ShadowFacts | u
   if (resource !== 'bottlerocketshadows' || !after || !isController(by)) return undefined;
   const made = shadowFacts(after);
   return isStart(before && shadowFacts(before), made) ? made : undefined;
-}
-
-/** L1: a write of spec that leaves Idle, or changes spec.version. */
-export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): boolean {
-  if (after.state === 'Idle') return false;
-  return before === undefined || before.state === 'Idle' || before.version !== after.version;
 }

@@ -104,6 +104,14 @@ describe('reach', () => {
     expect(fleet().host('n1', down).shadowGone('n1', 'person').host('n2', down).breaches).toEqual([]);
   });
 
+  test('those that failed on it before may all try again under a new policy, and no other', () => {
+    const story = fleet().fleet('n3').shadow('n1', { status: FAILED }, AGENT).shadow('n2', { status: FAILED }, AGENT);
+    story.policy('one', { nodeSelector: {} });
+    for (const name of ['n1', 'n2']) story.shadow(name, { state: 'Idle' }).start(name).host(name, down);
+    expect(story.breaches).toEqual([]);
+    expect(story.start('n3').host('n3', down).breaches).toHaveLength(1);
+  });
+
   test('machines that die are none of it', () => {
     expect(fleet().host('n1', down).host('n2', { kind: 'down', asked: false }).breaches).toEqual([]);
   });

@@ -173,6 +173,8 @@ interface Strike {
   readonly release: Release;
   /** When its update began. */
   readonly began: Instant;
+  /** It has failed on the release before. */
+  readonly isAgain: boolean;
 }
 
 /**
@@ -201,9 +203,7 @@ export const reach: Rule = {
         if (absences.wasAway(uid, { since: began, now: entry.at })) return NOTHING;
         strikes.set(`${keyOf(release)} ${uid}`, strike);
         const ruledAt = Math.max(picture.policiesAt, ...[...picture.nodes.values()].map(({ labelsAt }) => labelsAt));
-        const reached = [...strikes.values()].filter(
-          (one) => keyOf(one.release) === keyOf(release) && one.began > ruledAt,
-        );
+        const reached = reachedWith(strike, strikes, ruledAt);
         const most =
           mayFail(release.group, members.get(release.family)!, false) + (forgotten.get(release.version) ?? 0);
         const what = `${reached.length} nodes went down for ${release.version}, which is bad, and ${most} may`;
@@ -212,6 +212,16 @@ export const reach: Rule = {
     };
   },
 };
+
+/** Those that began later and went down for the same release. Whoever has failed on it may always try again: none stand against him. */
+function reachedWith(
+  { release, isAgain }: Strike,
+  strikes: ReadonlyMap<string, Strike>,
+  ruledAt: Instant,
+): readonly Strike[] {
+  if (isAgain) return [];
+  return [...strikes.values()].filter((one) => keyOf(one.release) === keyOf(release) && one.began > ruledAt);
+}
 
 const isOfNode = (entry: Entry): boolean => entry.kind === 'write' && entry.resource === 'nodes';
 
@@ -230,10 +240,11 @@ function strikeIn(picture: Picture, entry: Entry): Strike | undefined {
 
 function strikeOf(picture: Picture, { facts }: SeenNode): Strike | undefined {
   const group = picture.rulings.groupOf(facts);
-  const version = picture.shadowOf(facts)?.version;
+  const { version, status } = picture.shadowOf(facts) ?? {};
   if (!group || version === undefined) return undefined;
   const { uid, family } = facts;
-  return { uid, release: { group, family, version }, began: picture.updates.get(uid)?.at ?? -Infinity };
+  const isAgain = status?.failed.includes(version) ?? false;
+  return { uid, release: { group, family, version }, began: picture.updates.get(uid)?.at ?? -Infinity, isAgain };
 }
 
 /** Versions of which somebody else has taken a failure, or an attempt, out of the cluster. */

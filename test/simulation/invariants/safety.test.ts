@@ -21,6 +21,13 @@ describe('concurrency', () => {
     expect(two().process('agent-n1', 'killed').slots().start('n2').breaches).toEqual([]);
   });
 
+  test('so is it where the agent begins anew once the shadow is gone, and not where it has been there', () => {
+    const crashed = (): Story => two().process('agent-n1', 'killed');
+    const begins = (story: Story): Story => story.process('agent-n1', 'starts');
+    expect(begins(crashed().shadowGone('n1', 'person')).slots().start('n2').breaches).toEqual([]);
+    expect(begins(crashed()).shadowGone('n1', 'person').slots().start('n2').breaches).toHaveLength(1);
+  });
+
   test('marks take a place, and a node that is gone takes none', () => {
     const marked = two().finish('n1').node('n1', { cordoned: true, marks: MARKED }, APISERVER);
     expect(marked.start('n2').breaches).toHaveLength(1);

@@ -1,5 +1,13 @@
-import { compareVersions, isController, isOperator, leaseFacts, shadowFacts, type ShadowFacts } from './facts.ts';
-import { isStart, type Picture } from './picture.ts';
+import {
+  compareVersions,
+  isController,
+  isOperator,
+  isStart,
+  leaseFacts,
+  shadowFacts,
+  type ShadowFacts,
+} from './facts.ts';
+import type { Picture } from './picture.ts';
 import type { SeenNode } from './seen-node.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
