@@ -32,7 +32,7 @@ export interface Attempt {
   readonly id: string;
   /** Now, RFC 3339. */
   readonly now: string;
-  /** The agent's boot id; null where it did not say one. Null counts as the same boot. */
+  /** The agent's boot id; null where it did not say one. Null counts as the same boot, and makes the marks say none. */
   readonly boot: string | null;
   /** When the newest pod on the node was created (RFC 3339); undefined where the pods were not listed. */
   readonly newestPod?: string | undefined;
@@ -56,7 +56,7 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
   const before = readMarks(node);
   const { id, since, boot, newestPod } = drainOn(node, attempt);
   const cordoned = node.spec?.unschedulable === true;
-  if (cordoned && before?.id === id) return undefined;
+  if (marksOfDrain(node, id)?.boot === boot) return undefined;
   const hints = HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined);
   const taken: Ownable[] = [...(cordoned ? [] : (['cordon'] as const)), ...hints.map(([owned]) => owned)];
   return {
@@ -91,7 +91,13 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const marks = readMarks(node);
   if (marks?.since == null || !joins(marks, attempt)) return { id, since: now, boot, newestPod };
   const cordoned = node.spec?.unschedulable === true;
-  return { id: marks.id, since: marks.since, boot: marks.boot, newestPod: cordoned ? marks.newestPod : newestPod };
+  return {
+    id: marks.id,
+    since: marks.since,
+    // Who does not say in which boot it drains may do so after another reboot as well.
+    boot: boot === null ? null : marks.boot,
+    newestPod: cordoned ? marks.newestPod : newestPod,
+  };
 }
 
 /** An attempt joins the drain on the node unless both name a boot and the boots differ. Marks that cannot be parsed are not joined. */

@@ -50,6 +50,18 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect((await after(again, said)).reboot).toMatchObject(reboot);
   });
 
+  test('keeps no record of a reboot: its drain ends the probe that says that nobody asks for one, and no request', async () => {
+    const drained = async (requested_at: string | null, bootId: string | null): Promise<Status | null | undefined> => {
+      const world = await World.create();
+      await world.setStatus('n1', { reboot: { boot_id: 'boot-1', version: '1.39.0', requested_at } });
+      await world.replica().service.cordonAndDrain({ ...(await world.agent()), bootId });
+      return (await world.shadow()).status;
+    };
+    expect((await drained(null, null))?.reboot ?? null).toBeNull();
+    expect((await drained(OURS.time, null))?.reboot).toMatchObject({ requested_at: OURS.time });
+    expect((await drained(null, 'boot-1'))?.reboot).toMatchObject({ boot_id: 'boot-1' });
+  });
+
   test('makes up for a failure by running the version', async () => {
     const before = { failed_versions: ['1.30.0', '1.39.0'], last_failure: OURS, crash_count: 1 };
     const said = older({ current_version: '1.39.0', current_state: 'RebootedIntoUpdate' });

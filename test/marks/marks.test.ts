@@ -9,6 +9,7 @@ import {
   UPDATING_LABEL,
 } from '../../runtime/marks/names.ts';
 import {
+  type Attempt,
   cordonPatch,
   disownCordonPatch,
   drainedPatch,
@@ -56,7 +57,7 @@ function apply(before: MarkedNode, patch: NodePatch | undefined): MarkedNode {
 }
 
 const attempt = { id: 'a1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
-const cordoned = (before: MarkedNode, changes: Partial<typeof attempt> = {}): MarkedNode =>
+const cordoned = (before: MarkedNode, changes: Partial<Attempt> = {}): MarkedNode =>
   apply(before, cordonPatch(before, { ...attempt, ...changes }));
 const released = (before: MarkedNode): MarkedNode => apply(before, releasePatch(before));
 const bare = ({ metadata: { labels, annotations }, spec }: MarkedNode): unknown => ({ labels, annotations, spec });
@@ -109,8 +110,12 @@ describe('a second drain', () => {
     expect(cordonPatch(cordoned(node()), { ...attempt, id: 'a2', now: '2026-01-01T01:00:00Z' })).toBeUndefined();
   });
 
-  test('by an agent that does not say its boot joins too', () => {
-    expect(cordonPatch(cordoned(node()), { ...attempt, id: 'a2', boot: null })).toBeUndefined();
+  test('by an agent that does not say its boot joins too, and nobody knows any more for which boot it is', () => {
+    const unsaid = { ...attempt, id: 'a2', now: '2026-01-01T01:00:00Z', boot: null };
+    const again = cordoned(cordoned(node()), unsaid);
+    expect(readMarks(again)).toEqual({ ...readMarks(cordoned(node())), boot: null });
+    expect(cordonPatch(again, unsaid)).toBeUndefined();
+    expect(cordonPatch(again, { ...attempt, id: 'a3' })).toBeUndefined();
   });
 
   test('of another boot starts its own deadline but keeps what is owned', () => {

@@ -13,8 +13,8 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M1',
     does: 'writes the status to a shadow that it has not looked at',
     file: 'runtime/apiserver/drain/cordon.ts',
-    find: '{ metadata: { resourceVersion }, status: { drain: progress } }',
-    replace: '{ status: { drain: progress } }',
+    find: '{ metadata: { resourceVersion }, status: { drain: progress, ...more } }',
+    replace: '{ status: { drain: progress, ...more } }',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
@@ -41,6 +41,22 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/marks/patches.ts',
     find: "marks.id !== '' && !otherBoot",
     replace: "marks.id !== '' && (otherBoot || !otherBoot)",
+    tests: ['test/marks/marks.test.ts'],
+  },
+  {
+    rule: 'M1',
+    does: 'leaves the probe of an agent that an older one has followed',
+    file: 'runtime/apiserver/drain/cordon.ts',
+    find: 'agent.bootId === null && reboot != null',
+    replace: 'agent.bootId === undefined && reboot != null',
+    tests: ['test/apiserver/older-agent.test.ts'],
+  },
+  {
+    rule: 'M1',
+    does: 'lets the marks name the boot in which another agent has drained',
+    file: 'runtime/marks/patches.ts',
+    find: 'boot: boot === null ? null : marks.boot',
+    replace: 'boot: marks.boot',
     tests: ['test/marks/marks.test.ts'],
   },
   {

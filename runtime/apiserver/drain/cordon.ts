@@ -66,7 +66,7 @@ export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<Co
       tellBlocked(ports, considered);
       tellMayTimeOut(ports, considered);
     }
-    const shadowVersion = await writeProgress(ports, considered);
+    const shadowVersion = await writeProgress(ports, considered, endOfProbe(considered));
     const patch = cordonPatch(snapshot.node, attempt);
     const node = patch ? await ports.nodes.patch(snapshot.node.metadata.name, { ...patch }) : snapshot.node;
     return { ...drain, node, progress, shadowVersion, pods: patch ? undefined : pods };
@@ -143,10 +143,23 @@ function undrainable(preflight: Preflight, reasons: readonly string[]): RefusedE
 }
 
 /** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
-async function writeProgress({ shadows }: Ports, { snapshot, progress }: Considered): Promise<string> {
+async function writeProgress(
+  { shadows }: Ports,
+  { snapshot, progress }: Considered,
+  more: { readonly reboot?: null } = {},
+): Promise<string> {
   const { name, resourceVersion } = snapshot.shadow.metadata;
-  const patch = { metadata: { resourceVersion }, status: { drain: progress } };
+  const patch = { metadata: { resourceVersion }, status: { drain: progress, ...more } };
   return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
+}
+
+/**
+ * An older agent, which says no boot, keeps no record of a reboot. Where it has followed one that does, the probe of that one would say that
+ * nobody asks the host to reboot.
+ */
+function endOfProbe({ request: { agent }, snapshot: { shadow } }: Considered): { readonly reboot?: null } {
+  const reboot = shadow.status?.reboot;
+  return agent.bootId === null && reboot != null && reboot.requested_at == null ? { reboot: null } : {};
 }
 
 /** An agent that is refused asks again and again. The status is written only where it has changed. */
