@@ -3,6 +3,7 @@ import { BEGINS_AT, type Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
+import type { SeenHost } from './seen-host.ts';
 
 /** How old the count of managed nodes may be by which a share of them was reckoned, milliseconds. */
 const COUNTED_WITHIN = 600_000;
@@ -68,27 +69,41 @@ export const outOfService: Rule = {
   name: 'out-of-service',
   begin(picture) {
     const inherited = new Set<string>();
-    const judge = (): readonly string[] => {
+    const judge = (now: Instant): readonly string[] => {
       const cordoned = [...picture.nodes].filter(
         ([, { facts }]) => facts.cordoned && facts.marks?.owns.includes('cordon'),
       );
-      const down = [...picture.hosts].filter(([name, { up, asked }]) => !up && asked && picture.nodes.has(name));
+      const down = [...picture.hosts].filter(([name, host]) => isDown(picture, { name, host }, now));
       const names = new Set([...cordoned, ...down].map(([name]) => name).filter((name) => !inherited.has(name)));
       return tooMany([...names], picture.mostAtOnce);
     };
-    const { see } = ofWrites('nodes', ({ by, before, after }) => {
+    const { see } = ofWrites('nodes', ({ by, before, after, at }) => {
       const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);
-      return isNew && isOperator(by) ? judge() : NOTHING;
+      return isNew && isOperator(by) ? judge(at) : NOTHING;
     });
     return {
       see: (entry) => {
         if (entry.kind === 'write' && entry.resource === 'bottlerocketshadows') inherit(inherited, entry);
         const goesDown = entry.kind === 'host' && entry.event.kind === 'down' && entry.event.asked;
-        return goesDown ? judge() : (see?.(entry) ?? NOTHING);
+        return goesDown ? judge(entry.at) : (see?.(entry) ?? NOTHING);
       },
     };
   },
 };
+
+/** By as much one who waits may have seen the request before its host did, milliseconds. */
+const ASKED_WITHIN = 60_000;
+
+/** For a request of the operator. Of a node that has lost its label nobody waits for longer than that it returns (M8). */
+function isDown(
+  { nodes, updates, terms }: Picture,
+  { name, host: { up, asked, askedAt = -Infinity } }: { readonly name: string; readonly host: SeenHost },
+  now: Instant,
+): boolean {
+  const node = nodes.get(name);
+  if (up || !asked || !node) return false;
+  return updates.has(node.facts.uid) || now - askedAt < terms.returnTimeoutMs - ASKED_WITHIN;
+}
 
 /** Whose update is none that the operator could count: by whom it began, or because nothing tells of it any more. */
 function inherit(inherited: Set<string>, write: Write): void {

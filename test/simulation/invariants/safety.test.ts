@@ -63,6 +63,19 @@ describe('out-of-service', () => {
   });
 });
 
+test('out-of-service: a host that is down counts for as long as its update lasts, or it may yet return from it', () => {
+  const down = (): Story => {
+    const story = new Story(outOfService).fleet('n1', 'n2').start('n1');
+    return story.host('n1', { kind: 'down', asked: true }).process('agent-n1', 'killed');
+  };
+  const released = (): Story => down().node('n1', { managed: false }).shadowGone('n1', 'controller-0').slots();
+  const drained = (story: Story): readonly string[] =>
+    story.node('n2', { cordoned: true, marks: MARKED }, APISERVER).breaches;
+  expect(drained(down().after(60))).toHaveLength(1);
+  expect(drained(released().after(13))).toHaveLength(1);
+  expect(drained(released().after(15))).toEqual([]);
+});
+
 test('out-of-service: a host goes down for a request of which a person has deleted the only record', () => {
   const reboot = { boot_id: 'boot of n1', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' };
   const story = (by: string): Story => {

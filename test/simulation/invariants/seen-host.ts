@@ -1,4 +1,4 @@
-import type { HostEntry } from '../types.ts';
+import type { Entry, HostEntry, Instant } from '../types.ts';
 
 /** Whatever machines have borne a name, and what the history tells of them. */
 export class SeenHost {
@@ -6,6 +6,8 @@ export class SeenHost {
   version = '';
   /** Whether the host went down because its API was asked for that; of no meaning while it is up. */
   asked = false;
+  /** When its API was asked to reboot in this boot; undefined = never. */
+  askedAt: Instant | undefined;
   readonly boots = new Set<string>();
   readonly versions = new Set<string>();
   /** What its API was asked since the last start of an update and has not refused. */
@@ -14,22 +16,25 @@ export class SeenHost {
   downForUpdate = false;
   #activated = false;
 
-  see({ event }: HostEntry): void {
+  see({ event, at }: Extract<Entry, HostEntry>): void {
     if (event.kind === 'up') {
       this.up = true;
       this.version = event.version;
       this.boots.add(event.bootId);
       this.versions.add(event.version);
+      this.askedAt = undefined;
       this.#activated = false;
     } else if (event.kind === 'down') {
       this.up = false;
       this.asked = event.asked;
+      if (event.asked) this.askedAt ??= at;
       this.downForUpdate ||= event.asked || this.#activated;
-    } else if (isTaken(event)) this.#told(event.path);
+    } else if (isTaken(event)) this.#told(event.path, at);
   }
 
-  #told(path: string): void {
+  #told(path: string, at: Instant): void {
     this.calls.add(path);
+    if (path === '/actions/reboot') this.askedAt ??= at;
     if (path === '/actions/activate-update') this.#activated = true;
     else if (path === '/actions/deactivate-update' || path === '/actions/prepare-update') this.#activated = false;
   }
