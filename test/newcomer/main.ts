@@ -39,7 +39,7 @@ async function main(): Promise<void> {
 async function tryChart(manifests: string, folder: string, { registry, fresh }: Environments): Promise<void> {
   if (noHelm) return void process.stdout.write('no helm on the PATH: not tried\n');
   const chart = join(folder, 'chart');
-  await run(['npm', 'run', '--silent', 'synth:helm', '--', chart], { cwd: ROOT, env: registry });
+  await run([process.execPath, 'build/helm.mjs', chart], { cwd: ROOT, env: registry });
   await runQuietly(['helm', 'lint', '--strict', '--namespace', NAMESPACE, chart], { cwd: folder, env: fresh });
   const template = ['helm', 'template', 'brupop', chart, '--namespace', NAMESPACE];
   const { stdout, stderr } = await run(template, { cwd: folder, env: fresh });
