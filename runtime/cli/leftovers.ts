@@ -1,5 +1,5 @@
 import type { ControllerConfig } from '../controller/config.ts';
-import { LIFECYCLE_REASON } from '../controller/plan/lifecycle.ts';
+import { LIFECYCLE_REASON } from '../controller/lifecycle-conditions.ts';
 import { isActive, type NodeView, type ShadowView, type Snapshot } from '../controller/plan/snapshot.ts';
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';

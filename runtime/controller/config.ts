@@ -1,4 +1,4 @@
-import type { Settings } from './plan/settings.ts';
+import type { Settings } from './plan/snapshot.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {

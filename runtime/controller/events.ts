@@ -7,7 +7,7 @@ import type { Command } from './plan/commands.ts';
 import type { Halted, OsReleaseName } from './plan/releases.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
-import type { Warning } from './plan/verdicts.ts';
+import type { Warning } from './plan/warnings.ts';
 
 /** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
 

@@ -1,8 +1,7 @@
 import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
-import { adopt } from './actions/adoption.ts';
-import { forget } from './actions/requests.ts';
+import { adopt, forget } from './actions/nodes.ts';
 import type { ActionPorts, Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { disown, releaseNode, rescue } from './actions/release.ts';

@@ -18,7 +18,7 @@ import { Controller } from './controller.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
 import { ControllerMetrics } from './metrics.ts';
-import { lifecycleConditionWriter } from './lifecycle-condition-writer.ts';
+import { lifecycleConditionWriter } from './lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './node-annotation-writer.ts';
 import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { NOTIFICATIONS_STATE } from '../notifications/names.ts';
-import type { Planned, Statements } from './diff.ts';
+import type { Planned, Statements } from './statements.ts';
 import type { NotificationMetrics } from './notification-metrics.ts';
 
 /** Who else is told what plans say, besides those who read Events. */

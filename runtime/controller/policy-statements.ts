@@ -2,7 +2,7 @@ import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
 import type { PolicyConditionType, PolicyStatus } from '../policy/model.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../policy/names.ts';
-import { type Planned, type Statement, type Statements, topicOf } from './diff.ts';
+import { type Planned, type Statement, type Statements, topicOf } from './statements.ts';
 import { nameOf, rolloutComplete, rolloutStarted } from './events.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import type { PolicyReport, ReleaseReport } from './plan/report.ts';

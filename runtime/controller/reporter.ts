@@ -1,7 +1,16 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { byTopic, diff, hasLanded, notifiedOf, topicOf, type Planned, type Statement, statementsOf } from './diff.ts';
+import {
+  byTopic,
+  diff,
+  hasLanded,
+  notifiedOf,
+  topicOf,
+  type Planned,
+  type Statement,
+  statementsOf,
+} from './statements.ts';
 import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';

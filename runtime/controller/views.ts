@@ -18,7 +18,7 @@ import {
 } from '../shadow/names.ts';
 import { ownersOf } from '../shadow/owner.ts';
 import { versionOfOsImage } from '../shadow/semver.ts';
-import { isLifecycle } from './plan/lifecycle.ts';
+import { isLifecycle } from './lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
 /** Objects of the API server as `plan` sees them. The caches drop everything else about them at once. */

@@ -50,3 +50,8 @@ function compareIdentifiers(a: string, b: string): number {
   if (numeric[0] && a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : Number(a > b);
 }
+
+/** Of two versions, the later one. */
+export function newerOf(a: string, b: string): string {
+  return compareSemver(a, b) < 0 ? b : a;
+}

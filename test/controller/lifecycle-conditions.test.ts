@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { LIFECYCLE_REASON } from '../../runtime/controller/plan/lifecycle.ts';
+import { LIFECYCLE_REASON } from '../../runtime/controller/lifecycle-conditions.ts';
 import { viewOfNode } from '../../runtime/controller/views.ts';
 import { NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Condition, Node } from '../../runtime/kube/objects.ts';

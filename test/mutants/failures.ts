@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const START_GATE = 'runtime/controller/plan/start-gate.ts';
 /** What tries whom a release is blamed on. */
 const OF_BLAME = [
   'test/controller/plan/failure-budget.test.ts',
@@ -76,7 +77,7 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'lets everybody follow a release that nobody has proven',
-    file: 'runtime/controller/plan/gates.ts',
+    file: START_GATE,
     find: '  if (!isRetry && !release.proof.admits) return release.unproven;\n',
     replace: '',
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
 /** What k3OS nodes are told. */
 export const k3osMutants: readonly Mutant[] = [
   {
@@ -45,7 +46,7 @@ export const k3osMutants: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'goes on with a version that a told host is no longer to run',
-    file: 'runtime/controller/plan/gates.ts',
+    file: SECOND_GATE,
     find: '  if (told.version === spec.version) return undefined;\n',
     replace: '  if (told.version !== undefined) return undefined;\n',
     tests: ['test/controller/k3os/channels.test.ts'],

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
+const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
+const STARTS = 'runtime/controller/plan/starts.ts';
+const START_GATE = 'runtime/controller/plan/start-gate.ts';
 const PROPERTIES = ['test/controller/plan/policies.test.ts'];
-const GATES = 'runtime/controller/plan/gates.ts';
 const RULINGS = 'runtime/controller/plan/rulings.ts';
 const BUDGETS = 'runtime/controller/plan/budgets.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
 const RELEASES = 'runtime/controller/plan/releases.ts';
-const ORDER = 'runtime/controller/plan/order.ts';
-const TIMES = 'runtime/controller/plan/times.ts';
 
 /** Rules P: what a policy says of the nodes that it rules, one mutant for each gate. */
 export const policyMutants: readonly Mutant[] = [
@@ -30,7 +30,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P1',
     does: 'starts what a policy rules that cannot be obeyed',
-    file: GATES,
+    file: START_GATE,
     find: 'return against ?? (rules.paused ?',
     replace: 'return (rules.paused ?',
     tests: PROPERTIES,
@@ -46,7 +46,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P1',
     does: 'starts nodes while nobody knows the policies',
-    file: GATES,
+    file: START_GATE,
     find: 'return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);',
     replace: 'return shadow?.told?.stop?.because ?? byPolicy(ruling);',
     tests: PROPERTIES,
@@ -86,7 +86,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'starts nodes in a freeze',
-    file: GATES,
+    file: START_GATE,
     find: 'return freeze.finding ? freeze : within(freeze, ',
     replace: 'return within({ finding: undefined, changesAt: NEVER }, ',
     tests: PROPERTIES,
@@ -94,7 +94,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'disturbs nodes in a freeze',
-    file: GATES,
+    file: SECOND_GATE,
     find: '  if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);\n',
     replace: '',
     tests: PROPERTIES,
@@ -102,7 +102,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'does not call off what a paused policy has staged',
-    file: GATES,
+    file: SECOND_GATE,
     find: 'toldOtherwise(shadow) ?? forbiddenBy(ruling)',
     replace: 'toldOtherwise(shadow)',
     tests: PROPERTIES,
@@ -110,7 +110,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'starts nodes outside of the windows of their policy',
-    file: TIMES,
+    file: START_GATE,
     find: 'return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : ',
     replace: 'return ',
     tests: PROPERTIES,
@@ -118,7 +118,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'starts nodes before the pause after the last update is over',
-    file: TIMES,
+    file: START_GATE,
     find: 'return window.finding ? window : within(window, candidate.group.pause);',
     replace: 'return window;',
     tests: PROPERTIES,
@@ -126,7 +126,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P5',
     does: 'starts nodes on what is not complete where it has to come first',
-    file: GATES,
+    file: START_GATE,
     find: '  if (awaited.finding) return awaited;\n',
     replace: '',
     tests: PROPERTIES,
@@ -150,7 +150,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P6',
     does: 'does not put those that failed last',
-    file: ORDER,
+    file: STARTS,
     find: 'rankOf(a) - rankOf(b) || a.createdAt - b.createdAt',
     replace: 'a.createdAt - b.createdAt',
     tests: PROPERTIES,
@@ -158,7 +158,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P6',
     does: 'does not spread updates over zones',
-    file: ORDER,
+    file: STARTS,
     find: 'a.zone.updating + a.queued - (b.zone.updating + b.queued) || byAge(a.head, b.head)',
     replace: 'byAge(a.head, b.head)',
     tests: PROPERTIES,
@@ -166,7 +166,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P6',
     does: 'does not stay in the zone that was begun',
-    file: ORDER,
+    file: STARTS,
     find: '  Number(b.isBegun) - Number(a.isBegun) ||\n',
     replace: '',
     tests: PROPERTIES,
@@ -174,7 +174,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'disturbs all that has staged what is not proven',
-    file: GATES,
+    file: SECOND_GATE,
     find: 'return proof.letsThrough ? undefined :',
     replace: 'return failuresLeft > 0 ? undefined :',
     tests: PROPERTIES,

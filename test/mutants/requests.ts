@@ -1,17 +1,16 @@
 import type { Mutant } from './mutant.ts';
 
+const START_GATE = 'runtime/controller/plan/start-gate.ts';
 const REQUESTS = ['test/controller/plan/requests.test.ts'];
-const ORDER = 'runtime/controller/plan/order.ts';
 const PLAN = 'runtime/controller/plan/plan.ts';
 const STARTS = 'runtime/controller/plan/starts.ts';
-const TIMES = 'runtime/controller/plan/times.ts';
 
 /** Rule P9: what people ask for on a node. */
 export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'keeps a node that somebody asks for within the windows',
-    file: TIMES,
+    file: START_GATE,
     find: '  if (isAsked) return PASS;\n',
     replace: '',
     tests: REQUESTS,
@@ -19,7 +18,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'lets a node that somebody asks for wait for its turn',
-    file: ORDER,
+    file: STARTS,
     find: '(isAsked ? -1 : crashes)',
     replace: 'crashes',
     tests: REQUESTS,
@@ -27,7 +26,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'ends every pause after a failure that somebody has ended once',
-    file: TIMES,
+    file: START_GATE,
     find: 'node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp',
     replace: 'node.retryOf !== undefined',
     tests: [...REQUESTS, 'test/controller/requests-of-people.test.ts'],

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
 /** What tries the list of slots on the Lease. */
 const OF_THE_LIST = [
   'test/controller/slots/ledger.test.ts',
@@ -202,7 +203,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains a staged node that is held',
-    file: 'runtime/controller/plan/gates.ts',
+    file: SECOND_GATE,
     find: 'if (node.held) return callOff(HELD);',
     replace: '',
     tests: [

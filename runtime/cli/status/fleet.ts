@@ -1,6 +1,6 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
 import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
-import { standingOf } from '../../controller/plan/standing.ts';
+import { standingOf } from '../../controller/plan/health.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Status } from '../../shadow/model.ts';
 

@@ -1,4 +1,4 @@
-import type { Planned } from '../diff.ts';
+import type { Planned } from '../statements.ts';
 import { isIdle } from '../plan/snapshot.ts';
 
 /** Whose alerts are expected, by UID of the node. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rfc3339 } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { type Fact, KINDS } from '../../notifications/fact.ts';
-import type { Statement, Statements } from '../diff.ts';
+import type { Statement, Statements } from '../statements.ts';
 import type { SilencedNodes } from './silences.ts';
 
 /** What was last told of one topic, and how often that has changed: a rollout may halt twice. */

@@ -1,7 +1,7 @@
 import { childAbort } from '../../lib/abort.ts';
 import type { NotificationConfig, NotificationTarget } from '../../notifications/config.ts';
 import { type Fact, passes } from '../../notifications/fact.ts';
-import type { Statements } from '../diff.ts';
+import type { Statements } from '../statements.ts';
 import type { Notifier, NotifierParts } from '../notifier.ts';
 import { delivered } from './delivery.ts';
 import { disturbedBy } from './disturbed.ts';

@@ -2,7 +2,8 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
-import { found, type GateResult, listed, PASS } from './verdict.ts';
+import { type GateResult, PASS } from './requeue.ts';
+import { found, listed } from './verdict.ts';
 
 /** What a release waits for elsewhere: the policies that are named in `after` come first. */
 export class Dependencies {

@@ -1,13 +1,12 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
-import { Budget } from './budget.ts';
-import { Families } from './families.ts';
+import { newerOf } from '../../shadow/semver.ts';
+import { Budget } from './budgets.ts';
 import type { AssessedNode } from './health.ts';
 import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
-import type { Settings } from './settings.ts';
-import type { PolicyView } from './snapshot.ts';
-import { type GroupTimes, timesOf } from './times.ts';
+import type { PolicyView, Settings } from './snapshot.ts';
+import { type GroupTimes, timesOf } from './start-gate.ts';
 import { Zones } from './zones.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
@@ -118,4 +117,31 @@ function lastEndOf(members: readonly AssessedNode[]): number {
   let last = -Infinity;
   for (const { shadow } of members) last = Math.max(last, shadow?.endedAt ?? -Infinity);
   return last;
+}
+
+/** What is known of all hosts of a variant and architecture, whichever policies rule them. */
+export class Families {
+  /** By family, the versions that any of its hosts runs or is offered. */
+  readonly #versions = new Map<string, Set<string>>();
+  readonly #longestMs = new Map<string, number>();
+
+  /** @param info a managed node */
+  count({ node, shadow }: AssessedNode): void {
+    if (!shadow?.status) return;
+    const versions = this.#versions.get(node.family) ?? new Set();
+    this.#versions.set(node.family, versions);
+    versions.add(shadow.status.current_version).add(shadow.status.target_version);
+    if (shadow.lastUpdateMs === undefined) return;
+    this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
+  }
+
+  /** By family, the newest version that any of its hosts runs or is offered. */
+  newest(): ReadonlyMap<string, string> {
+    return new Map([...this.#versions].map(([family, versions]) => [family, [...versions].reduce(newerOf)]));
+  }
+
+  /** The longest that a last update took, milliseconds; 0 where none is known. */
+  longestUpdateMs(family: string): number {
+    return this.#longestMs.get(family) ?? 0;
+  }
 }

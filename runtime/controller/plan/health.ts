@@ -1,13 +1,19 @@
-import { instantOf } from '../../lib/clock.ts';
 import { upToDate } from './conditions.ts';
 import { Join } from './join.ts';
-import { isBackFromReboot, isBackUnreported, isGoingDown, isStepOver, type Soak, startable } from './machine.ts';
+import { isBackFromReboot, isBackUnreported, isGoingDown, type Soak, startable } from './machine.ts';
+import type { PolicyNodes } from '../../policy/model.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
-import type { Settings } from './settings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { isActive, isIdle, type NodeInfo, type NodeView, type ShadowView, type Snapshot } from './snapshot.ts';
-import { type Standing, standingOf } from './standing.ts';
+import {
+  isActive,
+  isIdle,
+  type NodeInfo,
+  type NodeView,
+  type Settings,
+  type ShadowView,
+  type Snapshot,
+} from './snapshot.ts';
 import type { Setback } from './verdict.ts';
 
 /** What time says about a node. */
@@ -216,46 +222,19 @@ export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
   return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
 }
 
-const MINUTE_MS = 60_000;
-/** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
-const STAGING_MS = 180 * MINUTE_MS;
-/** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
-const REBOOTING_MS = 60 * MINUTE_MS;
-/** An agent does everything else at once. */
-const OTHER_MS = 30 * MINUTE_MS;
-
-/** An update whose step takes longer than it may. */
-interface Deadline {
-  /** When the step began, or when the node went not Ready in it. */
-  readonly since: number;
-  readonly endsAt: number;
-}
+/** How a node stands, in a word. */
+export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
 
 /**
- * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
- * own.
+ * Undefined where its agent has not reported yet. A node that waits has failed where its last update did, or one to the version that it is
+ * offered. @param isFailing it did not return from its update, or fails its soak
  */
-export function progressDeadline({ node, shadow, health }: AssessedNode, policy: Settings): Deadline | undefined {
-  if (!shadow || health.soak !== undefined) return undefined;
-  const begun = stepBegan(shadow);
-  if (node.ready) return { since: begun, endsAt: begun + limitOf(shadow, policy) };
-  const since = Math.max(begun, node.readyChangedAt);
-  return { since, endsAt: since + policy.returnTimeoutMs };
-}
-
-/** By the timestamp in the spec, which outlives the controller that wrote it. A timestamp in the future counts from when it was seen. */
-function stepBegan({ spec, stateSeenAt }: ShadowView): number {
-  return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
-}
-
-/**
- * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
- * not late. The next step is written by this plan, or the verdict says why not.
- */
-function limitOf(shadow: ShadowView, { drainTimeoutMs }: Settings): number {
-  const { state } = shadow.spec;
-  if (isStepOver(shadow)) return Infinity;
-  if (state === 'StagedAndPerformedUpdate') return STAGING_MS;
-  if (state !== 'RebootedIntoUpdate') return OTHER_MS;
-  return drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS;
+export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): Standing | undefined {
+  const { status } = shadow ?? {};
+  if (!shadow || !status) return undefined;
+  if (isFailing) return 'failed';
+  if (isActive(shadow)) return 'updating';
+  const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
+  if (current === target) return 'upToDate';
+  return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
 }

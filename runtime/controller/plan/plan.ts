@@ -3,8 +3,7 @@ import { Budgets, type Holder } from './budgets.ts';
 import type { CallOff, Command, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
-import { callOffAt, type Gatekeeper, secondGate } from './gates.ts';
-import { type Group, Groups } from './groups.ts';
+import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
@@ -19,11 +18,13 @@ import {
 } from './report.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
-import type { Settings } from './settings.ts';
-import type { ShadowView, Snapshot } from './snapshot.ts';
+import { type Stops, stopsOf } from './second-gate.ts';
+import type { Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { Gatekeeper } from './start-gate.ts';
 import { chooseStarts, type Starts } from './starts.ts';
-import { drainBlockedFinding, type Stop, type Verdict } from './verdict.ts';
-import { judge, type Warning, warningsFor } from './verdicts.ts';
+import type { Stop, Verdict } from './verdict.ts';
+import { judge } from './verdicts.ts';
+import { type Warning, warningsFor } from './warnings.ts';
 import { Withheld } from './withheld.ts';
 
 export interface Plan {
@@ -104,36 +105,6 @@ function healthsAt(unsettled: readonly AssessedNode[], now: number): number {
   let next = NEVER;
   for (const { health } of unsettled) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
   return next;
-}
-
-/** By UID of the node. */
-type Stops = ReadonlyMap<string, Stop>;
-
-/** Which updates do not go on, and when time alone stops another, or lets one go on, among the nodes of a policy. */
-function stopsOf(
-  unsettled: readonly AssessedNode[],
-  { waiting, isCapped }: Starts,
-  keeper: Gatekeeper,
-): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
-  const stops = new Map<string, Stop>();
-  const stopsAt = new Map<Group | undefined, number>();
-  const note = (group: Group | undefined, instant: number): void => {
-    if (instant !== NEVER) stopsAt.set(group, nextAfter(keeper.now, [instant, stopsAt.get(group) ?? NEVER]));
-  };
-  for (const info of unsettled) {
-    const { node, shadow } = info;
-    if (!node.managed) continue;
-    const group = keeper.groups.of(info);
-    const { stop, changesAt } = secondGate(info, keeper);
-    note(group, changesAt);
-    if (stop) stops.set(node.uid, stop);
-    const isWaitedFor = isCapped || (group !== undefined && waiting.has(group));
-    if (stop || !isWaitedFor) continue;
-    const endsAt = callOffAt(info, keeper.snapshot);
-    if (endsAt <= keeper.now) stops.set(node.uid, { kind: 'call-off', because: drainBlockedFinding(shadow?.status) });
-    else note(group, endsAt);
-  }
-  return { stops, stopsAt };
 }
 
 interface Decided {

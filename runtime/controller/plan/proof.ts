@@ -1,8 +1,7 @@
 import type { Proof as ProofRules } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import { NEVER } from './requeue.ts';
-import type { Settings } from './settings.ts';
-import type { NodeInfo, ShadowView } from './snapshot.ts';
+import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
 
 /** How long a node may be away, milliseconds. */
 type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;

@@ -1,12 +1,12 @@
 import { failureBudget, provingNodes } from '../../policy/quantity.ts';
+import { newerOf } from '../../shadow/semver.ts';
 import { failedOn, hasFailed, isPresumed } from './blame.ts';
-import { newerOf } from './families.ts';
 import type { AssessedNode } from './health.ts';
 import { isStaged } from './machine.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
-import { NEVER } from './requeue.ts';
+import { NEVER, type Refusal } from './requeue.ts';
 import { isActive, isIdle, type ShadowView } from './snapshot.ts';
-import { type Finding, found, listed, type Refusal } from './verdict.ts';
+import { type Finding, found, listed } from './verdict.ts';
 
 export interface OsReleaseName {
   readonly family: string;

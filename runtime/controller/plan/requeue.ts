@@ -1,3 +1,5 @@
+import type { Finding } from './verdict.ts';
+
 /**
  * When a plan asks to be made again although nothing has happened: controller-runtime's requeueAfter, as an instant. Each decision that
  * depends on time also says when time alone would change it. A plan is made again at the nearest of these instants.
@@ -12,3 +14,25 @@ export function nextAfter(now: number, instants: readonly number[]): number {
   for (const instant of instants) if (instant > now && instant < next) next = instant;
   return next;
 }
+
+/** What a gate says. */
+export interface GateResult {
+  /** Undefined = pass. */
+  readonly finding: Finding | undefined;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+/** A result that stops. */
+export type Refusal = GateResult & { readonly finding: Finding };
+
+export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
+
+/** Both of two results, the first of which passes: time may change either. */
+export function within(outer: GateResult, inner: GateResult): GateResult {
+  if (inner === PASS) return outer;
+  return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
+}
+
+/** Time changes this result at the instant that the finding names, or never. */
+export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });

@@ -1,9 +1,9 @@
 import type { Marks } from '../../marks/marks.ts';
 import type { PolicyStatus } from '../../policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
+import type { Quantity } from '../../policy/quantity.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
-import type { LifecycleCondition } from './lifecycle.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -27,6 +27,28 @@ export interface Snapshot {
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Which nodes are refused their drain, or were called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
+}
+
+/** What holds for the whole controller, whatever policy rules a node. Durations in milliseconds. */
+export interface Settings {
+  /** Nodes that may be updating at once, under all policies together. */
+  readonly maxConcurrent: Quantity;
+  /** The node that the controller itself runs on; it is updated last. */
+  readonly ownNode: string;
+  /** How long a node may be not Ready after its update before it counts as failed. */
+  readonly soakTimeoutMs: number;
+  readonly agentTimeoutMs: number;
+  readonly returnTimeoutMs: number;
+  /** How long the apiserver lets a drain take; 0 = for ever. */
+  readonly drainTimeoutMs: number;
+  /** How long a node that is not Ready takes a slot; 0 = never. */
+  readonly notReadyHoldMs: number;
+  /** Nodes that run Bottlerocket get the label that asks for updates, each one once. */
+  readonly labelNodes: boolean;
+  /** Agents take their nodes out of load balancers before a drain. */
+  readonly excludesFromLb: boolean;
+  /** How many conditions a plan brings to its verdicts at most; 0 where the served CRD does not keep any. */
+  readonly conditionWrites: number;
 }
 
 /**
@@ -116,6 +138,15 @@ export interface NodeView {
   readonly lifecycle?: readonly LifecycleCondition[] | undefined;
   /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
   readonly unreleased?: string | undefined;
+}
+
+/** One of Kubernetes' lifecycle conditions as it stands on a Node, whoever wrote it. */
+export interface LifecycleCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | null | undefined;
 }
 
 export interface ShadowView {

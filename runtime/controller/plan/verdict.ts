@@ -1,6 +1,5 @@
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
-import { NEVER } from './requeue.ts';
 
 /** Why a node is not being updated, or what its update is at. */
 export const REASONS = [
@@ -105,25 +104,3 @@ export function listed(names: readonly string[]): string {
   const shown = names.toSorted().slice(0, 3).join(', ');
   return names.length > 3 ? `${shown} and more` : shown;
 }
-
-/** What a gate says. */
-export interface GateResult {
-  /** Undefined = pass. */
-  readonly finding: Finding | undefined;
-  /** When time alone changes it. */
-  readonly changesAt: number;
-}
-
-/** A result that stops. */
-export type Refusal = GateResult & { readonly finding: Finding };
-
-export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
-
-/** Both of two results, the first of which passes: time may change either. */
-export function within(outer: GateResult, inner: GateResult): GateResult {
-  if (inner === PASS) return outer;
-  return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
-}
-
-/** Time changes this result at the instant that the finding names, or never. */
-export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });

@@ -1,26 +1,25 @@
-import { compareSemver } from '../../shadow/semver.ts';
+import { instantOf } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
-import { type Gatekeeper, stillRefused } from './gates.ts';
-import type { Groups } from './groups.ts';
-import { type AssessedNode, progressDeadline } from './health.ts';
-import { concurrency } from '../../policy/quantity.ts';
-import type { Settings } from './settings.ts';
-import { NEVER, nextAfter } from './requeue.ts';
-import { isActive, type WriteRefusal, type ShadowView } from './snapshot.ts';
+import { compareSemver } from '../../shadow/semver.ts';
+import type { AssessedNode } from './health.ts';
+import { isStepOver } from './machine.ts';
+import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
+import { stillRefused } from './second-gate.ts';
+import { isActive, type Settings, type ShadowView, type WriteRefusal } from './snapshot.ts';
+import type { Gatekeeper } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import {
   atTime,
   drainBlockedFinding,
   type Finding,
   found,
-  type GateResult,
-  PASS,
   type Reason,
   type Stop,
   type Verdict,
   verdictOn,
   WAITING,
 } from './verdict.ts';
+import type { Warning } from './warnings.ts';
 import { withRefusal } from './withheld.ts';
 
 /** What was decided on the nodes. */
@@ -180,42 +179,6 @@ function isBehind(status: Status, newest: string | undefined): boolean {
   return newest !== undefined && newest !== status.current_version && compareSemver(newest, status.current_version) > 0;
 }
 
-/** What people should know before an update starts. It follows their settings, and can still do harm. */
-export interface Warning {
-  readonly reason: 'OnlySchedulableNode' | 'NoLoadBalancerTarget';
-  readonly message: string;
-}
-
-/**
- * The warnings stay the same for as long as any node is about to be updated, or is being updated, because verdicts carry them into the
- * cluster.
- * @param fleet every node of the cluster: those that are not managed go on serving
- */
-export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, settings: Settings): readonly Warning[] {
-  let serving = 0;
-  let isOneConcerned = false;
-  for (const info of fleet) {
-    if (!isServing(info)) continue;
-    if (!info.node.managed) return [];
-    serving += 1;
-    isOneConcerned ||= isConcerned(info);
-  }
-  if (!isOneConcerned) return [];
-  if (serving === 1) return [ONLY_NODE];
-  const underPolicies = all.reduce((sum, { budget }) => sum + budget.capacity, 0);
-  const takesAll = Math.min(concurrency(settings.maxConcurrent, serving), underPolicies) >= serving;
-  return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
-}
-
-/** A node that an update has taken out of service still counts, whoever cordoned it. */
-function isServing({ node, shadow }: AssessedNode): boolean {
-  return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
-}
-
-function isConcerned({ shadow, offered }: AssessedNode): boolean {
-  return offered !== undefined || (shadow !== undefined && isActive(shadow));
-}
-
 /** Verdicts of nodes that are about to be updated, or are. Only these carry warnings. */
 const AHEAD: ReadonlySet<Reason> = new Set([
   'WaitingForSlot',
@@ -235,11 +198,46 @@ function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }
 
-const ONLY_NODE: Warning = {
-  reason: 'OnlySchedulableNode',
-  message: 'the only schedulable node of the cluster will be drained: nothing runs until it is back',
-};
-const NO_TARGET: Warning = {
-  reason: 'NoLoadBalancerTarget',
-  message: 'every schedulable node may be excluded from load balancers at once: lower MAX_CONCURRENT_UPDATE',
-};
+const MINUTE_MS = 60_000;
+/** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
+const STAGING_MS = 180 * MINUTE_MS;
+/** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
+const REBOOTING_MS = 60 * MINUTE_MS;
+/** An agent does everything else at once. */
+const OTHER_MS = 30 * MINUTE_MS;
+
+/** An update whose step takes longer than it may. */
+interface Deadline {
+  /** When the step began, or when the node went not Ready in it. */
+  readonly since: number;
+  readonly endsAt: number;
+}
+
+/**
+ * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
+ * own.
+ */
+function progressDeadline({ node, shadow, health }: AssessedNode, policy: Settings): Deadline | undefined {
+  if (!shadow || health.soak !== undefined) return undefined;
+  const begun = stepBegan(shadow);
+  if (node.ready) return { since: begun, endsAt: begun + limitOf(shadow, policy) };
+  const since = Math.max(begun, node.readyChangedAt);
+  return { since, endsAt: since + policy.returnTimeoutMs };
+}
+
+/** By the timestamp in the spec, which outlives the controller that wrote it. A timestamp in the future counts from when it was seen. */
+function stepBegan({ spec, stateSeenAt }: ShadowView): number {
+  return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
+}
+
+/**
+ * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
+ * not late. The next step is written by this plan, or the verdict says why not.
+ */
+function limitOf(shadow: ShadowView, { drainTimeoutMs }: Settings): number {
+  const { state } = shadow.spec;
+  if (isStepOver(shadow)) return Infinity;
+  if (state === 'StagedAndPerformedUpdate') return STAGING_MS;
+  if (state !== 'RebootedIntoUpdate') return OTHER_MS;
+  return drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS;
+}

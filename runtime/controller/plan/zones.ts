@@ -1,8 +1,8 @@
 import type { Zones as ZoneRules } from '../../policy/policy.ts';
 import type { AssessedNode } from './health.ts';
-import { NEVER } from './requeue.ts';
+import { type GateResult, NEVER, PASS, type Refusal } from './requeue.ts';
 import { compare, type NodeView } from './snapshot.ts';
-import { found, type GateResult, PASS, type Refusal } from './verdict.ts';
+import { found } from './verdict.ts';
 
 /** Nodes of one policy with the same value of its label for zones. */
 export interface Zone {

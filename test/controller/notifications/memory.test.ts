@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { byTopic, type Statement } from '../../../runtime/controller/diff.ts';
+import { byTopic, type Statement } from '../../../runtime/controller/statements.ts';
 import { type Memory, newsIn, NOTHING } from '../../../runtime/controller/notifications/memory.ts';
 import { read, written } from '../../../runtime/controller/notifications/stored.ts';
 import type { Fact } from '../../../runtime/notifications/fact.ts';

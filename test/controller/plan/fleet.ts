@@ -1,8 +1,8 @@
 import { type Plan, plan as planOf } from '../../../runtime/controller/plan/plan.ts';
-import type { Settings } from '../../../runtime/controller/plan/settings.ts';
 import type {
   NodeView,
   PolicyView,
+  Settings,
   ShadowView,
   Snapshot,
   ValidPolicy,

@@ -1,6 +1,7 @@
 import type { Mutant } from '../../mutants/mutant.ts';
 
-const GATES = 'runtime/controller/plan/gates.ts';
+const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
+const START_GATE = 'runtime/controller/plan/start-gate.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
 
 /** Rules L: who may be updating. */
@@ -8,7 +9,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains what is staged though its release is halted by now',
-    file: GATES,
+    file: SECOND_GATE,
     find: '  if (failuresLeft <= 0) return callOff(haltedOn(release));\n',
     replace: '',
     tests: GATE_TESTS,
@@ -16,7 +17,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains what is staged under a pause',
-    file: GATES,
+    file: SECOND_GATE,
     find: '  if (keeper.snapshot.paused) return wait(PAUSED);\n',
     replace: '',
     tests: GATE_TESTS,
@@ -24,7 +25,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'Starts',
     does: 'starts what is held back',
-    file: GATES,
+    file: START_GATE,
     find: '  if (node.held) return HELD;\n',
     replace: '',
     tests: GATE_TESTS,
@@ -32,7 +33,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'Starts',
     does: 'starts under a pause',
-    file: GATES,
+    file: START_GATE,
     find: '  if (snapshot.paused) return PAUSED;\n',
     replace: '',
     tests: GATE_TESTS,
@@ -80,7 +81,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains what is staged on a node that is not Ready',
-    file: GATES,
+    file: SECOND_GATE,
     find: '  if (!node.ready) return wait(NOT_READY);\n',
     replace: '',
     tests: GATE_TESTS,
@@ -88,7 +89,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'leaves a node to wait for ever whose drain is refused',
-    file: GATES,
+    file: SECOND_GATE,
     find: "refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER",
     replace: "refusal?.kind === 'refused' ? NEVER : NEVER",
     tests: ['test/controller/refused-drain.test.ts'],
@@ -96,7 +97,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L9',
     does: 'takes a place for a start that is withheld',
-    file: GATES,
+    file: START_GATE,
     find: 'return withheld ? within(time, { finding: refused(withheld),',
     replace: 'return withheld && !node.name ? within(time, { finding: refused(withheld),',
     tests: ['test/controller/refused-writes.test.ts'],

@@ -3,13 +3,12 @@ import {
   type Lifecycle,
   LIFECYCLE_REASON,
   lifecycleChanges,
-  type LifecycleCondition,
   lifecycleOf,
-} from '../../../runtime/controller/plan/lifecycle.ts';
-import type { NodeInfo, NodeView } from '../../../runtime/controller/plan/snapshot.ts';
-import { readMarks } from '../../../runtime/marks/marks.ts';
-import { MARKS_ANNOTATION } from '../../../runtime/marks/names.ts';
-import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './fleet.ts';
+} from '../../runtime/controller/lifecycle-conditions.ts';
+import type { LifecycleCondition, NodeInfo, NodeView } from '../../runtime/controller/plan/snapshot.ts';
+import { readMarks } from '../../runtime/marks/marks.ts';
+import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
+import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './plan/fleet.ts';
 
 /** What Kubernetes' lifecycle conditions say of a node, by what slots, shadows and marks say. */
 

@@ -1,4 +1,8 @@
-import type { NodeInfo } from './snapshot.ts';
+import type { nodesOf } from '../kube/resources.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
+import { mapNodes } from './plan/join.ts';
+import type { LifecycleCondition, NodeInfo } from './plan/snapshot.ts';
 
 /**
  * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), told by what slots, shadows and marks say.
@@ -16,15 +20,6 @@ interface Observed {
 }
 
 export type Lifecycle = Readonly<Record<LifecycleType, Observed>>;
-
-/** A condition of these types as it stands on a Node, whoever wrote it. */
-export interface LifecycleCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly lastTransitionTime?: string | null | undefined;
-}
 
 export function isLifecycle({ type }: { readonly type: string }): boolean {
   return LIFECYCLE_TYPES.some((known) => known === type);
@@ -98,4 +93,34 @@ function says(current: LifecycleCondition | undefined, { status, message }: Obse
 function conditionOf({ status, message }: Observed, current: LifecycleCondition | undefined, now: string) {
   const since = current?.status === status ? current.lastTransitionTime : undefined;
   return { status, reason: LIFECYCLE_REASON, message, lastTransitionTime: since ?? now, lastHeartbeatTime: now };
+}
+
+interface LifecycleConditionWriterOptions extends NodeWriterPorts {
+  /** Whether our conditions are to be on Nodes. Nothing is done about them where that is `none`: there is no right to. */
+  readonly mode: 'none' | 'written' | 'removed';
+  readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'mergeStatus'>;
+}
+
+/** Says in Kubernetes' own lifecycle conditions where updates are. */
+export function lifecycleConditionWriter(options: LifecycleConditionWriterOptions): NodeWriter<Lifecycle | undefined> {
+  const { mode, nodes, clock } = options;
+  const wantedOn = (info: NodeInfo) => (mode === 'written' ? lifecycleOf(info) : undefined);
+  return new NodeWriter({
+    ...options,
+    what: 'lifecycle conditions',
+    dueIn: (snapshot) => {
+      const at = rfc3339(clock.now());
+      return mode === 'none' ? [] : mapNodes(snapshot, (info) => dueOn(info, wantedOn(info), at)).flat();
+    },
+    write: async ({ metadata, status }, wanted, signal) => {
+      const conditions = lifecycleChanges(status?.conditions?.filter(isLifecycle) ?? [], wanted, rfc3339(clock.now()));
+      const patch = { metadata: { resourceVersion: metadata.resourceVersion }, status: { conditions } };
+      if (conditions.length > 0) await nodes.mergeStatus(metadata.name, patch, signal);
+    },
+  });
+}
+
+function dueOn({ node }: NodeInfo, wanted: Lifecycle | undefined, at: string): readonly Due<Lifecycle | undefined>[] {
+  const changes = lifecycleChanges(node.lifecycle ?? [], wanted, at);
+  return changes.length > 0 ? [{ node: node.name, wanted }] : [];
 }

@@ -1,0 +1,254 @@
+import type { Freeze, UpdatePolicy } from '../../policy/policy.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { Families, Group, Groups } from './groups.ts';
+import type { AssessedNode } from './health.ts';
+import type { OsRelease } from './releases.ts';
+import { type GateResult, NEVER, nextAfter, PASS, type Refusal, stopped, within } from './requeue.ts';
+import type { Rulings } from './rulings.ts';
+import type { Settings, ShadowView, Snapshot, WindowState } from './snapshot.ts';
+import { atTime, drainBlockedFinding, type Finding, found } from './verdict.ts';
+import { refused, type Withheld } from './withheld.ts';
+
+/** What gates look at besides the node itself. */
+export interface Gatekeeper {
+  readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'refusals' | 'drainRefusals'>;
+  readonly settings: Settings;
+  readonly rulings: Pick<Rulings, 'unknown'>;
+  readonly groups: Groups;
+  readonly families: Families;
+  readonly dependencies: Dependencies;
+  /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
+  readonly withheld: Withheld;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** A node with an update to start: on what, with whom it is counted, and where. */
+export interface Candidate {
+  readonly info: AssessedNode;
+  readonly shadow: ShadowView;
+  readonly version: string;
+  readonly group: Group;
+  readonly release: OsRelease;
+  /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
+  readonly isRetry: boolean;
+  readonly crashes: number;
+  /** Somebody has asked for it to come next, and at once. */
+  readonly isAsked: boolean;
+  /** When its node was created: of thousands that are sorted, it is looked up once each. */
+  readonly createdAt: number;
+}
+
+/** What a node can be offered. */
+interface Offer {
+  readonly shadow: ShadowView;
+  readonly version: string;
+}
+
+/** Undefined where several policies claim the node. */
+export function candidateOf(
+  info: AssessedNode,
+  { shadow, version }: Offer,
+  { groups }: Pick<Gatekeeper, 'groups'>,
+): Candidate | undefined {
+  const group = groups.of(info);
+  if (!group) return undefined;
+  const { node } = info;
+  const release = group.releases.of(node.family, version);
+  return {
+    info,
+    shadow,
+    version,
+    group,
+    release,
+    isRetry: release.failed.has(node.uid),
+    crashes: shadow.status?.crash_count ?? 0,
+    isAsked: node.askedBy !== undefined,
+    createdAt: node.createdAt,
+  };
+}
+
+/**
+ * What keeps the node from starting on the version, apart from the budget. What people have decided comes first, then time, then other nodes.
+ * So a node that waits for others waits for nothing else.
+ */
+export function gate(info: AssessedNode, offer: Offer, keeper: Gatekeeper): GateResult {
+  const candidate = candidateOf(info, offer, keeper);
+  const own = ownGate(info, candidate, keeper);
+  return own.finding || !candidate ? own : within(own, othersGate(candidate, keeper));
+}
+
+/** The part of the gate that other nodes do not open or close. */
+export function ownGate(info: AssessedNode, candidate: Candidate | undefined, keeper: Gatekeeper): GateResult {
+  const people = byPeople(info, keeper);
+  if (people || !candidate) return people ? stopped(people) : PASS;
+  const { freeze } = candidate.group;
+  return freeze.finding ? freeze : within(freeze, ownTime(candidate, keeper));
+}
+
+function ownTime(candidate: Candidate, keeper: Gatekeeper): GateResult {
+  const { info, release, isRetry } = candidate;
+  if (!info.node.ready) return stopped(NOT_READY);
+  if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));
+  const time = notYet(candidate, keeper);
+  if (time.finding) return time;
+  const withheld = keeper.withheld.refusalOf('start', info.node.shadowName);
+  return withheld ? within(time, { finding: refused(withheld), changesAt: withheld.retryAt }) : time;
+}
+
+/**
+ * The part that they do, in the order in which they have to be waited for. Starts only ever close it: whom it keeps before the others of a
+ * plan start, it keeps after.
+ */
+export function othersGate(
+  { info, group, release, isRetry }: Candidate,
+  { dependencies }: Pick<Gatekeeper, 'dependencies'>,
+): GateResult {
+  const awaited = dependencies.of(group, release);
+  if (awaited.finding) return awaited;
+  if (!isRetry && !release.proof.admits) return release.unproven;
+  return group.zones.gate(info.node);
+}
+
+/** What people have decided, up to freezes, which end by themselves. */
+function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: Gatekeeper): Finding | undefined {
+  if (node.held) return HELD;
+  if (snapshot.paused) return PAUSED;
+  return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);
+}
+
+export function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | undefined {
+  return against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused`) : undefined);
+}
+
+export const HELD = found('Held', 'the node bears the hold annotation');
+export const PAUSED = found('Paused', 'the namespace bears the paused annotation');
+export const NOT_READY = found('NodeNotReady', 'the node is not Ready');
+export const haltedOn = ({ version }: OsRelease): Finding =>
+  found('RolloutHalted', `too many nodes failed on ${version}`);
+
+/** Whether a freeze of the policy holds. Of several, the one that began first is named. */
+export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number): GateResult {
+  if (freezes.length === 0) return PASS;
+  let current: Freeze | undefined;
+  for (const freeze of freezes) {
+    const holds = freeze.from <= now && now < freeze.to;
+    if (holds && (!current || freeze.from < current.from)) current = freeze;
+  }
+  if (current) return stopped(found('Frozen', `${current.reason}, until ${atTime(current.to)}`, current.to));
+  const changesAt = nextAfter(
+    now,
+    freezes.map(({ from }) => from),
+  );
+  return { finding: undefined, changesAt };
+}
+
+/** What time says of all nodes of a policy alike. */
+export interface GroupTimes {
+  /** Whether a freeze holds. */
+  readonly freeze: GateResult;
+  /** Why none of them starts but those that were in time for the last trigger: no window is open. */
+  readonly closed: Refusal | undefined;
+  /** When the window closes that is open. */
+  readonly closing: GateResult;
+  /** Whether the pause after the last update that has ended still holds. */
+  readonly pause: GateResult;
+}
+
+/** @param pausesUntil milliseconds since the Unix epoch */
+export function timesOf({ rules, view }: Pick<Group, 'rules' | 'view'>, pausesUntil: number, now: number): GroupTimes {
+  const window = windowOf(view);
+  return {
+    freeze: frozen(rules, now),
+    closed: window && !window.open ? outsideWindow(window) : undefined,
+    closing:
+      window?.open && window.changesAt !== undefined ? { finding: undefined, changesAt: window.changesAt } : PASS,
+    pause: pausesUntil <= now ? PASS : stopped(pausing(pausesUntil)),
+  };
+}
+
+const windowOf = (view: Group['view']): WindowState | undefined => (view.kind === 'valid' ? view.window : undefined);
+
+function outsideWindow({ changesAt }: WindowState): Refusal {
+  if (changesAt === undefined) return stopped(found('OutsideWindow', 'the schedule names no time to come'));
+  return stopped(found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt));
+}
+
+const pausing = (until: number): Finding =>
+  found('Pausing', `the next update under the policy starts after ${atTime(until)}`, until);
+
+/** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */
+function notYet(candidate: Candidate, keeper: Gatekeeper): GateResult {
+  const own = backingOff(candidate, keeper.now) ?? refusedLately(candidate.shadow, keeper);
+  if (own) return stopped(own);
+  const window = byWindow(candidate, keeper);
+  return window.finding ? window : within(window, candidate.group.pause);
+}
+
+/** Whoever asks for a node has chosen the time himself (rule P9). */
+function byWindow(candidate: Candidate, keeper: Gatekeeper): GateResult {
+  const { shadow, group, isAsked } = candidate;
+  if (isAsked) return PASS;
+  const tooLong = fittingNowhere(candidate, keeper);
+  if (tooLong) return { finding: tooLong, changesAt: (group.closed ?? group.closing).changesAt };
+  return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, keeper);
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_BACKOFF_MINUTES = 1440;
+
+/**
+ * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
+ * failed, and none after the failure that somebody has named on the node: the next failure is another one (rule P9).
+ */
+function backingOff({ info, shadow }: Candidate, now: number): Finding | undefined {
+  const { node } = info;
+  const { status, failedAt } = shadow;
+  if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
+  if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
+  const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
+  if (until <= now) return undefined;
+  return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
+}
+
+/** Its update was called off because its drain was refused. */
+function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeeper): Finding | undefined {
+  if (snapshot.drainRefusals.size === 0) return undefined;
+  const refusal = snapshot.drainRefusals.get(name);
+  if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return undefined;
+  return { ...drainBlockedFinding(status), until: refusal.retryAt };
+}
+
+/** Where updates start at moments, a node that was offered its update before the last moment is in time. */
+function isInTime({ offeredAt }: ShadowView, window: WindowState | undefined): boolean {
+  return window?.triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= window.triggeredAt;
+}
+
+/** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
+function beforeClosing(candidate: Candidate, keeper: Gatekeeper): GateResult {
+  const { rules, closing } = candidate.group;
+  const { changesAt } = closing;
+  const { now } = keeper;
+  if (!rules.mustFit || changesAt === NEVER) return closing;
+  const neededMs = updateMsOf(candidate, keeper);
+  const tooLateAt = changesAt - neededMs + 1;
+  if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
+  const message = `the window closes before an update of ${about(neededMs)} would be done`;
+  return { finding: found('OutsideWindow', message), changesAt };
+}
+
+/** No window ahead is open for long enough: somebody has to open a longer one, or to ask for the node. */
+function fittingNowhere(candidate: Candidate, keeper: Gatekeeper): Finding | undefined {
+  const { view } = candidate.group;
+  const longestMs = view.kind === 'valid' ? view.longestWindowMs : undefined;
+  const neededMs = updateMsOf(candidate, keeper);
+  if (longestMs === undefined || neededMs <= longestMs) return undefined;
+  const message = `an update of ${about(neededMs)} fits into no window ahead: the longest is open for ${about(longestMs)}`;
+  return found('FitsNoWindow', message);
+}
+
+/** How long its last update took, or else the longest of its kind, milliseconds. */
+const updateMsOf = ({ info, shadow }: Candidate, { families }: Pick<Gatekeeper, 'families'>): number =>
+  shadow.lastUpdateMs ?? families.longestUpdateMs(info.node.family);
+
+const about = (ms: number): string => `about ${Math.ceil(ms / MINUTE_MS)} min`;

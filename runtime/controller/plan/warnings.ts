@@ -1,0 +1,49 @@
+import { concurrency } from '../../policy/quantity.ts';
+import type { Groups } from './groups.ts';
+import type { AssessedNode } from './health.ts';
+import { isActive, type Settings } from './snapshot.ts';
+
+/** What people should know before an update starts. It follows their settings, and can still do harm. */
+export interface Warning {
+  readonly reason: 'OnlySchedulableNode' | 'NoLoadBalancerTarget';
+  readonly message: string;
+}
+
+/**
+ * The warnings stay the same for as long as any node is about to be updated, or is being updated, because verdicts carry them into the
+ * cluster.
+ * @param fleet every node of the cluster: those that are not managed go on serving
+ */
+export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, settings: Settings): readonly Warning[] {
+  let serving = 0;
+  let isOneConcerned = false;
+  for (const info of fleet) {
+    if (!isServing(info)) continue;
+    if (!info.node.managed) return [];
+    serving += 1;
+    isOneConcerned ||= isConcerned(info);
+  }
+  if (!isOneConcerned) return [];
+  if (serving === 1) return [ONLY_NODE];
+  const underPolicies = all.reduce((sum, { budget }) => sum + budget.capacity, 0);
+  const takesAll = Math.min(concurrency(settings.maxConcurrent, serving), underPolicies) >= serving;
+  return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
+}
+
+/** A node that an update has taken out of service still counts, whoever cordoned it. */
+function isServing({ node, shadow }: AssessedNode): boolean {
+  return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
+}
+
+function isConcerned({ shadow, offered }: AssessedNode): boolean {
+  return offered !== undefined || (shadow !== undefined && isActive(shadow));
+}
+
+const ONLY_NODE: Warning = {
+  reason: 'OnlySchedulableNode',
+  message: 'the only schedulable node of the cluster will be drained: nothing runs until it is back',
+};
+const NO_TARGET: Warning = {
+  reason: 'NoLoadBalancerTarget',
+  message: 'every schedulable node may be excluded from load balancers at once: lower MAX_CONCURRENT_UPDATE',
+};
