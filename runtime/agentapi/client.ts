@@ -30,7 +30,7 @@ export type ApiAnswer =
   | { readonly kind: 'refused'; readonly message: string }
   /** 401, 403: the token or the identity was not accepted. Either can be renewed. */
   | { readonly kind: 'unauthorized'; readonly message: string }
-  /** There is no answer yet, and it may have taken effect or not. Ask again. */
+  /** No answer came. The request may have taken effect or not. Ask again. */
   | { readonly kind: 'again'; readonly message: string }
   /** 504: the drain's deadline has passed. The message names every pod that is left, and why. */
   | { readonly kind: 'deadline'; readonly message: string }
@@ -39,9 +39,9 @@ export type ApiAnswer =
   /** Any other refusal. Asking again will not soon help. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** The operator's apiserver as an agent sees it. Nothing is tried again here. Calls reject only with the signal's reason. */
+/** The operator's apiserver as an agent sees it. It does not retry. Calls reject only with the signal's reason. */
 export interface AgentApi {
-  /** Creates the caller's shadow. Also ok where the caller's shadow exists. */
+  /** Creates the caller's shadow. Also `ok` where it exists. */
   createShadow(caller: Caller, signal?: AbortSignal): Promise<ApiAnswer>;
   /** Merges `put.status` into the shadow if that still has the resourceVersion `put.shadowVersion`. */
   putStatus(caller: Caller, put: StatusPut, signal?: AbortSignal): Promise<ApiAnswer>;
@@ -97,14 +97,14 @@ export interface Reply {
 /** Sends one request and resolves with its answer. Rejects where no whole answer comes, and with the signal's reason. */
 export type RoundTrip = (outgoing: Outgoing, signal: AbortSignal) => Promise<Reply>;
 
-export interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
+interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
   readonly roundTrip: RoundTrip;
   /** The caller's present token, which the kubelet renews. */
   readonly token: () => Promise<string>;
 }
 
 const TIMEOUT_MS = 60_000;
-/** Where questions to DNS are dropped, a resolver that searches several domains asks for longer than a request may last. */
+/** A DNS lookup may take this long. If DNS drops queries, a resolver with several search domains would try for longer than a request may last. */
 const DNS_PATIENCE_MS = 5000;
 /** A refused drain names every pod of its node. A thousand pods with long names and reasons fit. */
 const MAX_REPLY_BYTES = 1 << 20;

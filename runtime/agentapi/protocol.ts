@@ -62,7 +62,7 @@ export const REFUSAL_REASONS = [
   'Handshake',
   /** Headers or body did not arrive in time. */
   'TooSlow',
-  /** The client has gone, so nobody waits for the answer. */
+  /** The client has gone and does not wait for the answer. */
   'ClientGone',
   'NotFound',
   'TooLarge',

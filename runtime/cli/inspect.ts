@@ -1,5 +1,5 @@
 import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
-import { statedOrders } from '../controller/k3os/told.ts';
+import { statedOrders } from '../controller/k3os/host-order.ts';
 import { Observations, type ObservedShadow } from '../controller/observations.ts';
 import { upToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';

@@ -31,15 +31,15 @@ interface CachesOptions {
   readonly logger: Logger;
   readonly expectations: Expectations;
   /** @default every host offers versions by itself */
-  readonly orders?: Pick<Orders, 'manages' | 'told' | 'onChange'> | undefined;
+  readonly orders?: Pick<Orders, 'manages' | 'order' | 'onChange'> | undefined;
   /** @default none but those with Bottlerocket's API */
   readonly manages?: IsManaged;
 }
 
-/** What the cluster shows, as far as a plan needs it. Slots, refused writes and policies come from elsewhere. */
+/** The part of a snapshot that the caches show. Slots, refused writes and policies come from elsewhere. */
 type ClusterView = Omit<Snapshot, 'slots' | 'policies' | 'policiesUnread' | 'refusals'>;
 
-/** How often changes are observed where nobody plans, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
+/** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
 
 /** Informers for everything that plans are made of. It also knows since when each thing has been in its state. */
@@ -116,7 +116,7 @@ export class Caches {
     };
   }
 
-  /** What has not changed is the same object as before, for those who remember what they made of it. */
+  /** An unchanged shadow is the same object as before: others remember what they made of it. */
   #judged(shadow: ObservedShadow): ShadowView {
     return this.#expectations.isStale(shadow) ? { ...shadow, stale: true } : shadow;
   }

@@ -12,9 +12,9 @@ import { WorkQueue } from '../lib/work-queue.ts';
 
 /** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
 const PACE_MS = 100;
-/** Writes that may be under way at once. Where so many hang, the conditions of other shadows wait. */
+/** Most writes under way at once. While that many hang, the conditions of other shadows wait. */
 const AT_ONCE = 10;
-/** After this time a CRD that dropped conditions may have been replaced. A single write finds out. */
+/** After this time one write tries whether a CRD that dropped conditions was replaced. */
 const LOOK_AGAIN_MS = 3_600_000;
 /** What can be written until the next plan, which is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
@@ -30,7 +30,7 @@ interface ConditionWriterOptions {
 /** Writes conditions in the background, at its own pace. Each plan replaces what is still to be written. */
 export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
-  /** Before a write to a shadow is answered, nobody knows what to write next. */
+  /** One write to a shadow at a time: the next one depends on the answer. */
   readonly #queue: WorkQueue<SetCondition>;
   /** When a write last came back without its condition, monotonic. */
   #droppedAt: number | undefined;
@@ -79,7 +79,7 @@ export class ConditionWriter {
       this.#queue.replace([]);
       logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
     } catch (error) {
-      // Somebody was faster; the next plan says what the condition is now.
+      // The shadow was changed or deleted meanwhile. The next plan decides anew.
       if (signal.aborted || error instanceof ConflictError || error instanceof NotFoundError) return;
       refusals.add(command, error);
       logger.warn('condition not written', { shadow, error });

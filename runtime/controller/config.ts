@@ -165,7 +165,7 @@ export function scheduleOf(config: ControllerConfig): Schedule {
   return cached(cron(config.SCHEDULER_TIME_ZONE));
 }
 
-/** The policy that the variables are, for whatever no other rules. */
+/** The policy that the variables make up. It rules the nodes that no other policy selects. */
 export function policyOf(config: ControllerConfig): UpdatePolicy {
   return {
     name: undefined,
@@ -185,7 +185,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
   };
 }
 
-/** What holds whatever policy rules a node. */
+/** The settings that hold whichever policy rules a node. */
 export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionWrites'> {
   return {
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,

@@ -49,7 +49,7 @@ export class Controller {
     this.#options = options;
   }
 
-  /** Works for one term as leader. It knows nothing yet of the slots that it finds. */
+  /** Works for one term as leader. What was known of slots is forgotten first. */
   async run(signal: AbortSignal): Promise<void> {
     const { caches, policies, executor, wakeup } = this.#options;
     const stops = [caches, policies].map((source) => source.onChange(() => wakeup.ring()));
@@ -71,7 +71,7 @@ export class Controller {
       try {
         if (!loaded) await ledger.load(signal);
         loaded = true;
-        // The term may have ended meanwhile: nothing is told or asked for any more.
+        // The term may have ended meanwhile. Then no command is sent, and people are told nothing.
         if (!signal.aborted) next = await this.#reconcile(signal);
       } catch (error) {
         this.#report(error, signal);
@@ -110,7 +110,7 @@ export class Controller {
   /** A process that has lost the Lease learns that from the election. */
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
-    if (error instanceof NotLeadingError) this.#options.logger.info('somebody else leads');
+    if (error instanceof NotLeadingError) this.#options.logger.info('another process leads');
     else this.#options.logger.warn('plan not carried out', { error });
   }
 }

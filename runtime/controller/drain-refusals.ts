@@ -3,7 +3,7 @@ import { isCalledOff, isRefused } from './plan/machine.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
 const MINUTE_MS = 60_000;
-/** The longest pause. Another try costs only a slot for a while, and nobody is told when a budget has been repaired. */
+/** The longest pause. Another try costs only a slot for a while, and nothing tells the controller that a budget was repaired. */
 const LONGEST_PAUSE_MINUTES = 60;
 
 /** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */

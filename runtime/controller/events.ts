@@ -66,7 +66,7 @@ function updateEnded(
   return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
 }
 
-/** That the last attempt of a node has failed, also once it was taken back. @param namespace the operator's own */
+/** The failure of a node's last attempt, also after the controller has answered it with Idle. @param namespace the operator's own */
 export function lastFailure(shadow: ShadowView, namespace: string): EventRecord | undefined {
   const { spec, status } = shadow;
   if (!status || status.crash_count === 0 || isCancelled(status)) return undefined;
@@ -84,7 +84,7 @@ function updateFailed({ version }: Spec, status: Status, regarding: ObjectRefere
   return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
 }
 
-/** Whether an update that ended as ErrorReset has not failed: the host is no longer offered what was wanted. */
+/** Whether an update that ended as ErrorReset was cancelled and has not failed: the host is no longer offered the version. */
 export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
   return failure?.reason === 'TargetChanged';
 }
@@ -106,7 +106,7 @@ interface SetbackOn {
   readonly shadow: ShadowView;
 }
 
-/** The occasion is the same in every process, so that a leader which does not know of its predecessor's Event makes no second one. */
+/** Every process gives it the same occasion, so that a leader that does not know of its predecessor's Event makes no second one. */
 export function setback({ verdict, node, shadow }: SetbackOn, namespace: string): EventRecord {
   const { reason, message } = verdict;
   const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? node.readyChangedAt) : node.readyChangedAt;
@@ -136,7 +136,7 @@ export function rolloutComplete(regarding: ObjectReference, name: string): Event
 
 export const nameOf = ({ family, version }: OsReleaseName): string => `${version} (${family})`;
 
-/** Of a schedule that is moments and not windows. */
+/** For a schedule that is moments and not windows. */
 export function windowTriggered(regarding: ObjectReference): EventRecord {
   const message = 'the schedule has started updates for all nodes that wait';
   return { regarding, type: 'Normal', reason: 'WindowOpened', message };

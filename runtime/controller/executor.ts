@@ -27,14 +27,15 @@ interface ExecutorOptions {
 }
 
 interface Results {
-  /** Something changed that no cache shows: a slot, what is known of it, or what the API server does not take. */
+  /** Something changed that no cache shows: a slot, what is known of a slot, or which writes the API server has not taken. */
   readonly changed: boolean;
-  /** How many commands found the cluster other than they were decided on. */
+  /** How many commands found that the state had changed since they were decided on. */
   readonly moved: number;
 }
 
 /**
- * `unanswered`: it failed, and nobody knows whether it was carried out. `slow`: it, or an earlier command for the node, has no answer yet.
+ * `unanswered`: the command failed, and it is not known whether it was carried out. `slow`: the command, or an earlier one for its node, has no
+ * answer yet.
  */
 type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
@@ -43,7 +44,7 @@ type Outcomes = Promise<readonly Result[]>;
 type Bump = Extract<Command, { kind: 'bump' }>;
 type Single = Exclude<Command, Start | Free | Bump | SetCondition>;
 
-/** Carries out all commands of a plan except conditions. It decides nothing: what does not go as planned is planned again. */
+/** Carries out all commands of a plan except conditions. It decides nothing: a command that fails is left to the next plan. */
 export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: WriteRefusals;
@@ -112,8 +113,8 @@ export class Executor {
   }
 
   /**
-   * Where a swap fails, each of its nodes waits and asks again by itself. So where the API server takes no longer list, the nodes that fit
-   * still get their slots (rule L7). The Lease is read before each swap. That shows what became of a swap whose outcome is unknown.
+   * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
+   * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
   async #swap(change: 'take' | 'free', commands: readonly (Start | Free)[], { signal }: Run): Promise<Result> {
     if (commands.length === 0) return 'done';
@@ -131,14 +132,14 @@ export class Executor {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
       if (this.#slow.blocks(target)) return 'slow';
-      const result = await this.#slow.waitFor(target, this.#told(command, run, work));
+      const result = await this.#slow.waitFor(target, this.#reported(command, run, work));
       // It may still land, so the slot may be needed until the shadow was bumped.
       if (result === 'slow') this.#ports.ledger.doubt(target);
       return result;
     });
   }
 
-  async #told<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
+  async #reported<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
     if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
@@ -181,7 +182,7 @@ export class Executor {
     };
     try {
       const outcome = await work();
-      this.#logger.debug(outcome === 'moved' ? 'found another world' : 'carried out', { ...what, outcome });
+      this.#logger.debug(outcome === 'moved' ? 'state has changed' : 'carried out', { ...what, outcome });
       if (outcome === 'done' || outcome === 'needless') this.#refusals.delete(command);
       return outcome;
     } catch (error) {
@@ -199,12 +200,12 @@ export class Executor {
   }
 
   #report(what: Fields, error: unknown): void {
-    if (isMoved(error)) this.#logger.debug('found another world', { ...what, error });
+    if (isMoved(error)) this.#logger.debug('state has changed', { ...what, error });
     else this.#logger.warn('command failed', { ...what, error });
   }
 }
 
-/** Whether the plan was made on a state that has changed. */
+/** Whether the state that the plan was made on has changed. */
 function isMoved(error: unknown): boolean {
   return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
 }
@@ -219,7 +220,7 @@ interface SlotResults {
   readonly freed: readonly Result[];
 }
 
-/** Such a command is asked for again after a pause of its own. */
+/** A command with such a result is asked for again, after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
 const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'bump', 'set-condition']);

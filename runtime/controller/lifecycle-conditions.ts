@@ -5,13 +5,13 @@ import { mapNodes } from './plan/join.ts';
 import type { LifecycleCondition, NodeInfo } from './plan/snapshot.ts';
 
 /**
- * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), told by what slots, shadows and marks say.
+ * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), by what slots, shadows and marks say.
  * @see https://kubernetes.io/docs/reference/node/node-lifecycle-conditions/
  */
 const LIFECYCLE_TYPES = ['MaintenancePlanned', 'DrainInProgress', 'Drained', 'MaintenanceInProgress'] as const;
 type LifecycleType = (typeof LIFECYCLE_TYPES)[number];
 
-/** Nobody owns the types: several may write one, so the reason says which conditions are ours. It is one for all of them. */
+/** The reason of all our conditions. Several programs may write these types, so only the reason tells which conditions are ours. */
 export const LIFECYCLE_REASON = 'BottlerocketUpdate';
 
 interface Observed {
@@ -25,7 +25,7 @@ export function isLifecycle({ type }: { readonly type: string }): boolean {
   return LIFECYCLE_TYPES.some((known) => known === type);
 }
 
-/** What the Node is to say; undefined where nothing of ours is to be there. What is updated is told to its end, managed or not. */
+/** What the Node should say; undefined where there should be nothing of ours. An update is shown to its end, also on a node that is managed no more. */
 export function lifecycleOf(info: NodeInfo): Lifecycle | undefined {
   const { node, shadow, slot } = info;
   if (!node.managed && slot === undefined) return undefined;
@@ -46,7 +46,7 @@ function drainOf(
   observed: (isSo: boolean) => Observed,
 ): Pick<Lifecycle, 'DrainInProgress' | 'Drained'> {
   const { marks } = info.node;
-  // Somebody has edited the marks.
+  // The marks cannot be parsed.
   if (marks?.id === '') return { DrainInProgress: UNREADABLE, Drained: UNREADABLE };
   const isDrained = marks?.drained !== undefined;
   return {
@@ -57,7 +57,7 @@ function drainOf(
 
 const UNREADABLE: Observed = { status: 'Unknown', message: 'the marks on the node cannot be read' };
 
-/** An update has begun there that has neither rebooted the host nor failed, and was not called off. */
+/** An update runs on the node that has not rebooted the host yet, and has neither failed nor been called off. */
 function isOnItsWay({ shadow, slot }: NodeInfo): boolean {
   if (slot === undefined || !shadow?.status) return false;
   const { current_state: state } = shadow.status;
@@ -66,8 +66,8 @@ function isOnItsWay({ shadow, slot }: NodeInfo): boolean {
 }
 
 /**
- * The elements of a strategic merge patch of `status.conditions` after which a Node says what it is to say; none where it does. What others
- * have written stays, unless it denies what is so.
+ * The elements of a strategic merge patch of `status.conditions` that make a Node say what it should; none where it does already. A condition of
+ * somebody else stays, unless it denies what is true.
  * @param now RFC 3339
  */
 export function lifecycleChanges(
@@ -96,12 +96,12 @@ function conditionOf({ status, message }: Observed, current: LifecycleCondition 
 }
 
 interface LifecycleConditionWriterOptions extends NodeWriterPorts {
-  /** Whether our conditions are to be on Nodes. Nothing is done about them where that is `none`: there is no right to. */
+  /** Whether our conditions should be on Nodes. With `none` nothing is written, because the controller lacks the right. */
   readonly mode: 'none' | 'written' | 'removed';
   readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'mergeStatus'>;
 }
 
-/** Says in Kubernetes' own lifecycle conditions where updates are. */
+/** Shows in Kubernetes' own lifecycle conditions where updates are. */
 export function lifecycleConditionWriter(options: LifecycleConditionWriterOptions): NodeWriter<Lifecycle | undefined> {
   const { mode, nodes, clock } = options;
   const wantedOn = (info: NodeInfo) => (mode === 'written' ? lifecycleOf(info) : undefined);

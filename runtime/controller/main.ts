@@ -8,9 +8,9 @@ import { routesOf } from './routes.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));
-  // A bundle of its own, which is not read where no k3OS node is to be updated.
+  // A bundle of its own, which is loaded only where k3OS nodes are updated.
   const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : (await import('./k3os/channels.ts')).channelOrders;
-  // So is what notifies people.
+  // Likewise.
   const notifierOf =
     config.NOTIFICATIONS_DIR === '' ? undefined : (await import('./notifications/notifications.ts')).notificationsOf;
   const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };

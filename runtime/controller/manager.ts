@@ -33,9 +33,9 @@ import { migrateStorage } from './storage-migration.ts';
 
 /** Who a process is on the Lease. */
 export interface Identity {
-  /** New for each start of the process: nobody may take its writes for those of the one before (rule L5). */
+  /** New for each start of the process, so that its writes cannot be taken for those of the process before (rule L5). */
   readonly identity: string;
-  /** Whether a holder of the Lease is an earlier process in this one's place, and so surely dead. @default nobody is */
+  /** Whether a holder of the Lease is an earlier process in this one's place, and so certainly dead. @default none is */
   readonly isPredecessor?: (holder: string) => boolean;
 }
 
@@ -51,9 +51,9 @@ export function newIdentity({
 }
 
 interface ManagerOptions extends Identity {
-  /** Makes what tells hosts what to run that offer nothing by themselves. @default there are no such hosts */
+  /** Makes the orders of hosts that offer no versions by themselves. @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
-  /** Makes what notifies people besides those who read Events. @default nobody else is told */
+  /** Makes the notifier. @default there are Events alone */
   readonly notifierOf?: NotifierFactory | undefined;
   readonly transport: KubeTransport;
   /** The operator's own. */
@@ -64,7 +64,7 @@ interface ManagerOptions extends Identity {
   readonly config: ControllerConfig;
 }
 
-/** A whole controller process but for its sockets. */
+/** A whole controller process, without its sockets. */
 export interface Manager {
   readonly metrics: ControllerMetrics;
   /** Whether it knows the cluster. A process that does not lead is ready too. */
@@ -110,7 +110,7 @@ export function createManager(options: ManagerOptions): Manager {
   };
 }
 
-/** What nearly every part is made with. */
+/** What nearly every part of the controller needs. */
 function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
   const { namespace } = options;
   const transport = countingFailures(options.transport, (code) => metrics.apiFailed(code));
@@ -129,7 +129,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
   };
 }
 
-/** What is known of the cluster, and what is written to it beside the plans. */
+/** The parts that know the cluster, and those that write to it beside the plans. */
 function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
   const { notifierOf, metrics, config } = base;

@@ -12,7 +12,10 @@ import { PolicyMetrics } from './policy-metrics.ts';
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
 
-/** The controller's metrics. Hosts by state and by version have the names that older versions gave them. A series that was shown once goes to 0 and stays. */
+/**
+ * The controller's metrics. Those of hosts by state and by version keep the names of older versions. A series that was shown once stays, and goes
+ * to 0.
+ */
 export class ControllerMetrics {
   readonly registry = new Registry();
   /**
@@ -124,7 +127,7 @@ export class ControllerMetrics {
     if (since !== undefined) this.#steps.observe({ step }, Math.max(0, now - since) / 1000);
   }
 
-  /** The verdict on a node has changed to this. */
+  /** A node's verdict has become this setback. */
   setBack(reason: Setback['reason']): void {
     this.#setbacks.inc({ reason });
   }

@@ -12,10 +12,10 @@ interface NodeAnnotationWriterOptions extends NodeWriterPorts {
   readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'patch'>;
 }
 
-/** By key; undefined where nothing of ours is to be there. */
+/** By key; undefined where there should be nothing of ours. */
 type Mirror = Readonly<Record<string, string>> | undefined;
 
-/** Says in the first operator's words where updates are: for people and tools that look there. */
+/** Shows in the first operator's annotations where updates are, for people and tools that look there. */
 export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): NodeWriter<Mirror> {
   const { isOn, nodes } = options;
   return new NodeWriter({
@@ -33,7 +33,7 @@ export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): Node
 
 function dueOn(node: NodeView, shadow: ShadowView | undefined): readonly Due<Mirror>[] {
   const mirror = node.managed && shadow ? mirrorOf(shadow, VERSION) : undefined;
-  // What the first operator has left, or still writes, is not ours to take away.
+  // Without our version on it, the annotations are the first operator's, and are not taken away.
   if (!mirror && node.firstOperator?.[OPERATOR_VERSION_KEY] === undefined) return [];
   return says({ annotations: node.firstOperator, labels: node.labels }, mirror)
     ? []

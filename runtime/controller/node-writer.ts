@@ -13,7 +13,7 @@ const AT_ONCE = 4;
 /** After a write that was refused or not answered, milliseconds. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
 
-/** What a node is to say, and does not yet. */
+/** What a Node should say, and does not say yet. */
 export interface Due<T> {
   readonly node: string;
   readonly wanted: T;
@@ -31,7 +31,7 @@ interface NodeWriterOptions<T> extends NodeWriterPorts {
   /** What is written, for the log. */
   readonly what: string;
   readonly dueIn: (snapshot: Snapshot) => readonly Due<T>[];
-  /** Writes what the Node, as it is now, does not say. */
+  /** Writes what is missing on the Node, as it is now. */
   readonly write: (node: Node, wanted: T, signal: AbortSignal) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ interface Failure {
   readonly failures: number;
 }
 
-/** Says on Nodes where their updates are, in words of others, beside the plans. Nothing of ours reads it back. */
+/** Shows on Nodes where their updates are, in annotations or conditions that others define. Nothing of ours reads them back. */
 export class NodeWriter<T> {
   readonly #options: NodeWriterOptions<T>;
   readonly #queue: WorkQueue<Due<T>>;
@@ -60,7 +60,7 @@ export class NodeWriter<T> {
     });
   }
 
-  /** Each call replaces what is still to be written. */
+  /** Each call replaces what was not written yet. */
   replace(snapshot: Snapshot): void {
     const due = this.#options.dueIn(snapshot);
     const names = new Set(due.map(({ node }) => node));
@@ -86,7 +86,7 @@ export class NodeWriter<T> {
       const failures = this.#failed.get(name)?.failures ?? 0;
       const restedAt = clock.monotonic() + backoff(failures, { ...PAUSE, random });
       this.#failed.set(name, { restedAt, failures: failures + 1 });
-      // Somebody else has written the Node, or deleted it: the next plan sees that.
+      // The Node was changed or deleted meanwhile. The next plan sees that.
       if (error instanceof ConflictError || error instanceof NotFoundError) return;
       logger.warn('node not written', { node: name, what, error });
     }

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 const RESULTS = ['sent', 'failed', 'dropped'] as const;
 type Result = (typeof RESULTS)[number];
 
-/** How notifications fare, by the name of their target. Nothing of them is shown where there are none. */
+/** Counts notifications by the name of their target. It exists only where notifications are configured. */
 export class NotificationMetrics {
   readonly #results: Counter;
   readonly #waiting: Gauge;
@@ -52,7 +52,7 @@ export class NotificationMetrics {
     this.failing(target, false);
   }
 
-  /** It is no target any more, or another process tells it. What was counted stays. */
+  /** The target is gone, or another process notifies it. What was counted stays. */
   hide(target: string): void {
     this.#waiting.remove({ target });
     this.#failing.remove({ target });

@@ -10,23 +10,23 @@ import { NOTIFICATIONS_STATE } from '../notifications/names.ts';
 import type { Planned, Statements } from './statements.ts';
 import type { NotificationMetrics } from './notification-metrics.ts';
 
-/** Who else is told what plans say, besides those who read Events. */
+/** Notifies people of what plans say, besides those who read Events. */
 export interface Notifier {
-  /** The newest plan, before it is carried out, and everything that holds by it. It waits for nobody. */
+  /** Takes the newest plan before it is carried out, and every statement that holds by it. It never waits. */
   observe(statements: Statements, planned: Pick<Planned, 'plan' | 'snapshot'>): void;
-  /** Tells it. For one term as leader. */
+  /** Sends the notifications. For one term as leader. */
   lead(signal: AbortSignal): Promise<void>;
 }
 
 /** As the API server has it, cut down to what is read. */
 export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> | null };
 
-/** What a notifier is made with. It is a bundle of its own, so nothing in it may ask for the class of an error. */
+/** What a notifier is made with. Its code is a bundle of its own, so `instanceof` does not know the errors that come from outside of it. */
 export interface NotifierParts {
   /** Folder with the configuration and the Secrets of the targets. */
   readonly dir: string;
   readonly configMaps: Pick<Collection<ConfigMap>, 'get' | 'create' | 'patch'>;
-  /** What the ConfigMap that remembers is, each time that it changes. Ends when the signal aborts. */
+  /** The ConfigMap that remembers what was told, each time that it changes. Ends when the signal aborts. */
   readonly watch: (signal: AbortSignal) => AsyncIterable<ConfigMap | undefined>;
   readonly metrics: NotificationMetrics;
   /** Who this process is on the Lease. */
@@ -49,7 +49,7 @@ export function configMapsPath(namespace: string): string {
   return collectionPath({ version: 'v1', plural: 'configmaps', namespace });
 }
 
-/** Gives `notifierOf` its memory in the cluster. */
+/** The notifier that `notifierOf` makes, with its memory in the cluster. */
 export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {
   const path = configMapsPath(namespace);
   const onInterrupted = (error: unknown): void => parts.logger.warn('watch interrupted', { path, error });

@@ -4,13 +4,13 @@ import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
-/** A shadow with all that is known of it, as if the view of it were up to date: that is not known here. */
+/** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
 export type ObservedShadow = ShadowView & { readonly stale: false };
 
 /**
- * Remembers since when things have been as they are, by the clock of this process. The cluster shows some of them without a time, and
- * others with a time by another clock. A new process starts to count again, which delays what depends on it and never hastens it. The view
- * of an unchanged object is used again: in a large fleet nearly all are unchanged.
+ * Remembers since when each thing has been in its state, by the clock of this process. The cluster shows some of them without a time, and others
+ * with a time by another clock. A new process counts anew: that may delay what depends on it, but never hastens it. The view of an unchanged
+ * object is used again, because in a large fleet nearly all are unchanged.
  */
 export class Observations {
   /** By UID, as they were at the last look. */
@@ -118,14 +118,14 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
   return { facts, node, request, untouched: isUntouched(facts, node, last), view };
 }
 
-/** An update that was called off before is untouched for as long as its agent returns to rest. A drain would leave marks. */
+/** An update that was called off stays untouched until its agent is back at Idle, as long as there are no marks: a drain leaves some. */
 function isUntouched(facts: ShadowFacts, node: NodeView | undefined, last: SeenShadow | undefined): boolean {
   const marks = node?.marks;
   if (isUndisturbed(facts, marks)) return true;
   return !marks && (isOfferVoid(facts) || (last?.untouched === true && isCalledOff(facts)));
 }
 
-/** Its host offered another version before anything was done to its node. */
+/** The host's offer changed before anything was done to its node. */
 function isOfferVoid({ status }: ShadowFacts): boolean {
   const { reason, state } = status?.last_failure ?? {};
   if (status?.current_state !== 'ErrorReset' || reason !== 'TargetChanged') return false;
@@ -152,7 +152,7 @@ function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Look
   return stated === undefined ? undefined : notLater(stated, now);
 }
 
-/** Since the condition has said so, or else since this process has known. */
+/** Since the time that the condition states, or else since this process first saw the offer. */
 function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   if (!status || status.current_version === status.target_version) return undefined;
   const condition = upToDate(status);
@@ -169,8 +169,9 @@ function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | 
 }
 
 /**
- * What was at rest at the first look may have ended its update just before. What came later has had none. An update that was called off
- * before its node was disturbed has not ended: a node that is called off again and again would keep all others of its policy waiting.
+ * - A node at rest at this process's first look may have ended its update just before. A node that came later has had none.
+ * - An update that was called off before its node was disturbed has not ended. Otherwise a node that is called off again and again would keep
+ *   all others of its policy waiting.
  */
 function endedAt(facts: ShadowFacts, { last, isFirstLook, now }: Looks): number | undefined {
   if (!last) return isFirstLook && isIdle(facts) ? now : undefined;
@@ -188,7 +189,7 @@ function hasEndedUnseen(before: ShadowFacts, after: ShadowFacts): boolean {
 
 const failureOf = ({ status }: ShadowFacts): string | null => status?.state_transition_failure_timestamp ?? null;
 
-/** A time that lies in the future, by another's clock, counts as when it was first seen. */
+/** A stated time that lies in the future, because another clock is ahead, counts as when it was first seen. */
 const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);
 
 interface Silence {

@@ -10,37 +10,37 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf } from './config.ts';
-import type { NodeView, Told } from './plan/snapshot.ts';
+import type { HostOrder, NodeView } from './plan/snapshot.ts';
 import type { Preview } from './planner.ts';
 import type { ShadowFacts } from './views.ts';
 import { answerOf } from './write-refusals.ts';
 
 type Labels = NodeView['labels'];
 
-/** Who says what nodes are to run whose hosts offer nothing by themselves. */
+/** Orders hosts what to run that offer no versions by themselves. */
 export interface Orders {
-  /** Whether nodes with these labels are such nodes. */
+  /** Whether the hosts of nodes with these labels are ordered what to run. */
   manages(labels: Labels): boolean;
-  /** What is said to all of them. The same object for as long as it says the same. */
-  told(): Told;
+  /** What all of these hosts are ordered. The same object for as long as it says the same. */
+  order(): HostOrder;
   /** The policies that come with it. Each is the same object for as long as it says the same. */
   policies(): readonly UpdatePolicy[];
   /** Calls `listener` after each change of these. Returns what ends that. */
   onChange(listener: () => void): () => void;
   /** Keeps them true until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** What only a leader does: asking others, and writing what came of it. For one term. */
+  /** The leader's work for one term: it asks the sources of releases, and writes what they answered. */
   lead(signal: AbortSignal): Promise<void>;
   /** The newest plan of the leader. */
   observe(preview: Pick<Preview, 'snapshot'>): void;
 }
 
 /** An object that orders are read from. */
-export type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
+type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
 /**
- * What orders are made with. They are a bundle of their own, with copies of their own of whatever they import: so nothing in it may ask for the
- * class of an error.
+ * What orders are made with. Their code is a bundle of its own, with its own copy of each module that it imports. So `instanceof` does not know
+ * the errors that come from outside of it.
  */
 export interface OrdersParts {
   readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'isSynced' | 'outage' | 'onChange' | 'run'>;
@@ -70,7 +70,7 @@ interface OrdersAccess extends Pick<OrdersParts, 'config' | 'clock' | 'random' |
   readonly transport: KubeTransport;
 }
 
-/** Gives `ordersOf` the cluster's channels to make orders of. */
+/** The orders that `ordersOf` makes of the cluster's channels. */
 export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders {
   const { transport, config } = access;
   const listeners: (() => void)[] = [];
@@ -88,40 +88,40 @@ export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders 
   });
 }
 
-/** Who manages which field is of no interest, and would wake people up. */
+/** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */
 function orderOnly({ metadata, spec, status }: OrderObject): OrderObject {
   const { name, namespace = '', uid, resourceVersion, deletionTimestamp } = metadata;
   const kept = { name, namespace, uid, resourceVersion, ...(deletionTimestamp !== undefined && { deletionTimestamp }) };
   return { metadata: kept, spec, status };
 }
 
-/** Shadows with what their hosts are told in the place of what they offer. The view of what has not changed is the same object. */
+/** Shadows whose target is what their hosts are ordered, in the place of what they offer. An unchanged shadow is the same object as before. */
 export class OrderedShadows {
-  readonly #orders: Pick<Orders, 'manages' | 'told'>;
-  readonly #known = new WeakMap<ShadowFacts, { readonly told: Told; readonly ordered: ShadowFacts }>();
+  readonly #orders: Pick<Orders, 'manages' | 'order'>;
+  readonly #known = new WeakMap<ShadowFacts, { readonly order: HostOrder; readonly ordered: ShadowFacts }>();
 
-  constructor(orders: Pick<Orders, 'manages' | 'told'>) {
+  constructor(orders: Pick<Orders, 'manages' | 'order'>) {
     this.#orders = orders;
   }
 
   of(shadows: readonly ShadowFacts[], nodes: readonly Pick<NodeView, 'shadowName' | 'labels'>[]): ShadowFacts[] {
-    const told = this.#orders.told();
+    const order = this.#orders.order();
     const managed = new Set(
       nodes.flatMap(({ shadowName, labels }) => (this.#orders.manages(labels) ? shadowName : [])),
     );
-    return shadows.map((shadow) => (managed.has(shadow.name) ? this.#ordered(shadow, told) : shadow));
+    return shadows.map((shadow) => (managed.has(shadow.name) ? this.#ordered(shadow, order) : shadow));
   }
 
-  #ordered(shadow: ShadowFacts, told: Told): ShadowFacts {
+  #ordered(shadow: ShadowFacts, order: HostOrder): ShadowFacts {
     const known = this.#known.get(shadow);
-    if (known?.told === told) return known.ordered;
-    const ordered = orderedShadow(shadow, told);
-    this.#known.set(shadow, { told, ordered });
+    if (known?.order === order) return known.ordered;
+    const ordered = orderedShadow(shadow, order);
+    this.#known.set(shadow, { order, ordered });
     return ordered;
   }
 }
 
-function orderedShadow({ status, ...shadow }: ShadowFacts, told: Told): ShadowFacts {
-  if (!status) return { ...shadow, status, told };
-  return { ...shadow, told, status: { ...status, target_version: told.version ?? status.current_version } };
+function orderedShadow({ status, ...shadow }: ShadowFacts, order: HostOrder): ShadowFacts {
+  if (!status) return { ...shadow, status, order };
+  return { ...shadow, order, status: { ...status, target_version: order.version ?? status.current_version } };
 }

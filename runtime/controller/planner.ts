@@ -27,7 +27,7 @@ export interface Preview extends Plan {
   /** When it was made, milliseconds since the Unix epoch. */
   readonly now: number;
   readonly leading: boolean;
-  /** Who leads, by the Lease; undefined while nobody does. */
+  /** The leader's identity, by the Lease; undefined while there is none. */
   readonly leader: string | undefined;
 }
 

@@ -25,22 +25,22 @@ interface PoliciesOptions {
   readonly orders?: Pick<Orders, 'policies' | 'onChange'> | undefined;
 }
 
-/** Where the cluster does not know the kind, it is asked for again after this time. */
+/** Where the cluster does not serve the kind, it is asked again after this time. */
 const ABSENT_RETRY_MS = 60_000;
 /**
- * For so long a watch may fail before what it has brought is no longer believed: the upgrade of a control plane takes less, and a freeze
- * that nobody sees should not be overlooked for longer.
+ * A watch may fail for this long before the policies that it brought no longer count. The upgrade of a control plane takes less, and a freeze
+ * that was added meanwhile must not be overlooked for longer.
  */
 const BELIEVED_MS = 600_000;
 
-/** The policies of the cluster, and that of the variables. While nobody can say what they are, it says why. */
+/** The policies of the cluster, and that of the variables. While they cannot be read, it says why. */
 export class Policies {
   readonly #informer: Informer<UpdatePolicyObject, UpdatePolicyObject>;
   readonly #clock: Clock;
   readonly #views: PolicyViews;
   readonly #orders: Pick<Orders, 'policies'> | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Why they cannot be read, as listeners know it. */
+  /** Why they could not be read when listeners were last called. */
   #told: string | undefined;
 
   constructor({ config, orders, ...access }: PoliciesOptions) {
@@ -102,7 +102,7 @@ export function isUnread({ reason, message }: Pick<ShadowCondition, 'reason' | '
   return reason === 'PolicyInvalid' && (message === UNREAD_YET || message.startsWith(LIST));
 }
 
-/** Who manages which field, for one, is of no interest, and would wake people up. */
+/** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */
 function policyOnly({ metadata, spec, status }: UpdatePolicyObject): UpdatePolicyObject {
   const { name, uid, resourceVersion, generation } = metadata;
   return {

@@ -10,7 +10,7 @@ const STATES = [
   ['failed', 'failed'],
 ] as const;
 
-/** The gauges of policies. One that is deleted leaves nothing behind: nobody is to be called because of it. */
+/** The gauges of policies. A deleted policy leaves no series behind, or an alert on it would never end. */
 export class PolicyMetrics {
   readonly #nodes: Gauge;
   readonly #halted: Gauge;

@@ -7,7 +7,7 @@ import { nameOf, rolloutComplete, rolloutStarted } from './events.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import type { PolicyReport, ReleaseReport } from './plan/report.ts';
 
-/** What plans say of policies. What the status of a policy says already, this process or one before it has told. */
+/** What plans say of policies. Where the status of a policy says it already, this process or one before it has told people. */
 
 /** One policy, and what was said before. */
 interface Said {
@@ -28,36 +28,37 @@ function accepted(said: Said): Statement {
   const { status, message } = said.report.accepted;
   const last = conditionOf(said.status, 'Accepted');
   const isKnown = last?.status === status && (status === 'True' || last.message === message);
-  const event: Told = status === 'True' ? ['Normal', 'Accepted', message] : ['Warning', 'NotAccepted', message];
+  const event: EventText = status === 'True' ? ['Normal', 'Accepted', message] : ['Warning', 'NotAccepted', message];
   return stated(said, { fact: 'accepted', value: status === 'True' ? status : message, isKnown, event });
 }
 
-/** That nothing is halted is news only where something was. */
+/** That nothing is halted is only news where something was. */
 function halted(said: Said): Statement {
   const { status, message } = said.report.halted;
   const isKnown = (conditionOf(said.status, 'Halted')?.status ?? 'False') === status;
-  const event: Told = status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
+  const event: EventText =
+    status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
   const statement = stated(said, { fact: 'halted', value: status, isKnown, event });
   return status === 'True' ? statement : { ...statement, follows: topicOf(statement) };
 }
 
-/** Each is reached once. What a policy finds so when it is made was no rollout of its own. */
+/** Each milestone is reached once. One that was reached before the policy was made is not told: it was no rollout of this policy. */
 function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
   const name = nameOf(release);
   const last = said.status?.releases?.find((one) => nameOf(one) === name);
   if (!release.offered && last?.firstOfferedAt == null) return [];
   const proven = { fact: `proven ${name}`, event: ['Normal', 'ReleaseProven', `${name} is proven`] } as const;
-  const complete = { fact: `complete ${name}`, event: toldBy(rolloutComplete(referenceTo(said.report), name)) };
-  const started = { fact: `started ${name}`, event: toldBy(rolloutStarted(referenceTo(said.report), name)) };
+  const complete = { fact: `complete ${name}`, event: textOf(rolloutComplete(referenceTo(said.report), name)) };
+  const started = { fact: `started ${name}`, event: textOf(rolloutStarted(referenceTo(said.report), name)) };
   return [
-    // Notifications remember by themselves what they have told: it has no Event, and the status does not say it.
+    // For notifications alone, which remember what they have told: it has no Event, and the status does not say it.
     ...reached({ ...started, hasEvent: false, release }, { isSo: release.underWay, stampedAt: undefined }, said),
     ...reached({ ...proven, release }, { isSo: release.proven, stampedAt: last?.provenAt }, said),
     ...reached({ ...complete, release }, { isSo: release.complete, stampedAt: last?.completedAt }, said),
   ];
 }
 
-/** What was reached stays so for those who tell, also where a plan sees it no longer. */
+/** A milestone that was reached stays so, also where a plan sees it no longer. */
 function reached(
   milestone: Pick<Fact, 'fact' | 'event' | 'hasEvent' | 'release'>,
   { isSo, stampedAt }: { readonly isSo: boolean; readonly stampedAt: string | null | undefined },
@@ -69,16 +70,16 @@ function reached(
 }
 
 /** Type, reason and message of an Event. */
-type Told = readonly [type: EventRecord['type'], reason: string, message: string];
+type EventText = readonly [type: EventRecord['type'], reason: string, message: string];
 
-const toldBy = ({ type, reason, message }: EventRecord): Told => [type, reason, message];
+const textOf = ({ type, reason, message }: EventRecord): EventText => [type, reason, message];
 
 interface Fact {
   readonly fact: string;
   readonly value: string;
   /** The status says so already. */
   readonly isKnown: boolean;
-  readonly event: Told;
+  readonly event: EventText;
   /** @default true */
   readonly hasEvent?: boolean;
   readonly release?: OsReleaseName;

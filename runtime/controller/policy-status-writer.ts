@@ -13,7 +13,7 @@ import { saysSame, statusOf } from './policy-status.ts';
 
 /** The status of one policy is written once in this time at most: its counts change with each node, and people can wait. */
 const PACE_MS = 5000;
-/** Writes that may be under way at once. Where so many hang, other policies wait. */
+/** Most writes under way at once. While that many hang, other policies wait. */
 const AT_ONCE = 4;
 /** After a write that was refused, not answered, or did not change what it should. */
 const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
@@ -39,11 +39,11 @@ interface Last {
   readonly restedAt: number;
   /** In a row. */
   readonly failures: number;
-  /** What the last write that was taken has made: an older view of the policy says nothing. */
+  /** The resourceVersion that the last successful write made. A view of the policy from before that is not acted on. */
   readonly resourceVersion?: string;
 }
 
-/** Brings what plans say of policies into their status, in the background and at its own pace. Each plan replaces what is still to be written. */
+/** Writes the status of policies, in the background and at its own pace. Each plan replaces what was not written yet. */
 export class PolicyStatusWriter {
   readonly #options: PolicyStatusWriterOptions;
   readonly #queue: WorkQueue<Due>;
@@ -88,7 +88,7 @@ export class PolicyStatusWriter {
   }
 
   #restMsOf(uid: string): number {
-    // Whole milliseconds: what is less than the wall clock can add would be waited for again and again.
+    // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
     return Math.ceil((this.#last.get(uid)?.restedAt ?? -Infinity) - this.#options.clock.monotonic());
   }
 
@@ -107,7 +107,7 @@ export class PolicyStatusWriter {
       if (signal.aborted) return;
       const isOutdated = error instanceof ConflictError;
       this.#last.set(uid, this.#failed(last, isOutdated));
-      // The next plan is made on what somebody else has written.
+      // After a conflict the next plan is made on the newer version.
       if (!isOutdated) logger.warn('status of a policy not written', { policy: name, error });
     }
   }

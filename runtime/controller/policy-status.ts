@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rfc3339 } from '../lib/clock.ts';
+import { withoutNulls } from '../lib/json.ts';
 import {
   MAX_FAMILY_RELEASES,
   MAX_RELEASES,
@@ -8,15 +9,14 @@ import {
   type PolicyRelease,
   type PolicyStatus,
 } from '../policy/model.ts';
-import { withoutNulls } from '../policy/nulls.ts';
 import { compareSemver } from '../shadow/semver.ts';
 import { nameOf } from './events.ts';
 import type { ConditionReport, PolicyReport, ReleaseReport } from './plan/report.ts';
 import { compare } from './plan/snapshot.ts';
 
 /**
- * The status that the cluster should show. What it says of a release once is kept: it was first offered, proven and complete when that was
- * first seen, whichever process saw it.
+ * The status that the cluster should show. The times of a release are kept once they are written: it was first offered, proven and complete when
+ * that was first seen, whichever process saw it.
  * @param before as it stands in the cluster; @param now milliseconds since the Unix epoch
  */
 export function statusOf(report: PolicyReport, before: PolicyStatus | undefined, now: number): PolicyStatus {
@@ -36,8 +36,8 @@ export function saysSame(a: PolicyStatus | undefined, b: PolicyStatus): boolean 
 }
 
 /**
- * Of each family those that nodes wait for come first, then the newest. What of a release that no node has to do with any more was once said
- * is kept while there is room: other policies may wait for it. Where families are too many, the first releases of each stay.
+ * Within each family, releases that nodes wait for come first, then the newest. Releases that concern no node any more are kept while there is
+ * room, because other policies may wait for them. Where there are too many families, the first releases of each stay.
  */
 function releasesOf(
   reports: readonly ReleaseReport[],
@@ -78,7 +78,7 @@ function stamped(
 
 type Stamped = PolicyRelease & { readonly failed: number };
 
-/** A condition of another type is somebody else's, and stays. */
+/** Conditions of other types are not ours, and stay. */
 function conditionsOf(
   { generation, accepted, progressing, halted }: PolicyReport,
   before: readonly PolicyCondition[],

@@ -8,8 +8,8 @@ import { daily, longestOpening, type Schedule } from './schedule/schedule.ts';
 import { windowsSchedule } from './schedule/windows.ts';
 
 /**
- * Policies as plans see them. A spec is parsed once, and what has not changed is the same object as at the last look: whom a policy selects
- * is not found out anew for each plan.
+ * Policies as plans see them. A spec is parsed once. An unchanged policy is the same object as before, so that plans need not find out anew which
+ * nodes it selects.
  */
 export class PolicyViews {
   readonly #variables: Rules;
@@ -17,14 +17,14 @@ export class PolicyViews {
   #known: ReadonlyMap<string, Known> = new Map();
   #views: readonly PolicyView[] = [];
 
-  /** @param config rules whatever no policy does, and says what a field is that a policy omits */
+  /** @param config the policy of last resort, and the values of fields that a policy omits */
   constructor(config: ControllerConfig) {
     this.#variables = rulesOf(policyOf(config), scheduleOf(config));
   }
 
   /**
    * By name, and that of the variables last. @param now milliseconds since the Unix epoch
-   * @param others that stand in no resource of a policy, by name
+   * @param others policies that come from other objects, by name
    */
   at(objects: Iterable<UpdatePolicyObject>, now: number, others: readonly UpdatePolicy[] = []): readonly PolicyView[] {
     const known = [...objects].map((object) => this.#read(object));
@@ -57,7 +57,7 @@ interface Rules {
   readonly kind: 'valid';
   readonly policy: UpdatePolicy;
   readonly schedule: Schedule;
-  /** Where updates have to fit. */
+  /** How long any window ahead is open at most, where updates have to fit into one. */
   readonly longest: ((now: number) => number | undefined) | undefined;
 }
 

@@ -20,7 +20,7 @@ import { policyStatements } from './policy-statements.ts';
 
 interface ReporterOptions {
   readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
-  /** Whom else to tell. @default nobody */
+  /** Notifies people besides. @default there are Events alone */
   readonly notifier?: Pick<Notifier, 'observe'> | undefined;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;
@@ -31,10 +31,10 @@ interface ReporterOptions {
   readonly agentTimeoutMs: number;
 }
 
-/** Tells people what happens, by Events, the log and counters. It waits for no answer, so that it never delays what the controller does. */
+/** Tells people what happens: by Events, the log and counters. It never waits for an answer, so that it does not delay the controller. */
 export class Reporter {
   readonly #options: ReporterOptions;
-  /** What people have been told, or are being told. */
+  /** The statements of the last plan. People were told of them, or are being told. */
   #told = new Map<string, Statement>();
   /** Commands whose write has had no answer, by name of the shadow. */
   readonly #unanswered = new Map<string, SentCommand>();
@@ -50,12 +50,12 @@ export class Reporter {
     this.#carriedOut({ command, shadow });
   }
 
-  /** Nobody knows yet whether the command was carried out: a later plan shows it. */
+  /** It is not known yet whether the command was carried out. A later plan will show it. */
   unanswered(command: Command, shadow: ShadowView): void {
     if (isOfUpdate(command)) this.#unanswered.set(shadow.name, { command, shadow });
   }
 
-  /** To be called before the plan is carried out, so that a warning is sent before what it warns of begins. */
+  /** To be called before the plan is carried out, so that a warning comes before the update that it is about. */
   report(made: Omit<Planned, 'namespace' | 'missedSince'>): void {
     const { namespace, clock, agentTimeoutMs, notifier } = this.#options;
     const planned = { ...made, namespace, missedSince: clock.now() - agentTimeoutMs };

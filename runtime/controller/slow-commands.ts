@@ -11,7 +11,7 @@ interface SlowCommandsOptions {
   readonly onOver: () => void;
 }
 
-/** Commands that have had no answer for long. Plans go on without their nodes until the answer has come or is given up. */
+/** Commands that have had no answer for long. Plans leave their nodes out until the answer comes or the request is given up. */
 export class SlowCommands {
   readonly #options: SlowCommandsOptions;
   /** By name of the shadow. */
@@ -21,7 +21,7 @@ export class SlowCommands {
     this.#options = options;
   }
 
-  /** Whether nothing may be asked for this node now. */
+  /** Whether no command may be sent for this node now. */
   blocks(target: string): boolean {
     return this.#slow.has(target) || this.#slow.size >= MAX_SLOW;
   }

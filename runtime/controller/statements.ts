@@ -22,19 +22,19 @@ import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Setback, type Verdict } from './plan/verdict.ts';
 
 /**
- * What plans say of nodes, of policies and of the fleet. People are told of a statement when it becomes true, and not for as long as it is
- * true: by an Event, and by notifications, which remember for longer than a process lives what they have told.
+ * What plans say of nodes, of policies and of the fleet. People are told of a statement once, when it becomes true: by an Event, and by
+ * notifications, which remember what they have told for longer than a process lives.
  */
 
 /** Something that holds, of a node, a policy or the fleet. */
 export type Statement = {
-  /** A version, a reason, the UID of a node, or that of a policy and what of it. */
+  /** What the statement is about: a version, a reason, the UID of a node, or the UID of a policy and a word for what of it. */
   readonly of: string;
   /** What people are told. */
   readonly event: EventRecord;
   /** Whether the Event is recorded. The cluster may have it already, and some statements have none. */
   readonly isRecorded: boolean;
-  /** It is news only to those who were told of this topic before: that nothing is halted, where something was. */
+  /** Topic that has to be told before, or this is no news: that nothing is halted any more, where something was. */
   readonly follows?: string;
   readonly about?: About;
   /** An Event that the API server did not take is recorded with a later plan, if the statement still holds. Otherwise its moment has passed. */
@@ -89,7 +89,7 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
   return byTopic(statements);
 }
 
-/** What is no Event, or not when it becomes true: for those who are notified alone. */
+/** Statements for notifications alone: they have no Event, or have it at another moment. */
 export function notifiedOf(planned: Planned, before: Statements): Statements {
   return byTopic([...rollouts(planned, before), ...failures(planned)]);
 }
@@ -124,7 +124,7 @@ function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonl
   });
 }
 
-/** Said once of each Node, however often its agent comes and goes. */
+/** Missing agents. Each Node has one such statement, however often its agent comes and goes. */
 function missingAgents(
   { plan: { verdicts }, snapshot, missedSince }: Planned,
   before: Statements,
@@ -163,7 +163,10 @@ function aboutNode({ node, policy }: Verdict, version?: string | null): About {
   return { node, ...(policy !== undefined && { policy }), ...(version != null && { version }) };
 }
 
-/** Those of nodes that the variables rule, as for policies. What no node is on its way to has not begun, and what had not begun is not over. */
+/**
+ * Rollouts on the nodes that the variables rule; a policy tells of its own. A rollout starts when the first node is on its way, and only one
+ * that has started is told complete.
+ */
 function rollouts({ plan, lease }: Planned, before: Statements): readonly Statement[] {
   return plan.releases.flatMap((release): Statement[] => {
     const name = nameOf(release);
@@ -184,8 +187,8 @@ function rollouts({ plan, lease }: Planned, before: Statements): readonly Statem
 }
 
 /**
- * Those of nodes that the variables rule; a policy tells of its own. A halted version that nobody is offered any more stays as it was:
- * nobody may start on it, and nobody would.
+ * Halted releases on the nodes that the variables rule; a policy tells of its own. A halted version that no node is offered any more stays
+ * halted: no node may start on it, and none would.
  */
 function releases({ plan, lease }: Planned, before: Statements): readonly Statement[] {
   const halted = new Map(
@@ -205,13 +208,13 @@ function releases({ plan, lease }: Planned, before: Statements): readonly Statem
           common,
         );
   });
-  // What is offered now comes last, and so replaces what was said of it before.
+  // Offered releases come last, so that they replace what was said of them before.
   return [...earlier, ...now];
 }
 
 const HALTED = 'halted';
 
-/** The first known state of the window is no change, so it has no Event. */
+/** The first known state of the window is no change, so no Event is recorded for it. */
 function windowStatement({ snapshot, lease }: Planned, before: Statements): Statement {
   const { open, triggeredAt } = variablesOf(snapshot).window;
   const event = triggeredAt === undefined ? windowTurned(lease, open) : windowTriggered(lease);
@@ -233,9 +236,9 @@ function warnings({ plan, lease }: Planned): readonly Statement[] {
 }
 
 /**
- * Whether the cluster shows by now that a command without an answer was carried out; undefined while it shows nothing. A spec lands on the
- * resourceVersion that it was decided on, or never. A rescue is planned again until nothing of it is left, and on a node without an agent
- * nobody else can have done it.
+ * Whether the cluster shows by now that a command without an answer was carried out; undefined while it shows nothing.
+ * - A spec is written on the resourceVersion that it was decided on, or never.
+ * - A rescue is planned again until nothing of it is left to do. On a node without an agent only the controller can have done it.
  */
 export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: Planned): boolean | undefined {
   if (command.kind === 'rescue') {

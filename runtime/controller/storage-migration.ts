@@ -54,13 +54,13 @@ async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal
   logger.info('stored shadows migrated', { shadows: all.length, to: STORAGE_VERSION });
 }
 
-/** Whether older versions are named while the API server stores what is written in the present one. */
+/** Whether an older version is still listed as stored, and the API server stores new writes in the present one. */
 function isDue({ spec, status }: CustomResourceDefinition): boolean {
   const present = spec?.versions?.find(({ storage }) => storage)?.name;
   return present === STORAGE_VERSION && status?.storedVersions?.some((version) => version !== STORAGE_VERSION) === true;
 }
 
-/** A conflict is as good: whoever wrote or deleted the shadow in the meantime has done the work. */
+/** A conflict will do: another write has stored the shadow in the present version, or it was deleted. */
 async function rewrite(
   { own }: StorageMigrationOptions,
   { metadata: { name, resourceVersion } }: ShadowObject,

@@ -21,7 +21,7 @@ import { versionOfOsImage } from '../shadow/semver.ts';
 import { isLifecycle } from './lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
-/** Objects of the API server as `plan` sees them. The caches drop everything else about them at once. */
+/** Objects of the API server as plans see them. The caches keep nothing else of an object. */
 
 /** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
 export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt'> & {
@@ -30,12 +30,12 @@ export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt'> & {
 };
 
 /**
- * One copy of each text that many objects have alike: of a node's labels nearly all, and its family. What few have is forgotten again, so
+ * Keeps one copy of each text that many objects share, such as label values and families. A text that is not met for a while is forgotten, so
  * that nodes which come and go leave nothing behind.
  */
 export class SharedTexts {
   #recent = new Map<string, string>();
-  /** Those that are met again are kept. */
+  /** The generation before. A text that is met again moves to `#recent`. */
   #older: ReadonlyMap<string, string> = new Map();
 
   of(text: string): string {
@@ -91,7 +91,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
   };
 }
 
-/** What labels and annotations say of it. */
+/** What people have decided on the node, by labels and annotations. */
 function decidedOn(
   node: Node,
   isOther: IsManaged,

@@ -7,9 +7,9 @@ import type { Command } from './plan/commands.ts';
 import type { WriteRefusal, Snapshot } from './plan/snapshot.ts';
 import { targetOf } from './plan/withheld.ts';
 
-/** A webhook that is out for a moment costs a second. What is refused for good is tried twelve times an hour. */
+/** A short outage of a webhook costs a second. A write that is always refused is tried twelve times an hour. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
-/** Where a whole fleet is refused, as in a freeze of changes, its nodes take turns: one at most is tried in this time. */
+/** Where writes to a whole fleet are refused, e.g. by a change freeze, its nodes take turns: one write at most in this time. */
 const SPACING_MS = 1000;
 /** A command that was not tried again in this time after its pause is no longer wanted. Its next refusal counts as the first. */
 const FORGOTTEN_MS = PAUSE.maxMs;
@@ -52,7 +52,7 @@ export class WriteRefusals {
     this.#entries.set(kind, alike);
   }
 
-  /** The API server took the command, or nothing was left to do. Others of its kind no longer wait for their turn. */
+  /** The API server took the command, or there was nothing left to do. Other commands of its kind no longer wait for their turn. */
   delete(command: Command): void {
     const alike = this.#entries.get(command.kind);
     alike?.delete(targetOf(command));
@@ -77,7 +77,7 @@ export class WriteRefusals {
 
 const isForgotten = ({ retryAt }: RefusedWrite, now: number): boolean => now > retryAt + FORGOTTEN_MS;
 
-/** What is missing while a command is not carried out, in words for a person. */
+/** What is missing while a command is not carried out, in words for people. */
 const WANTED: Readonly<Record<Command['kind'], string>> = {
   'set-spec': 'the next step of its update',
   'call-off': 'the end of its update',
@@ -95,7 +95,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
 
 export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 
-/** What became of a request, as the end of a sentence. The same text for the same answer, because it is written to the cluster. */
+/** What became of a request, as the end of a sentence. The same answer gives the same text, because it is written to the cluster. */
 export function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';
   const { code, reason = '', message = '' } = error.status;

@@ -4,7 +4,7 @@ import type { Agent, AgentOptions, RequestOptions } from 'node:https';
 export interface ClusterAccess {
   /** e.g. `https://10.0.0.1:443`, or `https://rancher.example/k8s/clusters/c-1` where others share the address. */
   readonly server: string;
-  /** Makes what keeps the connections, where they do not go straight to the server. */
+  /** Makes the agent that keeps the connections, where they go through a proxy. */
   readonly through?: ((kept: AgentOptions) => Agent) | undefined;
   /**
    * What the next request is sent with.
@@ -53,7 +53,7 @@ export function refreshed(
   };
 }
 
-/** Somebody as whom requests are made. The API server asks whether whoever makes them may do that. */
+/** The user to impersonate. The API server checks that the sender may do that. */
 export interface Impersonation {
   readonly user: string;
   readonly groups: readonly string[];

@@ -8,8 +8,8 @@ interface ApiGroup {
 }
 
 /**
- * Whether the API server lists the version of a group that has other versions besides. Nothing but its own document says that it does not:
- * to a request for a kind that it does not have it answers 404 in plain text, as any proxy on the way might.
+ * Whether the API server lists this version of the group. Only the group's own document is proof that it does not: a request for a kind that is
+ * not served gets a 404 in plain text, and any proxy on the way might send the same.
  * @throws as `KubeTransport.request`
  */
 export async function isServed(

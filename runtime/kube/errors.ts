@@ -63,7 +63,7 @@ export function apiStatusError(call: string, status: KubeStatus): ApiStatusError
   return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
 }
 
-/** Sent by whoever gives up waiting. The request may still be under way. */
+/** Statuses of a server or proxy that gave up waiting. The request may still be under way. */
 const GIVEN_UP = new Set([408, 499]);
 
 /** Whether the API server itself refused a write with a 4xx, so that nothing was written and nothing will be. */

@@ -25,8 +25,8 @@ interface Bucket {
 }
 
 /**
- * Limits the Events of a large fleet. It writes them in the background at a bounded pace, and drops those about an object that has had
- * many, so that a flapping node fills neither the API server nor `kubectl describe`.
+ * Limits the Events of a large fleet. It writes them in the background at a bounded pace. It drops Events about an object that has had many, so
+ * that a flapping node fills neither the API server nor `kubectl describe`.
  */
 export class EventBroadcaster implements EventRecorder {
   readonly #recorder: EventRecorder;

@@ -12,7 +12,7 @@ export interface PodIdentity {
 }
 
 export type EvictionResult =
-  /** The pod is being deleted. It is gone once nothing has its name, or something with another UID has. */
+  /** The pod is being deleted. It is gone once there is no pod of its name, or one with another UID. */
   | { readonly kind: 'accepted' }
   /** There is no such pod any more. */
   | { readonly kind: 'gone' }

@@ -16,7 +16,7 @@ import { readBody, statusError, translated, watchEvents } from './response.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_INACTIVITY_MS = 180_000;
-/** An idle connection is closed after this time: many load balancers drop one after a minute, and tell neither side. */
+/** An idle connection is closed after this time: many load balancers drop one after a minute without telling either side. */
 const IDLE_SOCKET_MS = 50_000;
 /** After this much silence the system probes whether the other side is still there. It also keeps those load balancers from dropping a watch. */
 const KEEPALIVE_MS = 30_000;

@@ -5,7 +5,7 @@ import type { KubeObject } from './objects.ts';
 
 interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
   readonly logger: Logger;
-  /** Called after `outage` has changed: at first, at each further failure, and when it is over. */
+  /** Called after each change of `outage`: when it begins, at each further failure, and when it ends. */
   readonly onOutage?: () => void;
 }
 
@@ -18,7 +18,7 @@ export interface Outage {
 
 /**
  * A cache of one collection. It keeps a projection of each object and never the object itself. Listeners are called only when a projection
- * changed, so the heartbeats of ten thousand nodes wake nobody.
+ * changed, so the heartbeats of ten thousand nodes call none.
  */
 export class Informer<T extends KubeObject, P> {
   /** Resolves when the first list is in. */
@@ -45,7 +45,7 @@ export class Informer<T extends KubeObject, P> {
     return this.#isSynced;
   }
 
-  /** Undefined while all is well, as far as anybody knows: a watch that was broken has healed when it brings something, if only a bookmark. */
+  /** Undefined while no failure is known. After a failure the outage lasts until the watch brings something, if only a bookmark. */
   get outage(): Outage | undefined {
     return this.#outage;
   }

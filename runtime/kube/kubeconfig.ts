@@ -22,7 +22,7 @@ interface AccessConfig extends InClusterConfig {
   /** Name of a context of the kubeconfig. @default its current one */
   readonly context?: string | undefined;
   readonly proxyFor?: ProxyFor;
-  /** As whom requests are made. @default whoever the credentials are of */
+  /** The user to impersonate. @default none: requests are made as the owner of the credentials */
   readonly as?: Impersonation | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function kubeconfigAccess(
   const { server, proxy } = clusterOf(current.config, paths, proxyFor);
   const credentials = refreshed(
     (fresh) => {
-      // A plug-in that runs again takes seconds, or asks a person. What it gave is kept until that ends, is refused, or the files change.
+      // To run a plug-in again takes seconds, or asks a person. Its credentials are kept until they expire, are refused, or the files change.
       const files = readFiles(paths);
       if (fresh || !isDeepStrictEqual(files, current.files)) current = load(files);
       return credentialsOf(current.config);

@@ -13,8 +13,8 @@ interface LeaderElectionOptions {
   /** Name of this candidate, new for each start of the process. */
   readonly identity: string;
   /**
-   * Whether a holder is an earlier process in this one's place, and so surely dead. Its lease is then taken before it runs out.
-   * @default nobody is
+   * Whether a holder is an earlier process in this one's place, and so certainly dead. Its lease is then taken before it runs out.
+   * @default none is
    */
   readonly isPredecessor?: ((holder: string) => boolean) | undefined;
   /**
@@ -27,7 +27,7 @@ interface LeaderElectionOptions {
   readonly logger: Logger;
 }
 
-/** For this long others wait for a leader that does not renew its lease. */
+/** Other candidates wait this long for a leader that does not renew its lease. */
 const LEASE_SECONDS = 15;
 /** A leader that could not renew for this long stops, well before anybody else may take over. */
 const RENEW_DEADLINE_MS = 10_000;
@@ -36,7 +36,7 @@ const ATTEMPT_SHARE = 0.5;
 const RETRY_MS = 2_000;
 const RELEASE_DEADLINE_MS = 3_000;
 
-/** The reason with which a leader's signal aborts when somebody else leads, or may. */
+/** The reason with which a leader's signal aborts when another process leads, or may lead. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
@@ -79,7 +79,7 @@ export class LeaderElection {
     }
   }
 
-  /** Moment (monotonic) from which the lease is ours; undefined when the signal aborted first. */
+  /** @returns since when the lease is ours, monotonic; undefined when the signal aborted first */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     while (!signal.aborted) {
       const began = this.#options.clock.monotonic();
@@ -90,7 +90,7 @@ export class LeaderElection {
     return undefined;
   }
 
-  /** Whether the work ended by itself or by the outer signal, rather than by lost leadership. */
+  /** @returns whether the work ended by itself or by the outer signal, and not because leadership was lost */
   async #lead(since: number, signal: AbortSignal): Promise<boolean> {
     const { onLeading, logger, identity } = this.#options;
     const term = new AbortController();
@@ -128,7 +128,7 @@ export class LeaderElection {
       if (outcome === 'held') renewed = began;
       if (outcome !== 'other' || term.signal.aborted) continue;
       logger.warn('leadership lost', { unrenewedMs: Math.round(clock.monotonic() - renewed) });
-      term.abort(new LeadershipLostError('somebody else leads, or may'));
+      term.abort(new LeadershipLostError('another process leads, or may lead'));
     }
   }
 
@@ -165,7 +165,7 @@ export class LeaderElection {
     return this.#options.isPredecessor?.(lease.spec?.holderIdentity ?? '') ?? false;
   }
 
-  /** Whether nobody holds the lease, or its holder has been silent for longer than it asked for. */
+  /** Whether the lease has no holder, or its holder has not renewed it for longer than its duration. */
   #isFree({ spec }: Lease): boolean {
     const now = this.#options.clock.monotonic();
     // Only the spec counts: the leader also writes slots into the Lease's annotations, and that is no renewal.

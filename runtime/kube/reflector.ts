@@ -20,11 +20,11 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly random: Random;
 }
 
-/** A collection of a kind whose definition may not be applied, may come later, and may go. */
-export interface OptionalCollection {
-  /** Asked after a 404, which alone proves nothing: it bears no Status, so a proxy may have sent it. See `isServed`. */
+/** A collection whose kind the cluster may not serve yet, or may stop serving. */
+interface OptionalCollection {
+  /** Asked after a 404. That proves nothing by itself: it has no Status, so a proxy may have sent it. See `isServed`. */
   readonly isServed: (signal: AbortSignal) => Promise<boolean>;
-  /** Where the cluster lacks it, milliseconds until it is asked for again. */
+  /** Milliseconds until the cluster is asked again, where it lacks the collection. */
   readonly retryMs: number;
 }
 

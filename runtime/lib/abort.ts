@@ -25,7 +25,7 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Nobody sees this reason. It is made once, because a new error records its stack, and every request has a deadline. */
+/** Reason for the timer, which ignores it. It is made once, because a new error records its stack, and every request has a deadline. */
 const DONE = new Error('done');
 
 /**

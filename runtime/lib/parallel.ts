@@ -1,6 +1,6 @@
 /**
- * Results of `work` for each item, in the order of the items, with at most `limit` of them under way at once. After a failure no other item is
- * begun. It rejects with the first failure once nothing is under way any more.
+ * Results of `work` for each item, in the order of the items. At most `limit` items are under way at once. After a failure no other item is begun,
+ * and once those under way are done it rejects with the first failure.
  */
 export async function inParallel<T, R>(
   items: readonly T[],

@@ -38,7 +38,7 @@ interface ProcessSpec<C extends ProcessConfig> {
   run(config: C, context: ProcessContext): Promise<string | void>;
 }
 
-/** The surroundings of a process: what `node:process` is in production. */
+/** The surroundings of a process; in production those of `node:process`. */
 export interface ProcessWorld {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -12,7 +12,7 @@ interface LabelRequirement {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether `labels` are selected. No selector selects nothing, an empty one everything. */
+/** Whether the selector selects `labels`. A missing selector selects nothing, and an empty one everything. */
 export function selects(selector: LabelSelector | null | undefined, labels: Labels): boolean {
   if (!selector) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;

@@ -14,7 +14,8 @@ export class Wakeup {
   }
 
   /**
-   * Waits until `ring` was called since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, or the signal aborts.
+   * Waits until one of these: `ring` was called since the last wait, the instant `at` (milliseconds since the Unix epoch) may have come, the
+   * signal aborts.
    */
   async wait(clock: Clock, at: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();

@@ -5,17 +5,17 @@ interface WorkQueueOptions<T> {
   readonly clock: Clock;
   /** Of two items with one key, the second waits until the first is done. */
   readonly keyOf: (item: T) => string;
-  /** Does it, and never rejects. */
+  /** Does the work of an item. Never rejects. */
   readonly work: (item: T, signal: AbortSignal) => Promise<void>;
   /** Items that may be under way. */
   readonly atOnce: number;
-  /** From one beginning to the next, milliseconds. @default 0 */
+  /** Milliseconds between the beginnings of two items. @default 0 */
   readonly paceMs?: number;
   /** Milliseconds until an item may begin; 0 or less = now. @default now */
   readonly restMs?: (item: T) => number;
 }
 
-/** Works in the background on what is wanted last: each `replace` takes the place of all that has not begun. */
+/** Works in the background on the newest list of items: `replace` drops all items that have not begun. */
 export class WorkQueue<T> {
   readonly #options: WorkQueueOptions<T>;
   readonly #wakeup = new Wakeup();
@@ -30,7 +30,7 @@ export class WorkQueue<T> {
     if (pending.length > 0) this.#wakeup.ring();
   }
 
-  /** Until the signal aborts, and what is under way is done. */
+  /** Works until the signal aborts and what is under way is done. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, keyOf, work, paceMs = 0 } = this.#options;
     const underWay = new Map<string, Promise<void>>();
@@ -63,7 +63,7 @@ export class WorkQueue<T> {
     return this.#options.restMs?.(item) ?? 0;
   }
 
-  /** Until another of those that rest may begin. */
+  /** Milliseconds until the first of the resting items may begin. */
   get #shortestRestMs(): number {
     return Math.min(...this.#pending.map((item) => this.#restMs(item)).filter((rest) => rest > 0));
   }

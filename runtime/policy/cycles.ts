@@ -1,5 +1,5 @@
 /**
- * Which policies wait for themselves in the end. By name of such a policy, every one that is on such a way round with it, itself included.
+ * Policies that wait for each other in a cycle. By name of such a policy, the names of all policies on a cycle with it, its own included.
  * @param after by name of a policy, the names of those that it waits for
  */
 export function cyclesIn(after: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
@@ -14,7 +14,7 @@ export function cyclesIn(after: ReadonlyMap<string, readonly string[]>): Readonl
 
 function reachableFrom(name: string, after: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const reached = new Set(after.get(name));
-  // A set is walked on to what is added meanwhile.
+  // The iteration of a set goes on to what is added meanwhile.
   for (const next of reached) for (const further of after.get(next) ?? []) reached.add(further);
   return reached;
 }

@@ -53,11 +53,10 @@ export interface PolicyCondition {
 }
 
 /** Accepted: the spec can be obeyed. Progressing: updates go on, or what they wait for. Halted: a release has used up what may fail. */
-export const POLICY_CONDITIONS = ['Accepted', 'Progressing', 'Halted'] as const;
-export type PolicyConditionType = (typeof POLICY_CONDITIONS)[number];
+export type PolicyConditionType = 'Accepted' | 'Progressing' | 'Halted';
 
 /** Releases of one family that a status keeps at most. */
 export const MAX_FAMILY_RELEASES = 5;
 
-/** Releases that a status keeps at most: all of 20 families, one each of 100. At some 220 bytes each these are 22 kB, of the 1.5 MB that etcd takes. */
+/** Releases that a status keeps at most: five each of 20 families, or one each of 100. At about 220 bytes each they take 22 kB of etcd's 1.5 MB. */
 export const MAX_RELEASES = 100;

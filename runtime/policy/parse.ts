@@ -1,18 +1,18 @@
+import { withoutNulls } from '../lib/json.ts';
 import { shown } from '../shadow/parse.ts';
 import { durationMs } from './duration.ts';
 import type { PolicyObject } from './model.ts';
-import { withoutNulls } from './nulls.ts';
-import type { Freeze, InvalidPolicy, Proof, UpdatePolicy, UpdateWindow, Zones } from './policy.ts';
+import type { Freeze, InvalidPolicy, ProofRules, UpdatePolicy, UpdateWindow, ZoneRules } from './policy.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from './quantity.ts';
 import { policyFields, type PolicySpec, policySpec } from './spec.ts';
 
 /**
- * What a policy decides. A field that is missing or null has the value of `defaults`, which the variables are. Where a field does not fit,
- * every fault is named by its path.
+ * Reads a policy. A field that is missing or null has the value of `defaults`, which come from the controller's variables. Where fields do not fit,
+ * each fault is named by its path.
  */
 export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePolicy): UpdatePolicy | InvalidPolicy {
   const { name } = metadata;
-  // A label of the selector that has no value is a fault: without it more nodes would be selected.
+  // A null in `matchLabels` stays, and is a fault: without that label more nodes would be selected.
   const present = withoutNulls(spec, 'matchLabels') ?? {};
   const result = policySpec.safeParse(present);
   const faults = result.success
@@ -94,7 +94,7 @@ function msOf(duration: string | undefined): number | undefined {
   return duration === undefined ? undefined : durationMs(duration);
 }
 
-function zonesOf({ key, atOnce }: NonNullable<PolicySpec['zones']> = {}, defaults: Zones): Zones {
+function zonesOf({ key, atOnce }: NonNullable<PolicySpec['zones']> = {}, defaults: ZoneRules): ZoneRules {
   const limited = atOnce === 'unlimited' ? Infinity : atOnce;
   return { key: key ?? defaults.key, atOnce: limited ?? defaults.atOnce };
 }
@@ -107,6 +107,6 @@ function freezeOf({ from, to, reason }: NonNullable<PolicySpec['freezes']>[numbe
   return { from: Date.parse(from), to: Date.parse(to), reason: reason || 'a freeze' };
 }
 
-function proofOf({ nodes, soak }: NonNullable<PolicySpec['proof']> = {}, defaults: Proof): Proof {
+function proofOf({ nodes, soak }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
   return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs };
 }

@@ -10,7 +10,7 @@ export interface UpdatePolicy {
   readonly name: string | undefined;
   /** Which nodes it selects. The variables select every node. */
   readonly selector: LabelSelector;
-  /** The highest that selects a node rules it, whole. That of the variables is -Infinity. */
+  /** Of the policies that select a node, the one with the highest priority rules it alone. That of the variables is -Infinity. */
   readonly priority: number;
   readonly paused: boolean;
   /** Nodes that may be updating at once, of those that it rules. */
@@ -19,13 +19,13 @@ export interface UpdatePolicy {
   readonly maxFailed: Quantity;
   /** From the end of an update to the next start. */
   readonly pauseBetweenMs: number;
-  readonly zones: Zones;
+  readonly zones: ZoneRules;
   /** Any of them opens. An empty list is always open; undefined = the schedule of the variables. */
   readonly windows: readonly UpdateWindow[] | undefined;
   /** An update must be done before the window closes, as far as can be told, or it does not start. */
   readonly mustFit: boolean;
   readonly freezes: readonly Freeze[];
-  readonly proof: Proof;
+  readonly proof: ProofRules;
   /** Names of the policies where a release must be complete before it starts here. */
   readonly after: readonly string[];
   /** How long a node must be Ready after its update before the update ends. */
@@ -33,7 +33,7 @@ export interface UpdatePolicy {
 }
 
 /** Nodes with the same value of the label `key` are a zone, those without the label as well. */
-export interface Zones {
+export interface ZoneRules {
   readonly key: string;
   /** Zones in which nodes may be updating at once; Infinity = no limit. */
   readonly atOnce: number;
@@ -57,8 +57,8 @@ export interface Freeze {
   readonly reason: string;
 }
 
-/** What a release needs before more of it starts than these nodes. */
-export interface Proof {
+/** What a release needs before more nodes than these start on it. */
+export interface ProofRules {
   /** Nodes of a family that must run it and be well. */
   readonly nodes: Quantity;
   /** For how long. */
@@ -66,8 +66,8 @@ export interface Proof {
 }
 
 /**
- * A policy that cannot be obeyed: each fault names a field, what was expected and what came. It still selects nodes, which nothing else may
- * rule then; undefined where not even that can be read.
+ * A policy that cannot be obeyed. Each fault names a field, what was expected and what came. The policy still selects nodes, and no other policy
+ * may rule these. `selector` and `priority` are undefined where they cannot be read.
  */
 export interface InvalidPolicy {
   readonly name: string;

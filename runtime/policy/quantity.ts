@@ -12,7 +12,7 @@ export const MOST_AT_ONCE = 600;
 
 const PERCENT = '([1-9][0-9]?|100)%';
 
-/** The counts that a quantity may have: in words, the largest one, and as a regular expression. */
+/** The counts that a quantity may be: in words, the largest one, and as a regular expression. */
 export interface Counts {
   readonly expected: string;
   readonly most: number;
@@ -26,7 +26,7 @@ export const COUNT_AT_ONCE: Counts = {
   text: '[1-9][0-9]?|[1-5][0-9]{2}|600',
 };
 
-/** A kind of quantities: how they are read, and what a schema can say of them. */
+/** How a quantity is read, and what an OpenAPI schema can say of it. */
 export interface QuantityKind {
   /** Completes the sentence "expected ...". */
   readonly expected: string;

@@ -31,12 +31,12 @@ export function policyCrdSchema(): OpenApiSchema {
   };
 }
 
-/** Null is absence, so every field that may be missing may be null, if it can. The API server finds a null in no enum, whatever it lists. */
+/** Null means absent, so a field that may be missing may be null. An enum cannot: the API server takes a null for none of its values. */
 function orNull(schema: OpenApiSchema, isRequired: boolean): OpenApiSchema {
   return isRequired || schema.enum ? schema : { nullable: true, ...schema };
 }
 
-/** A null is replaced by the default where nulls are not allowed. */
+/** Without `nullable`, so that the API server replaces a null by the default. */
 function withDefault(schema: OpenApiSchema = {}, fallback: unknown): OpenApiSchema {
   const { nullable: _, ...rest } = schema;
   return { ...rest, default: fallback };

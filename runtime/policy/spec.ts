@@ -21,7 +21,7 @@ const text = (pattern: string, { expected, most }: { readonly expected: string; 
   return z.string(error).max(most, { error, abort: true }).regex(new RegExp(pattern), { error, abort: true });
 };
 
-/** A value that `fits` tells, with what a schema can say of it. */
+/** A value that `fits` accepts. @param meta what an OpenAPI schema can say of it */
 const value = <T>(expected: string, fits: (value: unknown) => boolean, meta: Meta) =>
   z.custom<T>(fits, `expected ${expected}`).meta(meta);
 
@@ -49,10 +49,10 @@ const duration = text(DURATION_PATTERN, { expected: 'a duration such as 90s, 45m
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-/** A later one in UTC, as which status and verdicts say it, is no `date-time` to the API server. */
+/** Status and verdicts state times in UTC, and for the API server a later year is no `date-time`. */
 const timestamp = z.iso
   .datetime({ offset: true, error: 'expected a time such as 2026-12-18T00:00:00Z' })
-  // What is no time at all is a fault of its own.
+  // Passes a text that is no time: that is another fault.
   .refine((given) => !(Date.parse(given) >= YEAR_10000), 'expected a time before the year 10000 in UTC');
 
 const DNS_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
@@ -80,7 +80,7 @@ const requirement = z
     path: ['values'],
     message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
   })
-  // The API server refuses it too, and a null: a selector that cannot be read stops every start of the fleet.
+  // The API server checks this too, and refuses nulls: a selector that cannot be read stops every start in the fleet.
   .meta({
     anyOf: [
       { properties: { operator: { enum: ['In', 'NotIn'] }, values: { minItems: 1 } }, required: ['values'] },
@@ -90,7 +90,7 @@ const requirement = z
 
 const nodeSelector = z.strictObject(
   {
-    // The API server would drop a null that it knows no use for, and with it the label: more nodes would be selected. So it keeps it, as a fault.
+    // Nullable, or the API server would drop a label with a null and select more nodes. It is kept, and `parsePolicy` reports it as a fault.
     matchLabels: z
       .record(labelKey, labelValue.meta({ nullable: true }), 'expected labels')
       .meta({ maxProperties: 64 })
@@ -150,7 +150,7 @@ const freeze = z
     },
     'expected an object',
   )
-  // What is no time at all is a fault of its own.
+  // Passes texts that are no times: these are other faults.
   .refine(({ from, to }) => !(Date.parse(from) >= Date.parse(to)), {
     path: ['to'],
     message: 'expected a time after from',
@@ -172,7 +172,7 @@ const after = list(text(DNS_NAME, { expected: 'the name of a policy', most: 253 
   'expected each policy once',
 );
 
-/** A YAML parser of version 1.1, which kubectl is, reads a bare `off` as false. */
+/** `false` too, because kubectl parses YAML 1.1, where a bare `off` is false. */
 const windowFit = value<'off' | 'strict' | false>(
   'one of off, strict',
   (given) => given === 'off' || given === 'strict' || given === false,

@@ -1,21 +1,21 @@
 import type { Spec, Status } from './model.ts';
 
 /**
- * What the first operator, which knew no shadows, kept on its Nodes. Its controller and its agents took these for orders; ours never read
- * them back.
+ * The annotations in which the first operator, which had no shadows, kept its state on Nodes. Its controller and its agents obeyed them. Ours only
+ * write them.
  */
 
 const PREFIX = 'bottlerocket.aws';
 
 export const ACTION_KEYS = [`${PREFIX}/action-wanted`, `${PREFIX}/action-active`, `${PREFIX}/action-state`] as const;
 export const UPDATE_AVAILABLE_KEY = `${PREFIX}/update-available`;
-/** The first operator has the name and never wrote it, so it says whose the other annotations are. */
+/** The first operator defines this name and never wrote it. So where it stands, the other annotations are ours. */
 export const OPERATOR_VERSION_KEY = `${PREFIX}/operator-version`;
 
 export const FIRST_OPERATOR_KEYS = [...ACTION_KEYS, UPDATE_AVAILABLE_KEY, OPERATOR_VERSION_KEY] as const;
-export type FirstOperatorKey = (typeof FIRST_OPERATOR_KEYS)[number];
+type FirstOperatorKey = (typeof FIRST_OPERATOR_KEYS)[number];
 
-/** The annotations of a Node that say in the first operator's words where its update is. @param operator our version */
+/** The first operator's annotations for a node whose update is there. @param operator our version */
 export function mirrorOf(
   { spec, status }: { readonly spec: Spec; readonly status: Status | undefined },
   operator: string,

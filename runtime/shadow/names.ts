@@ -18,7 +18,7 @@ export const NAMESPACE = 'brupop-bottlerocket-aws';
 export const MANAGED_LABEL = 'bottlerocket.aws/updater-interface-version';
 export const MANAGED_LABEL_VALUE = '2.0.0';
 
-/** The interface of the first operator, whose hosts have no API for updates. Managed where that is asked for. */
+/** The interface of the first operator, whose hosts have no API for updates. Such nodes are managed only where INTERFACE_V1 says so. */
 export const MANAGED_LABEL_V1 = '1.0.0';
 
 /** Says to which of the operator's three parts an object, e.g. a pod, belongs. */
@@ -42,7 +42,7 @@ export const TOKEN_AUDIENCE = 'brupop-apiserver';
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;
 /** On a node: no update starts, and the cordon stays when a running one ends. */
 export const HOLD_ANNOTATION = `${GROUP}/hold`;
-/** On a node: its update comes next under its policy, also outside of the windows (rule P9). The value says who asks, in his own words. */
+/** On a node: its update comes next under its policy, also outside of the windows (rule P9). The value says who has asked. */
 export const UPDATE_NOW_ANNOTATION = `${GROUP}/update-now`;
 /** On a node: the pause after this failure is over (rule P9). The value is the `state_transition_failure_timestamp` of the failure. */
 export const RETRY_ANNOTATION = `${GROUP}/retry`;

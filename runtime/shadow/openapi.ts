@@ -9,10 +9,10 @@ export interface OpenApiSchema {
   additionalProperties?: OpenApiSchema | false;
 }
 
-/** What zod adds, and structural schemas do not know. */
+/** Fields that zod adds and that structural schemas do not have. */
 const FOREIGN: ReadonlySet<string> = new Set(['readOnly', 'propertyNames']);
 
-/** The structural schema of what zod makes of a type. @param ofField what becomes of each field's schema; nothing by default */
+/** Makes zod's OpenAPI schema a structural one. @param ofField changes the schema of each field; none by default */
 export function structural(
   { required, items, properties, additionalProperties, ...own }: OpenApiSchema,
   ofField: (schema: OpenApiSchema, isRequired: boolean) => OpenApiSchema = (schema) => schema,

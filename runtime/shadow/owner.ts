@@ -5,12 +5,12 @@ interface Owned {
   };
 }
 
-/** UIDs of the Nodes that own the shadow; empty where nobody owns it. */
+/** UIDs of the Nodes that own the shadow; empty where no Node does. */
 export function ownersOf({ metadata }: Owned): readonly string[] {
   return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Node').map(({ uid }) => uid);
 }
 
-/** Whether the shadow belongs to the Node with this UID, and not to an earlier node of the same name or to nobody (rule B4). */
+/** Whether the shadow belongs to the Node with this UID (rule B4). It may belong to an earlier node of the same name, or to none. */
 export function belongsTo(shadow: Owned, nodeUid: string): boolean {
   return ownersOf(shadow).includes(nodeUid);
 }

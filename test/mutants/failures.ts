@@ -86,9 +86,9 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F3',
     does: 'lets a rewrite of the version pass every gate',
     file: 'runtime/controller/plan/starts.ts',
-    find: 'const { finding, changesAt } = ownGate(info, candidate, this.#keeper);',
+    find: 'const { finding, changesAt } = ownGate(info, candidate, this.#context);',
     replace:
-      "const { finding, changesAt } = shadow.spec.state === 'Idle' ? ownGate(info, candidate, this.#keeper) : { finding: undefined, changesAt: NEVER };",
+      "const { finding, changesAt } = shadow.spec.state === 'Idle' ? ownGate(info, candidate, this.#context) : { finding: undefined, changesAt: NEVER };",
     tests: [
       'test/controller/plan/failure-budget.test.ts',
       'test/controller/plan/starts.test.ts',

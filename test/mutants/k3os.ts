@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
-/** What k3OS nodes are told. */
+/** What k3OS nodes are ordered. */
 export const k3osMutants: readonly Mutant[] = [
   {
     rule: 'P10',
@@ -23,7 +23,7 @@ export const k3osMutants: readonly Mutant[] = [
     rule: 'P10',
     does: 'does not say with an order which release it means',
     file: 'runtime/controller/plan/starts.ts',
-    find: '...(shadow.told?.annotations && { annotations: shadow.told.annotations }),',
+    find: '...(shadow.order?.annotations && { annotations: shadow.order.annotations }),',
     replace: '',
     tests: ['test/controller/k3os/channels.test.ts'],
   },
@@ -38,17 +38,17 @@ export const k3osMutants: readonly Mutant[] = [
   {
     rule: 'P10',
     does: 'keeps a slot for what is staged and no channel names any more',
-    file: 'runtime/controller/k3os/told.ts',
-    find: "stop ?? call('call-off', NO_CHANNEL)",
-    replace: "stop ?? call('wait', NO_CHANNEL)",
+    file: 'runtime/controller/k3os/host-order.ts',
+    find: "stop ?? stopBy('call-off', NO_CHANNEL)",
+    replace: "stop ?? stopBy('wait', NO_CHANNEL)",
     tests: ['test/controller/k3os/deletion.test.ts'],
   },
   {
     rule: 'L8',
-    does: 'goes on with a version that a told host is no longer to run',
+    does: 'goes on with a version that a host is no longer ordered to run',
     file: SECOND_GATE,
-    find: '  if (told.version === spec.version) return undefined;\n',
-    replace: '  if (told.version !== undefined) return undefined;\n',
+    find: '  if (order.version === spec.version) return undefined;\n',
+    replace: '  if (order.version !== undefined) return undefined;\n',
     tests: ['test/controller/k3os/channels.test.ts'],
   },
 ];

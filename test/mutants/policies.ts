@@ -47,8 +47,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P1',
     does: 'starts nodes while nobody knows the policies',
     file: START_GATE,
-    find: 'return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);',
-    replace: 'return shadow?.told?.stop?.because ?? byPolicy(ruling);',
+    find: 'return rulings.unknown ?? shadow?.order?.stop?.because ?? byPolicy(ruling);',
+    replace: 'return shadow?.order?.stop?.because ?? byPolicy(ruling);',
     tests: PROPERTIES,
   },
   {
@@ -103,8 +103,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'does not call off what a paused policy has staged',
     file: SECOND_GATE,
-    find: 'toldOtherwise(shadow) ?? forbiddenBy(ruling)',
-    replace: 'toldOtherwise(shadow)',
+    find: 'orderedOtherwise(shadow) ?? forbiddenBy(ruling)',
+    replace: 'orderedOtherwise(shadow)',
     tests: PROPERTIES,
   },
   {

@@ -33,7 +33,7 @@ export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, sig
   return 'done';
 }
 
-/** Steps 1 and 2 of rule L3: whether the slot may be given back now, with the node's mark of it in place. */
+/** Steps 1 and 2 of rule L3: whether the slot may be given back now. Where the node is still there, it bears the mark of it then. */
 export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   const name = nodeNameOf(slot.shadow) ?? '';
   if (slot.because === 'shadow-gone' && !(await isAbandoned(ports, slot, signal))) return false;

@@ -10,8 +10,8 @@ import {
 import type { ActionPorts, Outcome } from './ports.ts';
 
 /**
- * Labels the node for updates, unless it has the label already with any value, because then somebody has decided. Either way the decision
- * is remembered on the node, so that a label that is taken away later stays away.
+ * Labels the node for updates. A node that has the label already, with any value, keeps it, because a person has decided. Either way the node
+ * remembers the decision, so that a label that is taken away later stays away.
  */
 export async function adopt({ nodes }: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await nodes.get(nodeName, signal);
@@ -33,7 +33,7 @@ function adoption({ metadata: { resourceVersion, labels } }: Node): NodePatch {
 
 const REQUESTS = [UPDATE_NOW_ANNOTATION, RETRY_ANNOTATION];
 
-/** Rule P9: takes away what somebody has asked for on the node. */
+/** Rule P9: removes the requests of people from the node. */
 export async function forget({ nodes }: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await nodes.get(nodeName, signal);
   const { annotations, resourceVersion } = node?.metadata ?? {};

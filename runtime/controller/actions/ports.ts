@@ -19,7 +19,7 @@ export interface ActionPorts {
   readonly clock: Clock;
 }
 
-/** The result: written, nothing left to write, or the state is not the one that the command was decided on. */
+/** `done`: written. `needless`: there was nothing left to write. `moved`: the state has changed since the command was decided on. */
 export type Outcome = 'done' | 'needless' | 'moved';
 
 /** Whether a container of the agent runs on the node, at this moment. */
@@ -33,7 +33,7 @@ export async function agentRuns(
   return found.map(viewOfAgent).some(({ running }) => running);
 }
 
-/** The shadow of this very node; undefined where there is none that belongs to it. */
+/** The shadow that belongs to the node with this UID; undefined where there is none. */
 export async function ownShadow(
   { shadows }: Pick<ActionPorts, 'shadows'>,
   { shadow, nodeUid }: { readonly shadow: string; readonly nodeUid: string },

@@ -8,7 +8,7 @@ import { type ShadowFacts, viewOfNode } from '../views.ts';
 import { type ActionPorts, agentRuns, type Outcome, ownShadow } from './ports.ts';
 import { writeSpec } from './specs.ts';
 
-/** Rule M8. The Node is always read first. So what is read after it still holds when the patch is written, or the patch gets 409. */
+/** Rule M8. The Node is read first. If it changes afterwards, its patch gets 409. So what is read later still holds when the patch is written. */
 
 /** (a) and (b): marks at rest. */
 export async function releaseNode(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
@@ -19,7 +19,7 @@ export async function releaseNode(ports: ActionPorts, nodeName: string, signal: 
   return atRest ? patchNode(ports, { nodeName, patch: releasePatch(node) }, signal) : 'moved';
 }
 
-/** (c): the agent is gone for good, as far as anybody can tell. */
+/** (c): the agent is gone, and there is no sign that it will come back. */
 export async function rescue(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await ports.nodes.get(nodeName, signal);
   if (!node || !viewOfNode(node).ready) return 'moved';

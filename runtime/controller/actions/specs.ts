@@ -13,7 +13,7 @@ export interface SpecWrite {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
-  /** Where it starts one that says more than the version. */
+  /** Where it starts an update whose order says more than the version. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ export async function writeSpec(
   return written;
 }
 
-/** What a later plan wants to know of the update: how long it took, where that is known, and when it was over. */
+/** What later plans need of the update: how long it took, where that is known, and when it was over. */
 function completed({ beganAt }: Completion, now: number): Readonly<Record<string, string>> {
   const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
   return { ...took, [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now) };

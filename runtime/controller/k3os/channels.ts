@@ -4,40 +4,40 @@ import type { ChannelObject } from '../../k3os/model.ts';
 import { offerOf } from '../../k3os/offer.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Orders, OrdersParts } from '../orders.ts';
-import type { Told } from '../plan/snapshot.ts';
+import type { HostOrder } from '../plan/snapshot.ts';
 import { compare } from '../plan/snapshot.ts';
 import { ChannelKeeper } from './keeper.ts';
 import { GithubReleases } from './releases.ts';
-import { isK3os, isThere, policyOf, toldBy, unchanged } from './told.ts';
+import { channelPolicy, hostOrderOf, isK3os, isThere, unchanged } from './host-order.ts';
 
-/** For so long a watch may fail before what it has brought is no longer believed, as with policies. */
+/** A watch may fail for this long before the channels that it brought no longer count, as with policies. */
 const BELIEVED_MS = 600_000;
 
-/** What k3OS nodes are to run, by the UpdateChannels of a cluster. */
+/** What k3OS nodes should run, by the UpdateChannels of a cluster. */
 export class Channels {
   readonly #parts: OrdersParts;
   readonly #listeners = new Set<() => void>();
   #answers: Answers = new Map();
   #channels: readonly Channel[] = [];
   #policies: readonly UpdatePolicy[] = [];
-  #told: Told;
+  #order: HostOrder;
 
   constructor(parts: OrdersParts) {
     this.#parts = parts;
-    this.#told = toldBy(undefined, this.#unread);
+    this.#order = hostOrderOf(undefined, this.#unread);
     parts.informer.onChange(() => this.#look());
     parts.onOutage(() => this.#look());
   }
 
-  get told(): Told {
-    return this.#told;
+  get order(): HostOrder {
+    return this.#order;
   }
 
   get policies(): readonly UpdatePolicy[] {
     return this.#policies;
   }
 
-  /** Those that are not being deleted, by name. Nothing is known of them before the first list. */
+  /** Channels that are not being deleted, by name; empty before the first list. */
   get channels(): readonly Channel[] {
     return this.#channels;
   }
@@ -46,7 +46,7 @@ export class Channels {
     return this.#answers;
   }
 
-  /** Whether it is known that there is none, not even one that is being deleted. */
+  /** Whether there is certainly no channel, not even one that is being deleted. */
   get isEmpty(): boolean {
     return this.#unread === undefined && this.#parts.informer.items().size === 0;
   }
@@ -56,7 +56,7 @@ export class Channels {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What a source has answered. @param key of the question */
+  /** Takes the answer of a source. @param key of the question */
   learn(key: string, answer: Answer): void {
     this.#answers = new Map([...this.#answers, [key, answer]]);
     this.#look();
@@ -70,13 +70,13 @@ export class Channels {
       .filter(isThere)
       .map((object) => known.get(object) ?? readChannel(object))
       .toSorted((a, b) => compare(a.title, b.title));
-    // What an earlier leader has found out stands in the conditions.
+    // The conditions say what earlier leaders have found out.
     this.#answers = kept(new Map([...statedAnswers(this.#channels), ...this.#answers]), this.#channels);
-    const told = toldBy(offerOf(this.#channels, this.#answers), this.#unread);
-    this.#told = unchanged(this.#told, told);
+    const order = hostOrderOf(offerOf(this.#channels, this.#answers), this.#unread);
+    this.#order = unchanged(this.#order, order);
     const before = new Map(this.#policies.map((policy) => [policy.name, policy]));
     this.#policies = this.#channels.map((channel) => {
-      const policy = policyOf(channel, variables);
+      const policy = channelPolicy(channel, variables);
       return unchanged(before.get(policy.name) ?? policy, policy);
     });
     for (const listener of this.#listeners) listener();
@@ -100,7 +100,7 @@ export function channelOrders(
   const keeper = new ChannelKeeper({ ...parts, channels, releases });
   return {
     manages: isK3os,
-    told: () => channels.told,
+    order: () => channels.order,
     policies: () => channels.policies,
     onChange: (listener) => channels.onChange(listener),
     run: (signal) => parts.informer.run(signal),

@@ -3,7 +3,7 @@ import { keyOf, type Question, questionOf } from '../../k3os/answers.ts';
 import type { Channel } from '../../k3os/channel.ts';
 import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
-import { withoutNulls } from '../../policy/nulls.ts';
+import { withoutNulls } from '../../lib/json.ts';
 import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { OrdersParts } from '../orders.ts';
@@ -11,7 +11,7 @@ import { mapNodes } from '../plan/join.ts';
 import { isActive, type Snapshot } from '../plan/snapshot.ts';
 import type { Channels } from './channels.ts';
 import type { GithubReleases } from './releases.ts';
-import { isK3os } from './told.ts';
+import { isK3os } from './host-order.ts';
 
 /** A channel is written once in this time at most: its list of nodes changes with each of them, and people can wait. */
 const PACE_MS = 2000;
@@ -23,7 +23,7 @@ interface ChannelKeeperOptions extends OrdersParts {
   readonly releases: Pick<GithubReleases, 'ask'>;
 }
 
-/** Has sources of releases asked for those channels whose turn it is, and writes what came of it, and what their nodes do, into the channels. */
+/** Asks the sources of releases for the channels whose turn it is. Writes their answers, and what the nodes do, into the channels. */
 export class ChannelKeeper {
   readonly #options: ChannelKeeperOptions;
   readonly #wakeup = new Wakeup();
@@ -35,9 +35,9 @@ export class ChannelKeeper {
   #failures = 0;
   /** No write before, monotonic. */
   #restsUntil = -Infinity;
-  /** The definition that is served is the preview's, which drops them: nothing is written for their sake. */
+  /** The served CRD is that of the preview and drops conditions, so nothing is written for their sake. */
   #areConditionsDropped = false;
-  /** What the last write made of each channel, by UID: an older view of it says nothing. */
+  /** By UID, the resourceVersion that the last write of each channel made. A view of it from before that is not acted on. */
   readonly #written = new Map<string, string>();
 
   constructor(options: ChannelKeeperOptions) {
@@ -72,13 +72,13 @@ export class ChannelKeeper {
     this.#askAll(situation, questions, signal);
     const restMs = this.#restsUntil - clock.monotonic();
     const due = this.#due(situation);
-    // Whole milliseconds: what is less than the wall clock can add would be waited for again and again.
+    // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
     if (due && restMs > 0) return Math.min(clock.now() + Math.ceil(restMs), retryAtOf(situation));
     if (due) await this.#write(due, signal);
     return due ? clock.now() : retryAtOf(situation);
   }
 
-  /** A question is asked once the channel shows whose turn it is: people, and other leaders, see that something is going on. */
+  /** A question is asked only once the channel shows whose turn it is, so that people and other leaders see it. */
   #askAll(situation: Situation, questions: Set<Promise<void>>, signal: AbortSignal): void {
     for (const channel of situation.channels) {
       const question = questionOf(channel);
@@ -147,7 +147,7 @@ export class ChannelKeeper {
       const isOutdated = isConflict(error);
       this.#restsUntil = clock.monotonic() + (isOutdated ? PACE_MS : backoff(this.#failures, { ...PAUSE, random }));
       this.#failures += isOutdated ? 0 : 1;
-      // The next round goes by what somebody else has written.
+      // Somebody else has written the channel. The next round goes by that.
       if (!isOutdated) logger.warn('channel not written', { error });
     }
   }
@@ -157,7 +157,7 @@ type Write =
   | { readonly kind: 'patch'; readonly channel: Channel; readonly patch: object }
   | { readonly kind: 'create'; readonly made: object };
 
-/** What may be asked again by now is being asked, or waits for the channel to show that: either wakes the loop. */
+/** When the next question may be asked. One that may be asked already is under way or waits for the channel's status: both wake the loop. */
 function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number {
   const times = [...answers.values()].flatMap((answer) => (answer.kind === 'found' ? [] : [answer.retryAt]));
   return Math.min(...times.filter((retryAt) => retryAt > now));

@@ -16,22 +16,22 @@ interface GithubReleasesOptions {
   readonly random: Random;
 }
 
-/** A whole answer takes less, or none comes. */
+/** A good answer is complete within this time. */
 const ANSWER_MS = 10_000;
-/** A release with hundreds of assets and a long text takes less. */
+/** Most bytes of an answer. A release with hundreds of assets and a long text has less. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** After an answer that says nothing. */
+/** After an answer that cannot be used. */
 const PAUSE = { firstMs: 5000, maxMs: 300_000 };
-/** A release may be published at any time, and nobody waits for one that is not there. */
+/** A release that is missing may be published at any time, so it is asked for again after this time. */
 const MISSING_MS = 900_000;
-/** GitHub's limits are by the hour. Its clock is another one, so what it names is kept within these. */
+/** GitHub counts requests by the hour. Its clock may differ from ours, so the pause that it names is kept within these bounds. */
 const LIMITED = { leastMs: 60_000, mostMs: 3_600_000 };
 
 /** Releases of repositories, by GitHub's REST API. */
 export class GithubReleases {
   readonly #options: GithubReleasesOptions;
-  /** In a row, whatever was asked: they say something of the source. */
+  /** Failures in a row over all questions: they have one source. */
   #failures = 0;
 
   constructor(options: GithubReleasesOptions) {
@@ -61,7 +61,7 @@ export class GithubReleases {
       const { location } = response.headers;
       if (!REDIRECTS.has(response.status) || location === undefined) return response;
       const next = new URL(location, url);
-      // A repository that was renamed is elsewhere on the same server. Nobody is sent to another one.
+      // A renamed repository redirects within the same server. Redirects to another server are not followed.
       if (redirects === MAX_REDIRECTS || next.origin !== url.origin) throw new Error('it redirects elsewhere');
       url = next;
     }
@@ -118,7 +118,7 @@ function get(url: URL, signal: AbortSignal): Promise<Response> {
   };
   const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
   return new Promise((resolve, reject) => {
-    // One request in a while: no connection is kept.
+    // Requests are rare, so no connection is kept.
     const request = send(url, { headers, signal, agent: false }, (response) => {
       textOf(response).then(
         (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
@@ -146,7 +146,7 @@ function tagNameOf(body: string): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** For how long not to ask again, where the answer says so: `Retry-After` in seconds, or when the hour's requests are counted anew. */
+/** The pause that the answer asks for, milliseconds; undefined where it asks for none. It is `Retry-After`, or the time until GitHub counts anew. */
 function limitedFor(headers: IncomingMessage['headers'], now: number): number | undefined {
   const after = headers['retry-after'];
   if (after !== undefined && /^\d{1,9}$/.test(after)) return withinLimits(Number(after) * 1000);
@@ -157,7 +157,7 @@ function limitedFor(headers: IncomingMessage['headers'], now: number): number | 
 
 const withinLimits = (ms: number): number => Math.min(Math.max(ms, LIMITED.leastMs), LIMITED.mostMs);
 
-/** The system's word, which stays the same: an error's message names ports and addresses. */
+/** The error's code where there is one, because it stays the same: the message names ports and addresses. */
 function whyOf(error: unknown): string {
   const { code, message, name } = error as NodeJS.ErrnoException;
   if (name === 'AbortError' || name === 'DeadlineError') return 'no answer in time';

@@ -5,7 +5,7 @@ import { silenceBody, silenceIdIn } from '../../notifications/silence.ts';
 import { exchange, type Outgoing, type Reply } from './exchange.ts';
 import { readDestination, SecretError } from './folder.ts';
 import { failureOf, outcomeOf } from './outcome.ts';
-import type { Silencing } from './silences.ts';
+import type { SilenceOutcome } from './silences.ts';
 
 interface Access {
   /** Folder with the Secrets. */
@@ -15,27 +15,27 @@ interface Access {
   readonly signal: AbortSignal;
 }
 
-/** Has alerts of a node silenced. Tries once, and never rejects. */
-export function createSilence(node: string, access: Access): Promise<Silencing> {
+/** Creates a silence for a node's alerts. Tries once, and never rejects. */
+export function createSilence(node: string, access: Access): Promise<SilenceOutcome> {
   const { matchers, durationInSec } = access.silencer;
   const body = silenceBody({ node, matchers, durationMs: durationInSec * 1000 }, access.clock.now());
   return asked({ method: 'POST', path: 'api/v2/silences', body }, access, ({ body: answer }) => {
     const id = silenceIdIn(answer);
-    // It ends by itself.
+    // A silence without an id cannot be ended, so it ends by itself.
     return id === undefined ? { kind: 'refused', why: 'its answer names no silence' } : { kind: 'done', id };
   });
 }
 
-/** Ends a silence. One that is gone is ended. Tries once, and never rejects. */
-export function expireSilence(id: string, access: Access): Promise<Silencing> {
+/** Ends a silence. One that is gone counts as ended. Tries once, and never rejects. */
+export function expireSilence(id: string, access: Access): Promise<SilenceOutcome> {
   return asked({ method: 'DELETE', path: `api/v2/silence/${id}`, body: '' }, access, () => ({ kind: 'done' }));
 }
 
 async function asked(
   { method, path, body }: Pick<Outgoing, 'method' | 'body'> & { readonly path: string },
   { dir, silencer, clock, signal }: Access,
-  done: (reply: Reply) => Silencing,
-): Promise<Silencing> {
+  done: (reply: Reply) => SilenceOutcome,
+): Promise<SilenceOutcome> {
   try {
     const { url, headers, proxy } = await readDestination(dir, silencerFolder(silencer.name));
     const to = new URL(url);

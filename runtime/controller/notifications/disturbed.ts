@@ -1,11 +1,11 @@
 import type { Planned } from '../statements.ts';
 import { isIdle } from '../plan/snapshot.ts';
 
-/** Whose alerts are expected, by UID of the node. */
+/** The nodes that an update disturbs, whose alerts are therefore expected. By UID of the node. */
 export interface Disturbed {
   /** Names of the nodes whose drain begins with this plan, or has begun. */
   readonly begun: ReadonlyMap<string, string>;
-  /** Those of them that are Ready, and that nobody has asked to reboot yet. */
+  /** Those of them that are Ready and were not asked to reboot yet. */
   readonly draining: ReadonlySet<string>;
   /** UIDs of the nodes that are at rest, or gone. */
   isOver(uid: string): boolean;

@@ -5,19 +5,19 @@ import type { Clock } from '../../lib/clock.ts';
 import { readUpTo } from '../../lib/http.ts';
 import { VERSION } from '../../lib/version.ts';
 
-/** One request to somebody outside. */
+/** One request to a server outside of the cluster. */
 export interface Outgoing {
   readonly method: 'POST' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whom to go through. @default nobody */
+  /** URL of the proxy. @default none */
   readonly proxy?: string | undefined;
   /** The only authorities that are trusted, PEM. @default those of Node */
   readonly ca?: string | undefined;
 }
 
-/** What somebody outside has answered. */
+/** The answer of such a server. */
 export interface Reply {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -27,12 +27,12 @@ export interface Reply {
 
 /** From the first byte of the request to the last of the answer. */
 const DEADLINE_MS = 10_000;
-/** Nobody has more to say. */
+/** Most bytes of an answer that are read: no useful answer is longer. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Sends one request on a connection of its own. A redirect is an answer like any other: whoever is named there gets no secrets. Once the status
- * is there, it counts, whatever becomes of the rest.
+ * Sends one request on a connection of its own. A redirect is not followed, so that no other server gets the secrets. Once the status has come, it
+ * counts, also if the rest of the answer fails.
  * @throws DeadlineError, and the system's errors
  */
 export function exchange(
@@ -60,7 +60,7 @@ function responseTo(
   const options = { method, agent, signal, headers: described, ...(ca !== undefined && { ca }) };
   return new Promise((resolve, reject) => {
     const request = (isPlain ? httpRequest : httpsRequest)(url, options, resolve);
-    // It may fail once more after the answer has begun.
+    // Not `once`: it may fail again after the answer has begun.
     request.on('error', reject);
     request.end(body);
   });

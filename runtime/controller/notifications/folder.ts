@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { type NotificationConfig, parseNotificationConfig } from '../../notifications/config.ts';
 import { NOTIFICATIONS_FILE } from '../../notifications/names.ts';
 
-/** Where a target is, and what it wants to be shown. */
-export interface Destination {
+/** Address and headers of a target. */
+interface Destination {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** With credentials, in place of the one that everybody may read. */
+  /** With credentials; used in place of the proxy in the configuration, which everybody may read. */
   readonly proxy: string | undefined;
 }
 
-/** A Secret cannot be used. The message says why, and nothing of what stands in it. */
+/** A Secret cannot be used. The message says why, and never quotes the Secret. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -22,7 +22,7 @@ export async function readConfig(dir: string): Promise<NotificationConfig> {
   return parseNotificationConfig(await readFile(join(dir, NOTIFICATIONS_FILE), 'utf8'));
 }
 
-/** Read anew for each attempt: the kubelet brings what changes in a Secret, and nobody tells. @throws SecretError */
+/** Read anew for each attempt: the kubelet updates the files of a Secret without notice. @throws SecretError */
 export async function readDestination(dir: string, target: string): Promise<Destination> {
   const read = (key: string): Promise<string | undefined> => textIn(join(dir, target, key));
   const [url, headers, proxy] = await Promise.all([read('url'), read('headers'), read('proxy')]);
@@ -62,7 +62,7 @@ function headerIn(line: string, number: number): readonly [string, string] {
     validateHeaderValue(name.trim(), value);
     if (rest.length > 0) return [name.trim().toLowerCase(), value];
   } catch {
-    // The error repeats what cannot be sent.
+    // The error is not passed on, because it quotes the header.
   }
   throw new SecretError(`line ${number} of the headers of its Secret is no header`);
 }

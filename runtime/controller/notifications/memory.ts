@@ -6,15 +6,15 @@ import type { Statement, Statements } from '../statements.ts';
 import type { SilencedNodes } from './silences.ts';
 
 /** What was last told of one topic, and how often that has changed: a rollout may halt twice. */
-type Told = readonly [value: string, times: number];
+type ToldValue = readonly [value: string, times: number];
 
 /** What outlives a process. */
 export interface Memory {
-  /** Undefined in a cluster where nothing was remembered yet. What stands then is no news, but a rollout that is under way. */
-  readonly told: ReadonlyMap<string, Told> | undefined;
+  /** Undefined in a cluster where nothing was remembered yet. Of what holds then, only a rollout that is under way is news. */
+  readonly told: ReadonlyMap<string, ToldValue> | undefined;
   /** What was not told yet, by target, in order. */
   readonly waiting: ReadonlyMap<string, readonly Fact[]>;
-  /** Silences that stand, by Alertmanager. */
+  /** Silences that were made and have not ended, by Alertmanager. */
   readonly silences: ReadonlyMap<string, SilencedNodes>;
 }
 
@@ -25,20 +25,20 @@ const REMEMBERED = 360_000;
 /** Bytes, as of an Event. */
 const LONGEST_MESSAGE = 1024;
 
-/** What there is to tell, and what is to be remembered then. */
-export interface News {
+/** What there is to tell, and what has to be remembered then. */
+interface News {
   readonly facts: readonly Fact[];
-  readonly told: ReadonlyMap<string, Told>;
+  readonly told: ReadonlyMap<string, ToldValue>;
 }
 
 interface Moment {
-  /** Of the memory: the same fact of another cluster has another id. */
+  /** UID of the memory's ConfigMap, so that the same fact of another cluster has another id. */
   readonly uid: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** What is new of all that holds. What a topic says no more is remembered too, so that a fact which comes back is not told twice. */
+/** The news among all statements that hold. Topics that hold no more are remembered too, so that a fact that comes back is not told twice. */
 export function newsIn(statements: Statements, told: Memory['told'], moment: Moment): News {
   const changed = [...statements].filter(
     ([topic, statement]) => !UNTOLD.has(statement.kind) && told?.get(topic)?.[0] !== valueOf(statement),
@@ -52,7 +52,7 @@ export function newsIn(statements: Statements, told: Memory['told'], moment: Mom
     after.set(topic, [valueOf(statement), times + 1]);
   }
   const kept = bounded(after, statements);
-  // Where more holds than can be remembered, the rest is new in each plan.
+  // Topics that do not fit into the memory look new in each plan. They are not told.
   if (told && !changed.some(([topic]) => kept.has(topic))) return { facts: [], told };
   const news = changed.filter(([topic, one]) => kept.has(topic) && isNews(topic, one, { told, kept }));
   const facts = news.flatMap(([topic, statement]) => {
@@ -67,7 +67,7 @@ const valueOf = ({ event, value }: Statement): string => event.occasion ?? value
 interface Remembered {
   readonly told: Memory['told'];
   /** With what is told now. */
-  readonly kept: ReadonlyMap<string, Told>;
+  readonly kept: ReadonlyMap<string, ToldValue>;
 }
 
 function isNews(topic: string, { event, follows }: Statement, { told, kept }: Remembered): boolean {
@@ -75,10 +75,10 @@ function isNews(topic: string, { event, follows }: Statement, { told, kept }: Re
   return follows === undefined || (follows === topic ? told : kept).has(follows);
 }
 
-/** They come and go with the plan, and nobody is notified of them. */
+/** Kinds that are never notified of: they come and go with the plans. */
 const UNTOLD: ReadonlySet<Statement['kind']> = new Set(['window', 'warning']);
 
-/** @param name of the fact, in full. @returns undefined where nobody is notified of such things */
+/** @param name of the fact, in full. @returns undefined for what is never notified of */
 function factOf({ event, about }: Statement, name: string, now: number): Fact | undefined {
   const kind = KINDS.find((one) => one === event.reason);
   if (!kind) return undefined;
@@ -87,8 +87,8 @@ function factOf({ event, about }: Statement, name: string, now: number): Fact | 
   return { id, kind, severity, time: rfc3339(now), message: shortened(event.message, LONGEST_MESSAGE), ...about };
 }
 
-/** What holds of the fleet and of policies has room first, then what holds of nodes, then what held last. */
-function bounded(told: ReadonlyMap<string, Told>, statements: Statements): ReadonlyMap<string, Told> {
+/** Room goes first to what holds of the fleet and of policies, then to what holds of nodes, then to what held last. */
+function bounded(told: ReadonlyMap<string, ToldValue>, statements: Statements): ReadonlyMap<string, ToldValue> {
   const entries = [...told];
   const ranks = [
     entries.filter(([topic]) => statements.has(topic) && !isOfNode(statements.get(topic))),

@@ -9,49 +9,49 @@ import { readConfig } from './folder.ts';
 import { type Memory, newsIn, NOTHING } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import type { Outcome } from './outcome.ts';
-import { Silencing } from './silencing.ts';
+import { Silencers } from './silencers.ts';
 import { StateStore } from './state.ts';
 import { answerTests } from './tester.ts';
 
-/** How often the configuration is read: the kubelet brings what changes there within a minute, and nobody tells. */
+/** How often the configuration is read: the kubelet updates the file within a minute of a change, without notice. */
 const CONFIG_EACH_MS = 10_000;
 
-/** A target that is told now. */
-interface Telling {
+/** A target that is being notified. */
+interface ActiveTarget {
   target: NotificationTarget;
   readonly outbox: Outbox;
   readonly ends: Promise<void>;
   stop(): void;
 }
 
-/** Tells targets outside of the cluster what plans say, and remembers in the cluster what was told. */
+/** Notifies targets outside of the cluster of what plans say, and remembers in the cluster what was told. */
 class Notifications implements Notifier {
   readonly #parts: NotifierParts;
   readonly #send: typeof delivered;
-  readonly #silencing: Silencing;
+  readonly #silencers: Silencers;
   readonly #store: StateStore;
-  readonly #tellings = new Map<string, Telling>();
-  /** Undefined before the first that can be used: nobody knows whom to tell. */
+  readonly #active = new Map<string, ActiveTarget>();
+  /** The last one that could be used; undefined before the first. */
   #config: NotificationConfig | undefined;
   #fault: string | undefined;
-  /** The newest of this term. */
+  /** Those of the newest plan of this term. */
   #statements: Statements | undefined;
   #told: Memory['told'];
-  /** What a process before has left, for those who are not known yet. */
+  /** What an earlier process has left, for targets that are not known yet. */
   #restored: Memory = NOTHING;
-  /** Of the ConfigMap; undefined before it was read in this term. */
+  /** UID of the ConfigMap; undefined before it was read in this term. */
   #uid: string | undefined;
 
   constructor(parts: NotifierParts, send: typeof delivered) {
     this.#parts = parts;
     this.#send = send;
-    this.#silencing = new Silencing({ ...parts, onChange: () => this.#store.note() });
+    this.#silencers = new Silencers({ ...parts, onChange: () => this.#store.note() });
     this.#store = new StateStore(parts, () => this.#memory);
   }
 
   observe(statements: Statements, planned: Parameters<Notifier['observe']>[1]): void {
     this.#statements = statements;
-    if (this.#config?.silences.length !== 0) this.#silencing.observe(disturbedBy(planned));
+    if (this.#config?.silences.length !== 0) this.#silencers.observe(disturbedBy(planned));
     this.#tell();
   }
 
@@ -64,7 +64,7 @@ class Notifications implements Notifier {
       this.#uid = recalled.uid;
       this.#told = recalled.memory.told;
       this.#restored = recalled.memory;
-      this.#tellAll(signal);
+      this.#configureTargets(signal);
       await Promise.all([this.#store.keep(signal), this.#keepConfigured(signal), this.#answerTests(signal)]);
     }
     await this.#endAll();
@@ -72,15 +72,15 @@ class Notifications implements Notifier {
 
   get #memory(): Memory {
     const { waiting, silences } = this.#restored;
-    const now = [...this.#tellings].map(([name, { outbox }]) => [name, outbox.waiting] as const);
+    const now = [...this.#active].map(([name, { outbox }]) => [name, outbox.waiting] as const);
     return {
       told: this.#told,
       waiting: new Map([...waiting, ...now]),
-      silences: new Map([...silences, ...this.#silencing.made]),
+      silences: new Map([...silences, ...this.#silencers.made]),
     };
   }
 
-  /** Takes what is new for every target that wants it. Until the memory was read, nobody knows what is. */
+  /** Gives the news to every target that wants it. Before the memory was read, it is not known what is news. */
   #tell(): void {
     if (this.#uid === undefined || !this.#config || !this.#statements) return;
     const moment = { uid: this.#uid, now: this.#parts.clock.now() };
@@ -89,7 +89,7 @@ class Notifications implements Notifier {
     this.#told = told;
     this.#store.note();
     for (const fact of facts) {
-      for (const { target, outbox } of this.#tellings.values()) if (passes(target, fact)) outbox.add(fact);
+      for (const { target, outbox } of this.#active.values()) if (passes(target, fact)) outbox.add(fact);
     }
   }
 
@@ -100,7 +100,7 @@ class Notifications implements Notifier {
       this.#fault = undefined;
     } catch (error) {
       const fault = error instanceof Error ? error.message : 'unknown';
-      // What was read before stays.
+      // The configuration that was read before stays in use.
       if (fault !== this.#fault) logger.error('configuration of notifications cannot be used', { dir, error });
       this.#fault = fault;
     }
@@ -112,34 +112,33 @@ class Notifications implements Notifier {
       await this.#parts.clock.sleep(CONFIG_EACH_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       await this.#configure();
-      this.#tellAll(signal);
+      this.#configureTargets(signal);
     }
   }
 
-  /** Tells those that are configured, and nobody else. */
-  #tellAll(signal: AbortSignal): void {
+  /** Notifies the targets that are configured now, and no others. */
+  #configureTargets(signal: AbortSignal): void {
     if (signal.aborted || !this.#config) return;
     const { targets, silences } = this.#config;
     const names = new Set(targets.map(({ name }) => name));
-    for (const [name, telling] of this.#tellings) {
+    for (const [name, target] of this.#active) {
       if (names.has(name)) continue;
-      telling.stop();
-      this.#tellings.delete(name);
+      target.stop();
+      this.#active.delete(name);
       this.#parts.metrics.hide(name);
       this.#store.note();
     }
     for (const target of targets) {
-      const known = this.#tellings.get(target.name);
+      const known = this.#active.get(target.name);
       if (known) known.target = target;
-      else
-        this.#tellings.set(target.name, this.#telling(target, this.#restored.waiting.get(target.name) ?? [], signal));
+      else this.#active.set(target.name, this.#begin(target, this.#restored.waiting.get(target.name) ?? [], signal));
     }
-    this.#silencing.configure(silences, this.#restored.silences, signal);
+    this.#silencers.configure(silences, this.#restored.silences, signal);
     this.#restored = NOTHING;
     this.#tell();
   }
 
-  #telling(target: NotificationTarget, waiting: readonly Fact[], signal: AbortSignal): Telling {
+  #begin(target: NotificationTarget, waiting: readonly Fact[], signal: AbortSignal): ActiveTarget {
     const { name } = target;
     this.#parts.metrics.show(name);
     const ending = childAbort(signal);
@@ -147,7 +146,7 @@ class Notifications implements Notifier {
       {
         ...this.#parts,
         target: name,
-        deliver: (fact, inner) => this.#deliver(this.#tellings.get(name)?.target ?? target, fact, inner),
+        deliver: (fact, inner) => this.#deliver(this.#active.get(name)?.target ?? target, fact, inner),
         onChange: () => this.#store.note(),
       },
       waiting,
@@ -176,14 +175,14 @@ class Notifications implements Notifier {
 
   async #endAll(): Promise<void> {
     const { metrics } = this.#parts;
-    // What fails is the next leader's to say.
-    for (const name of this.#tellings.keys()) metrics.hide(name);
+    // The next leader shows what fails from now on.
+    for (const name of this.#active.keys()) metrics.hide(name);
     metrics.unusable(false);
     this.#fault = undefined;
-    await Promise.all([...[...this.#tellings.values()].map((telling) => telling.ends), this.#silencing.ended]);
+    await Promise.all([...[...this.#active.values()].map(({ ends }) => ends), this.#silencers.ended]);
     await this.#store.flush();
-    this.#tellings.clear();
-    this.#silencing.clear();
+    this.#active.clear();
+    this.#silencers.clear();
   }
 }
 

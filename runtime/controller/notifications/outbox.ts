@@ -19,7 +19,7 @@ interface OutboxOptions {
   readonly target: string;
   /** Tries once. Never rejects. */
   readonly deliver: (fact: Fact, signal: AbortSignal) => Promise<Outcome>;
-  /** What waits has changed. */
+  /** Called after the waiting facts have changed. */
   readonly onChange: () => void;
   readonly metrics: Pick<NotificationMetrics, 'ended' | 'waiting' | 'failing'>;
   readonly clock: Clock;
@@ -27,13 +27,13 @@ interface OutboxOptions {
   readonly logger: Logger;
 }
 
-/** What waits for one target: told one after the other, in order. A slow target delays nobody else. */
+/** The facts that wait for one target. They are sent one after the other, in order. A slow target delays no other. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #wakeup = new Wakeup();
   #waiting: readonly Fact[];
 
-  /** @param waiting what a process before has not told */
+  /** @param waiting what an earlier process has not sent */
   constructor(options: OutboxOptions, waiting: readonly Fact[]) {
     this.#options = options;
     this.#waiting = waiting;
@@ -56,7 +56,7 @@ export class Outbox {
     this.#wakeup.ring();
   }
 
-  /** Until the signal aborts. What waits then stays. */
+  /** Works until the signal aborts. What waits then stays. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let failures = 0;
@@ -72,7 +72,7 @@ export class Outbox {
     }
   }
 
-  /** @returns for how long to wait before the next attempt; undefined where the fact waits no more */
+  /** @returns milliseconds until the next attempt; undefined where the fact waits no more */
   async #try(fact: Fact, failures: number, signal: AbortSignal): Promise<number | undefined> {
     const { target, deliver, clock, random, logger, metrics } = this.#options;
     const outcome = await deliver(fact, signal);

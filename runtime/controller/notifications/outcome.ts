@@ -3,7 +3,7 @@ import type { Reply } from './exchange.ts';
 /** What became of one attempt. The words never hold an address, a header or a body: an address may be a secret itself. */
 export type Outcome =
   | { readonly kind: 'accepted'; readonly status: number }
-  /** Another attempt would end alike. */
+  /** Another attempt would end the same way. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'later'; readonly why: string; readonly afterMs: number };
 
@@ -31,7 +31,7 @@ function pauseOf(retryAfter: string | undefined, now: number): number {
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), LONGEST_PAUSE_MS);
 }
 
-/** Of a request that got no answer. Only the system's word is taken from the error: its message names the address. */
+/** The outcome of a request that got no answer. Only the error's code is shown, because its message names the address. */
 export function failureOf(error: unknown): Extract<Outcome, { kind: 'later' }> {
   const { code, name } = error as NodeJS.ErrnoException;
   const isLate = name === 'AbortError' || name === 'DeadlineError' || code === 'ABORT_ERR';

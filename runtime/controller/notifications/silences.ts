@@ -6,9 +6,9 @@ import { Wakeup } from '../../lib/wakeup.ts';
 import type { NotificationMetrics } from '../notification-metrics.ts';
 import type { Disturbed } from './disturbed.ts';
 
-/** A silence that was made, or that is not to be made any more. */
-export interface Silenced {
-  /** Of Alertmanager; absent where it does not want to make one. */
+/** A silence that was made, or that Alertmanager has refused to make and is not asked for again. */
+interface Silenced {
+  /** By Alertmanager; absent where it has refused. */
   readonly id?: string;
   /** When it ends by itself, milliseconds since the Unix epoch. */
   readonly endsAt: number;
@@ -18,7 +18,7 @@ export interface Silenced {
 export type SilencedNodes = ReadonlyMap<string, Silenced>;
 
 /** What came of a request. */
-export type Silencing =
+export type SilenceOutcome =
   { readonly kind: 'done'; readonly id?: string } | { readonly kind: 'refused' | 'later'; readonly why: string };
 
 interface SilencesOptions {
@@ -26,9 +26,9 @@ interface SilencesOptions {
   readonly name: string;
   readonly durationMs: () => number;
   /** Each tries once, and never rejects. */
-  readonly create: (node: string, signal: AbortSignal) => Promise<Silencing>;
-  readonly expire: (id: string, signal: AbortSignal) => Promise<Silencing>;
-  /** What was made has changed. */
+  readonly create: (node: string, signal: AbortSignal) => Promise<SilenceOutcome>;
+  readonly expire: (id: string, signal: AbortSignal) => Promise<SilenceOutcome>;
+  /** Called after `made` has changed. */
   readonly onChange: () => void;
   readonly metrics: Pick<NotificationMetrics, 'silenced'>;
   readonly clock: Clock;
@@ -43,12 +43,12 @@ export class Silences {
   readonly #options: SilencesOptions;
   readonly #wakeup = new Wakeup();
   readonly #made: Map<string, Silenced>;
-  /** Requests that are tried again, by UID of the node; when, on the clock's monotonic scale. */
+  /** Requests that will be tried again, by UID of the node. `dueAt` is monotonic. */
   readonly #failed = new Map<string, { readonly failures: number; readonly dueAt: number }>();
   /** Undefined before the first plan of this term. */
   #disturbed: Disturbed | undefined;
 
-  /** @param made by a process before */
+  /** @param made by an earlier process */
   constructor(options: SilencesOptions, made: SilencedNodes) {
     this.#options = options;
     this.#made = new Map(made);
@@ -63,7 +63,7 @@ export class Silences {
     this.#wakeup.ring();
   }
 
-  /** Until the signal aborts. What was made then stays, and ends by itself unless the next leader ends it. */
+  /** Works until the signal aborts. Silences that stand then stay. They end by themselves, unless the next leader ends them before. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -83,14 +83,14 @@ export class Silences {
     for (const [uid, request] of requests) if (!signal.aborted) await this.#attempt(uid, request);
   }
 
-  /** A drain may take longer than a silence, of which half has to be left for the reboot. */
+  /** A drain may outlast a silence, so a new one is made before less than half of it is left for the reboot. */
   #needs(uid: string, { draining }: Disturbed): boolean {
     const { clock, durationMs } = this.#options;
     const made = this.#made.get(uid);
     return made === undefined || (draining.has(uid) && made.endsAt - clock.now() < durationMs() / 2);
   }
 
-  /** What has failed for one node waits for its pause, and no other node does. */
+  /** After a failure the node pauses before the next attempt. Other nodes do not. */
   async #attempt(uid: string, request: () => Promise<boolean>): Promise<void> {
     const { clock, random } = this.#options;
     const { failures, dueAt } = this.#failed.get(uid) ?? { failures: 0, dueAt: -Infinity };
@@ -113,7 +113,7 @@ export class Silences {
     const before = this.#made.get(uid);
     this.#made.set(uid, id === undefined ? { endsAt } : { id, endsAt });
     onChange();
-    // It would end soon by itself, so it is asked for once.
+    // The old silence would end soon by itself, so one attempt to end it is enough.
     if (id !== undefined && before?.id !== undefined) this.#say(await expire(before.id, signal), 'expired');
     return true;
   }
@@ -131,7 +131,7 @@ export class Silences {
     return true;
   }
 
-  #say(result: Silencing, done: 'created' | 'expired', node?: string): void {
+  #say(result: SilenceOutcome, done: 'created' | 'expired', node?: string): void {
     const { name, logger, metrics } = this.#options;
     metrics.silenced(name, result.kind === 'done' ? done : 'failed');
     if (result.kind === 'done') return;

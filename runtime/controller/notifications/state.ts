@@ -14,21 +14,21 @@ const LEADER = 'leader';
 const PACE_MS = 1000;
 /** After a request to the API server that failed. */
 const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
-/** A process that leads no more has learned so by then. */
+/** Within this time a process that leads no more has learned that. */
 const TERM_ENDS_MS = 15_000;
-/** For the last write of a term. */
+/** How long the last write of a term may take. */
 const FLUSH_MS = 2000;
 
-/** What stood there as a term began. */
-export interface Recalled {
+/** The memory as it was when a term began. */
+interface Recalled {
   /** Of the ConfigMap. */
   readonly uid: string;
   readonly memory: Memory;
 }
 
 /**
- * The ConfigMap that remembers. Whoever begins a term writes himself down there, and each write takes effect only on what its writer has read
- * or written, so that one which arrives after its term undoes nothing.
+ * The ConfigMap that remembers. A leader writes its name there as its term begins. Each write takes effect only on the version that its writer
+ * last read or wrote, so that a write that arrives after its term undoes nothing.
  */
 export class StateStore {
   readonly #parts: NotifierParts;
@@ -36,22 +36,22 @@ export class StateStore {
   readonly #wakeup = new Wakeup();
   #isDirty = false;
   #leader = '';
-  /** What a write takes effect on; undefined while that is not known. */
+  /** The resourceVersion that the next write takes effect on; undefined while that is not known. */
   #version: string | undefined;
 
-  /** @param contents what is to be remembered now */
+  /** @param contents what has to be remembered now */
   constructor(parts: NotifierParts, contents: () => Memory) {
     this.#parts = parts;
     this.#contents = contents;
   }
 
-  /** There is something new to remember. */
+  /** To be called when there is something new to remember. */
   note(): void {
     this.#isDirty = true;
     this.#wakeup.ring();
   }
 
-  /** Somebody has deleted the ConfigMap. */
+  /** To be called when the ConfigMap was deleted. */
   isGone(): void {
     this.#version = undefined;
     this.note();
@@ -65,7 +65,7 @@ export class StateStore {
     for (let failures = 0; !signal.aborted; failures++) {
       try {
         const { metadata } = await this.#stored(signal);
-        // What is read is what was there at the moment from which nobody else can write.
+        // The answer to the patch counts, not what was read before it: after the patch no other leader can write.
         const { metadata: now, data } = await this.#patch(metadata.resourceVersion, {}, signal);
         return { uid: now.uid, memory: read(data?.[STATE]) };
       } catch (error) {
@@ -77,7 +77,7 @@ export class StateStore {
     return undefined;
   }
 
-  /** Nobody waits for a write: what a process that dies has not written yet is told again, by the same id. Until the signal aborts. */
+  /** Writes in the background until the signal aborts. What a dying process has not written yet is told again, by the same id. */
   async keep(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#parts;
     let failures = 0;
@@ -101,7 +101,7 @@ export class StateStore {
     this.#isDirty = false;
     try {
       const version = this.#version ?? (await this.#look(signal));
-      // Where it fails, nobody knows what stands there.
+      // If this fails, it is not known what the ConfigMap says.
       this.#version = undefined;
       await this.#patch(version, { [STATE]: written(this.#contents()) }, signal);
       return true;
@@ -112,7 +112,7 @@ export class StateStore {
     }
   }
 
-  /** Where another leader has written himself down, this process waits for as long as it may take to learn that it leads no more. */
+  /** Where another leader's name is there, this process waits for as long as it may take to learn that it leads no more. */
   async #look(signal: AbortSignal): Promise<string | undefined> {
     const { metadata, data } = await this.#stored(signal);
     if (data?.[LEADER] !== this.#leader) await this.#parts.clock.sleep(TERM_ENDS_MS, signal);

@@ -4,9 +4,9 @@ import { type Fact, KINDS, TEST_KIND } from '../../notifications/fact.ts';
 import { SILENCE_ID } from '../../notifications/silence.ts';
 import type { Memory } from './memory.ts';
 
-/** What is remembered as it stands in the ConfigMap, where people may edit it: all that is read there is checked. */
+/** The memory as text in the ConfigMap. People may edit it there, so everything that is read is checked. */
 
-/** Bytes of the facts that wait, for all targets together, and silences. With what was told they stay below the 1 MiB of a ConfigMap. */
+/** Bytes of the waiting facts of all targets together, and number of silences. With what was told they stay below the 1 MiB of a ConfigMap. */
 const FACT_BYTES = 250_000;
 const SILENCES = 2000;
 
@@ -35,7 +35,7 @@ const storedSchema = z.object({
   silences: z.record(z.string(), z.record(z.string(), silenced)).catch({}),
 });
 
-/** A fact that waits for several targets is written once. Where not all fit, the newest are. */
+/** A fact that waits for several targets is written once. Where not all facts fit, the newest are written. */
 export function written({ told, waiting, silences }: Memory): string {
   const facts = fitting(waiting);
   const ids = [...waiting].map(([target, list]) => [target, list.flatMap(({ id }) => (facts.has(id) ? id : []))]);
@@ -55,7 +55,7 @@ export function written({ told, waiting, silences }: Memory): string {
 function fitting(waiting: Memory['waiting']): ReadonlyMap<string, Fact> {
   const all = [...waiting.values()].flat();
   const bytes = new Map<string, number>();
-  // Its id stands in the list of each target that it waits for.
+  // The id of a fact stands in the list of each target that it waits for.
   for (const one of all) bytes.set(one.id, (bytes.get(one.id) ?? bytesOf(one)) + bytesOf(one.id) + 1);
   const newestFirst = [...new Map(all.map((one) => [one.id, one])).values()]
     .toReversed()
@@ -72,7 +72,7 @@ function fitting(waiting: Memory['waiting']): ReadonlyMap<string, Fact> {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1;
 
-/** What is no part of a memory is none: then that part is not remembered. */
+/** A part that cannot be read is left out. */
 export function read(text: string | undefined): Memory {
   const { told, facts, waiting, silences } = storedSchema.parse(jsonObject(text));
   const known = facts.flatMap((one): Fact | readonly Fact[] => fact.safeParse(one).data ?? []);

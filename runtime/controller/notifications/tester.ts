@@ -16,22 +16,22 @@ import {
 import type { NotifierParts } from '../notifier.ts';
 import type { Outcome } from './outcome.ts';
 
-/** How often the result is written where the API server does not take it: whoever asked waits for half a minute. */
+/** How often the write of the result is tried: the person who asked waits for half a minute. */
 const TRIES = 5;
 const PAUSE = { firstMs: 500, maxMs: 5000 };
-/** Bytes of what somebody says of himself. */
+/** Bytes of the name that the request gives for who asked. */
 const LONGEST_WORDS = 256;
 
 interface TesterOptions extends Pick<NotifierParts, 'watch' | 'configMaps' | 'clock' | 'random' | 'logger'> {
-  /** Names of those who are told; undefined while the configuration cannot be used. */
+  /** Names of the configured targets; undefined while the configuration cannot be used. */
   readonly targets: () => readonly string[] | undefined;
-  /** The ConfigMap is not there. */
+  /** Called when the ConfigMap is not there. */
   readonly onGone: () => void;
-  /** Tries once, at once, whatever waits. Never rejects. */
+  /** Sends the fact before everything that waits. Tries once, and never rejects. */
   readonly deliver: (target: string, fact: Fact, signal: AbortSignal) => Promise<Outcome>;
 }
 
-/** Tells targets what somebody has asked for, to see whether it arrives, and writes what became of it. Until the signal aborts. */
+/** Sends the test notifications that people ask for, and writes what became of them, until the signal aborts. */
 export async function answerTests(options: TesterOptions, signal: AbortSignal): Promise<void> {
   for await (const found of options.watch(signal)) {
     if (!found) {
@@ -39,7 +39,7 @@ export async function answerTests(options: TesterOptions, signal: AbortSignal): 
       continue;
     }
     const request = readTestRequest(found.metadata.annotations?.[TEST_ANNOTATION]);
-    // What a leader before has answered may still be asked for where it could not take the request away.
+    // An earlier leader may have answered and failed to take the request away.
     if (!request || request.id === readTestResult(found.data?.[TEST_RESULT])?.id) continue;
     const result = await tested(request, options, signal);
     if (!signal.aborted) await publish(result, options, signal);

@@ -6,7 +6,7 @@ import type { ShadowView } from './snapshot.ts';
 
 const NONE: readonly string[] = [];
 
-/** Its last update failed, whoever is to blame, or it failed on the release that it is offered: it pauses before it tries again. */
+/** The node's last update failed, whatever the cause, or it failed on the release that it is offered. It pauses before it tries again. */
 export function hasFailed(
   { node, shadow }: AssessedNode,
   { failed }: { readonly failed: ReadonlySet<string> },
@@ -25,8 +25,8 @@ export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode
 }
 
 /**
- * Whether an update is under way since the failure, which has no record: it may have been on the version of an earlier one. Such a node may try
- * again, but is on its way like any other.
+ * Whether the failure is only presumed to be the release's: it has no record, and an update is under way since. It may have been on an earlier
+ * version. Such a node may try again, but counts as on its way like any other.
  */
 export function isPresumed({ shadow, health }: AssessedNode): boolean {
   const { spec, status } = shadow ?? {};

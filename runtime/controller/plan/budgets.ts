@@ -34,7 +34,7 @@ export class Budget {
     if (until !== NEVER) this.#outages.set(uid, until);
   }
 
-  /** How many parts must come back before the node has one; 0 or less where it has one, or there is one left. */
+  /** How many parts must come back before the node can have one; 0 or less where it has one already, or one is left. */
   shortFor(uid: string): number {
     return this.#taken.size + Number(!this.#taken.has(uid)) - this.capacity;
   }
@@ -76,7 +76,7 @@ export class Budgets {
   ) {
     this.#groups = groups;
     this.#all = new Budget(concurrency(settings.maxConcurrent, managed.length));
-    // A shadow whose node is not known counts by the UID of its owner. Nobody acts on a shadow without an owner.
+    // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
     const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
     for (const { nodeUid } of slots) strays.add(nodeUid);
     for (const info of unsettled) {
@@ -107,7 +107,7 @@ export class Budgets {
     return budget.shortFor(uid) <= 0 && this.#all.shortFor(uid) > 0;
   }
 
-  /** What is said of a node that got no part, and when time alone changes that. */
+  /** Why the node got no part, and when time alone changes that. */
   refusal({ node: { uid } }: NodeInfo, { budget, rules }: Group): Refusal {
     const short = [budget, this.#all].filter((one) => one.shortFor(uid) > 0);
     if (rules.name === undefined) {
@@ -142,7 +142,7 @@ export class Budgets {
 const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
 const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
 
-/** Whether an update takes up this node, whether or not it has a slot. */
+/** Whether an update occupies the node, with or without a slot. */
 function isOccupied(info: NodeInfo): boolean {
   const { node, shadow } = info;
   if (node.marks) return true;

@@ -1,7 +1,7 @@
 import type { ShadowCondition, Spec } from '../../shadow/model.ts';
 import type { Finding } from './verdict.ts';
 
-/** A write to make. Each names the state that it was decided on. Where that has changed, the write gets 409 and a new plan is made. */
+/** A write to make. It names the state that it was decided on. If that has changed, the write gets 409 and a new plan is made. */
 export type Command =
   | SetSpec
   /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
@@ -14,11 +14,11 @@ export type Command =
   | { readonly kind: 'release'; readonly node: string; readonly shadow: string }
   /** Ends the update of a node whose agent is gone (rule M8 c). */
   | { readonly kind: 'rescue'; readonly node: string; readonly shadow: string }
-  /** Somebody uncordoned the node: the cordon is no longer ours (rule M6). */
+  /** An administrator uncordoned the node: the cordon is no longer ours (rule M6). */
   | { readonly kind: 'disown'; readonly node: string }
-  /** Labels the node for updates, where nobody has decided about it yet, and remembers that. */
+  /** Labels the node for updates, unless a person has decided about it, and remembers that on the node. */
   | { readonly kind: 'adopt'; readonly node: string }
-  /** Removes from the node what somebody has asked for: it has begun, or there is nothing to begin (rule P9). */
+  /** Removes requests from the node: the update has begun, or there is none to begin (rule P9). */
   | { readonly kind: 'forget'; readonly node: string }
   /** The node is no longer managed. */
   | {
@@ -51,9 +51,9 @@ export interface Start {
   readonly nodeUid: string;
   readonly resourceVersion: string;
   readonly spec: Spec;
-  /** Who asked for it to come next, in his own words. */
+  /** Who asked for it to come next, as that person wrote it. */
   readonly askedBy?: string;
-  /** What the order says besides, to a host that is told what to run. */
+  /** What the shadow says besides, for a host that is ordered what to run. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

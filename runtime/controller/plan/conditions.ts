@@ -6,7 +6,7 @@ import type { NodeInfo, ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
 
-/** What conditions are written by. */
+/** What decides which conditions are written. */
 interface ConditionRules {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
@@ -63,7 +63,7 @@ function conditionFor(
   return { kind: 'set-condition', shadow: name, resourceVersion, conditions: [...others, condition] };
 }
 
-/** The time of the offer counts, however late the condition is written: a trigger of the schedule may lie between. Undefined = now. */
+/** The time of the offer, also if the condition is written later: the schedule may have triggered in between. Undefined = now. */
 function transition(value: ShadowCondition['status'], offeredAt: number | undefined): string | undefined {
   return value === 'False' && offeredAt !== undefined ? atTime(offeredAt) : undefined;
 }

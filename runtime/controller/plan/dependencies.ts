@@ -5,7 +5,7 @@ import type { OsRelease, OsReleaseName } from './releases.ts';
 import { type GateResult, PASS } from './requeue.ts';
 import { found, listed } from './verdict.ts';
 
-/** What a release waits for elsewhere: the policies that are named in `after` come first. */
+/** Where a release has to be complete first: under the policies that `after` names. */
 export class Dependencies {
   readonly #groups: Groups;
   readonly #known = new Map<OsRelease, GateResult>();
@@ -28,7 +28,7 @@ export class Dependencies {
     for (const awaited of rules.after) {
       const group = this.#groups.named(awaited);
       if (!group) return waiting(`there is no policy ${awaited} that could be waited for`);
-      if (isPassed(group, name)) continue;
+      if (isComplete(group, name)) continue;
       if (group.view.kind === 'broken') return waiting(`policy ${awaited} cannot be obeyed`);
       if (group.releases.family(name.family).isContested) {
         return waiting(`nodes of policy ${awaited} are in conflict with another policy`);
@@ -51,7 +51,7 @@ const waiting = (message: string): GateResult => ({
   changesAt: Infinity,
 });
 
-/** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nobody else would name them. */
+/** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nothing else would name them to a person. */
 function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
   const unsettled = members.filter(({ isSettled }) => !isSettled);
   const out = unsettled.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
@@ -64,8 +64,8 @@ function missingFor({ members }: Group, { family, version, canaries, proof }: Os
   return known.size + others.length - missing.length < proof.needed ? missing.map(({ node }) => node.name) : [];
 }
 
-/** What was complete once stays so: a node that joins later holds up nobody. */
-function isPassed({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {
+/** A release that was complete once stays so: a node that joins later does not hold others up. */
+function isComplete({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {
   const { newest, offered, members, isContested } = releases.family(family);
   const isStated = view.resource?.status?.releases?.some(
     (one) => one.family === family && one.version === version && one.completedAt != null,

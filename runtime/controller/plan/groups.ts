@@ -27,13 +27,13 @@ export interface Group extends GroupTimes {
 export class Groups {
   /** In the order in which their nodes start. */
   readonly all: readonly Group[];
-  /** Of all of them together, and of nodes that several policies claim. */
+  /** Counted over all groups together, and over nodes that several policies claim. */
   readonly families = new Families();
   readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
 
   constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Time) {
-    const all = rulings.all.map((one) => ({ ...one, ruled: ruledBy(one.ruling.rules, time) }));
-    const byPolicy = new Map(all.map(({ view, ruled }) => [view.policy, ruled]));
+    const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one.ruling.rules, time) }));
+    const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
     assign(managed, byPolicy, this.families);
     this.all = all.map((one) => groupOf(one, time));
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
@@ -44,7 +44,7 @@ export class Groups {
     return policy && this.#byPolicy.get(policy);
   }
 
-  /** Where the node takes a part once it is busy: with the policy that rules it, or with each of several that claim it. */
+  /** Whose budgets a busy node takes a part of: that of the policy that rules it, or of each policy that claims it. */
   claiming(info: Pick<AssessedNode, 'ruling'>): readonly Group[] {
     const group = this.of(info);
     return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byPolicy.get(rival) ?? []);
@@ -57,15 +57,15 @@ export class Groups {
 
 type Time = Settings & { readonly now: number };
 
-/** What one policy rules. */
-interface Ruled {
+/** What was counted of the nodes of one policy. */
+interface Counted {
   readonly members: AssessedNode[];
   /** Families of the nodes that others claim as well. */
   readonly contested: Set<string>;
   readonly releases: OsReleases;
 }
 
-function ruledBy(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Ruled {
+function noneCounted(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Counted {
   const contested = new Set<string>();
   return {
     members: [],
@@ -74,9 +74,9 @@ function ruledBy(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: 
   };
 }
 
-type ByPolicy = ReadonlyMap<PolicyView['policy'], Ruled>;
+type ByPolicy = ReadonlyMap<PolicyView['policy'], Counted>;
 
-/** Counts each node where it is ruled, and in its family: the fleet is walked through once for both. */
+/** Counts each node in the group that it belongs to, and in its family. One walk through the fleet does both. */
 function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: Families): void {
   for (const info of managed) {
     families.count(info);
@@ -86,18 +86,19 @@ function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: 
   }
 }
 
-function take(info: AssessedNode, ruled: Ruled | undefined): void {
-  ruled?.members.push(info);
-  ruled?.releases.count(info);
+function take(info: AssessedNode, counted: Counted | undefined): void {
+  counted?.members.push(info);
+  counted?.releases.count(info);
 }
 
-interface Ruler {
+interface CountedPolicy {
   readonly ruling: Ruling;
   readonly view: PolicyView;
-  readonly ruled: Ruled;
+  readonly counted: Counted;
 }
 
-function groupOf({ ruling: { rules, against }, view, ruled: { members, releases } }: Ruler, { now }: Time): Group {
+function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, { now }: Time): Group {
+  const { members, releases } = counted;
   const pausesUntil = rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs;
   releases.settle();
   return {

@@ -31,7 +31,7 @@ interface Health {
   readonly soak: Soak;
   /** Until when the node, which is not Ready, takes a slot for that: milliseconds since the Unix epoch. */
   readonly outageUntil: number | undefined;
-  /** When time alone changes any of this. An outage's end is left out: it changes something only where somebody waits for the slot. */
+  /** When time alone changes any of this. The end of an outage is left out: it matters only where a node waits for the slot. */
   readonly changesAt: number;
 }
 
@@ -44,8 +44,8 @@ export interface AssessedNode extends NodeInfo {
   readonly offered: string | undefined;
   readonly standing: Standing | undefined;
   /**
-   * At most, an update starts on it: it is well, and nothing is under way there, left of an update or asked for. So it is with nearly every
-   * node, nearly always.
+   * Nothing but a start can be due on it: it is well, no update runs on it or has left something there, and nobody asks for anything. Nearly
+   * every node is settled nearly always.
    */
   readonly isSettled: boolean;
 }
@@ -54,14 +54,14 @@ export interface AssessedNode extends NodeInfo {
 export interface Fleet {
   readonly all: readonly AssessedNode[];
   readonly managed: readonly AssessedNode[];
-  /** Those that there may be something to do for, besides a start. */
+  /** Nodes that are not settled: something other than a start may be due on them. */
   readonly unsettled: readonly AssessedNode[];
 }
 
 /** For how long after an update an outage of the node is blamed on its release, milliseconds. */
 const PROBATION_MS = 3_600_000;
 
-/** Nearly every node, nearly always. */
+/** The health of nearly every node. */
 const WELL: Health = {
   agentSilent: false,
   leaving: false,
@@ -86,9 +86,8 @@ interface Last {
 }
 
 /**
- * By what decides who rules whom. A node that was settled is not assessed again while it and its shadow are the same objects, have the same
- * place and no slot, its agent runs, and the same policies rule: what was found of it follows from these alone, whatever the time and the
- * settings are.
+ * The last assessment under the same policies. A settled node is not assessed again while it and its shadow are the same objects in the same
+ * place, it has no slot and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
  */
 const LAST = new WeakMap<Rulings['claims'], Last>();
 
@@ -116,14 +115,14 @@ export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: nu
   };
 }
 
-/** Of a node that is well. */
+/** Whether a node that is well is settled. */
 function isSettled({ node, shadow, slot }: NodeInfo): boolean {
   const isAsked = node.held || node.askedBy !== undefined || node.retryOf !== undefined;
   if (!node.managed || slot || node.marks || isAsked) return false;
   return shadow !== undefined && !shadow.stale && isAtRest(shadow);
 }
 
-/** And its spec names nothing any more. */
+/** Idle, and its spec names neither a version nor a time any more. */
 const isAtRest = (shadow: ShadowView): boolean =>
   isIdle(shadow) && shadow.spec.version == null && shadow.spec.state_transition_timestamp == null;
 
@@ -164,7 +163,7 @@ function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeou
   if (!shadow) return NEVER;
   const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
-  return since === undefined ? NEVER : unlessGiven('NotReturned', shadow, since + returnTimeoutMs);
+  return since === undefined ? NEVER : dueAt('NotReturned', shadow, since + returnTimeoutMs);
 }
 
 /** What the node is watched for after its update. */
@@ -187,7 +186,7 @@ function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: M
   if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
   if (node.ready) return { endsAt: stale ? NEVER : since + soakMs, meanwhile: 'waiting', result: 'passed' };
-  return { endsAt: unlessGiven('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
+  return { endsAt: dueAt('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
 }
 
 /**
@@ -197,14 +196,14 @@ function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { s
   const { finishedAt } = shadow;
   if (ready || finishedAt === undefined) return NO_TRIAL;
   const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
-  return { endsAt: unlessGiven('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
+  return { endsAt: dueAt('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
 }
 
 /**
  * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader starts to count again, but
  * a release that was halted must stay halted.
  */
-function unlessGiven(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
+function dueAt(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
   return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
@@ -222,12 +221,12 @@ export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
   return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
 }
 
-/** How a node stands, in a word. */
+/** How a node is counted in the status of its policy. */
 export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
 
 /**
- * Undefined where its agent has not reported yet. A node that waits has failed where its last update did, or one to the version that it is
- * offered. @param isFailing it did not return from its update, or fails its soak
+ * Undefined where its agent has not reported yet. A node with an update to start counts as failed if its last update failed, or an earlier one
+ * to the version that it is offered. @param isFailing it did not return from its update, or fails its soak
  */
 export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): Standing | undefined {
   const { status } = shadow ?? {};

@@ -2,16 +2,16 @@ import { compare, type NodeInfo, type NodeView, type ShadowView, type SlotView, 
 
 type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'slots' | 'silentSince'>;
 
-/** Where the nodes stand in the list of a snapshot, by name, and where the shadows do that are called after them. */
+/** The indexes of the nodes in a snapshot's list, in the order of their names, and those of the shadows that are called after them. */
 interface Places {
   readonly nodes: readonly number[];
-  /** One beside each of these; NOWHERE where no shadow is called after the node. */
+  /** One for each of `nodes`; NOWHERE where no shadow is called after the node. */
   readonly shadows: readonly number[];
 }
 
 const NOWHERE = -1;
 
-/** What there is of a node that something was made of before, undefined where that has to be made anew. */
+/** What was made of a node before; undefined where it has to be made anew. */
 type Kept<T> = (node: NodeView, shadow: ShadowView | undefined, at: number) => T | undefined;
 
 /** Each node of a snapshot with what belongs to it, by name, so that a plan does not depend on the order in which caches were filled. */
@@ -20,7 +20,7 @@ export class Join {
   readonly #places: Places;
   readonly #slots: ReadonlyMap<string, SlotView>;
 
-  /** @param last of an earlier snapshot: where the same names stand in the same places, nothing is sorted or looked for again */
+  /** @param last that of an earlier snapshot: its order is used again where the same names stand in the same places */
   constructor(snapshot: Joined, last?: Join) {
     this.#snapshot = snapshot;
     this.#places = last?.isAlike(snapshot) ? last.#places : placesIn(snapshot);
@@ -42,7 +42,7 @@ export class Join {
     return all;
   }
 
-  /** Nearly always there is none, or nearly none: then nobody looks at the texts. */
+  /** Mostly there are no slots and no silent agents. Then no text is looked up. */
   #restOf({ uid, name }: NodeView): Rest {
     const { silentSince } = this.#snapshot;
     const slot = this.#slots.size === 0 ? undefined : this.#slots.get(uid);
@@ -93,7 +93,7 @@ function placesIn({ nodes, shadows }: Joined): Places {
   const wanted = nodes.map(nodeKey);
   const places = placesByKey(wanted);
   let next = 0;
-  // Side by side: shadows are called after their nodes, so both are in the same order.
+  // Shadows are called after their nodes, so both are in the same order, and one walk finds all pairs.
   const beside = places.map((place) => {
     const name = wanted[place] ?? '';
     while ((nameAt(next) ?? name) < name) next += 1;

@@ -19,10 +19,7 @@ export function progress({ spec, status }: ShadowView, soak: Soak, now: string):
   return arrived ? onwards(spec, now) : undefined;
 }
 
-/**
- * The node has reached the wanted state, or has given up, so the controller writes the next state. A soak is not looked at here: time ends
- * it.
- */
+/** The node has reached the wanted state, or has given up, so the controller writes the next state. This does not look at a soak: time ends it. */
 export function isStepOver({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return spec.state !== 'Idle' && (status?.current_state === spec.state || status?.current_state === 'ErrorReset');
 }
@@ -30,7 +27,7 @@ export function isStepOver({ spec, status }: Pick<ShadowView, 'spec' | 'status'>
 /** Nulls, because a merge patch leaves alone what it does not name. */
 const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: null };
 
-/** It still names the version of an update that is over. */
+/** The spec still names the version of an update that is over. */
 function isSpent(spec: Spec, status: Status): boolean {
   const named = spec.version != null || spec.state_transition_timestamp != null;
   return named && status.current_state === 'Idle' && status.current_version === status.target_version;
@@ -41,7 +38,7 @@ export function isStaged({ spec, status }: Pick<ShadowView, 'spec' | 'status'>):
   return spec.state === 'StagedAndPerformedUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
 }
 
-/** Its agent asks for its drain and is refused, so that nothing was done to the node yet. @param marks of the node */
+/** The agent asks for the node's drain and is refused, so the node was not disturbed yet. @param marks of the node */
 export function isRefused({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, marks: Marks | undefined): boolean {
   const isAsking = spec.state === 'RebootedIntoUpdate' && status?.current_state === 'StagedAndPerformedUpdate';
   return isAsking && !marks && status.reboot?.requested_at == null && (status.drain?.blocked_by ?? []).length > 0;
@@ -82,7 +79,7 @@ const OVER: ReadonlySet<Status['current_state']> = new Set(['RebootedIntoUpdate'
 
 /**
  * The reboot that was requested in this attempt (rules B1 and F1), as a text that stays the same for as long as the request does; undefined
- * where nobody asked. If the Node has marks, their drain must be over first. An agent that keeps `status.reboot` writes it when the version
+ * where none was requested. If the Node has marks, their drain must be over first. An agent that keeps `status.reboot` writes it when the version
  * is staged. For other agents the end of the drain is the request. Under an apiserver that leaves no marks either, the cordon is.
  */
 export function rebootRequest({ spec, status }: Pick<ShadowView, 'spec' | 'status'>, node: Host): string | undefined {
@@ -101,18 +98,18 @@ function unrecordedRequest(node: Host): string | undefined {
 
 const isDraining = ({ marks }: Host): boolean => marks !== undefined && marks.drained === undefined;
 
-/** A record without `requested_at` is a probe: nobody asked for a reboot. */
+/** A record without `requested_at` is a probe: no reboot was requested. */
 const isRequest = ({ requested_at }: RebootRecord): boolean => requested_at != null;
 
-/** The host was rebooted as recorded, so its agent, once back, has something to report that spec must still fit. */
+/** The host was rebooted as recorded, and its agent has yet to report that. What it reports must still fit the spec. */
 export function isBackFromReboot(bootId: string | undefined, { status }: Pick<ShadowView, 'status'>): boolean {
   const reboot = status?.reboot;
   return reboot != null && isRequest(reboot) && isAnotherBoot(bootId, reboot.boot_id);
 }
 
 /**
- * By its kubelet the host came back: it runs the version, or it was at least booted since the request. Its agent has not reported that, or
- * the status would be another.
+ * The kubelet says that the host came back: it runs the version, or was at least booted since the request. The status says that its agent has
+ * not reported that yet.
  */
 export function isBackUnreported(
   { version, bootId, marks }: NodeView,
@@ -123,7 +120,7 @@ export function isBackUnreported(
   return rebootAskedAt !== undefined && isAnotherBoot(bootId, status.reboot?.boot_id ?? marks?.boot);
 }
 
-/** A host that was asked for a reboot goes down some time later, and nothing takes that back. */
+/** The host was asked for a reboot, which nothing takes back, and is not back from it yet. */
 export function isGoingDown(node: NodeView, shadow: ShadowView): boolean {
   return shadow.rebootAskedAt !== undefined && !isBackUnreported(node, shadow);
 }

@@ -7,7 +7,7 @@ import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
-import type { Halted, PolicyRelease } from './releases.ts';
+import type { Halted, ReleaseUnderPolicy } from './releases.ts';
 import {
   type PolicyReport,
   type ReleaseReport,
@@ -20,7 +20,7 @@ import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
 import { type Stops, stopsOf } from './second-gate.ts';
 import type { Settings, ShadowView, Snapshot } from './snapshot.ts';
-import type { Gatekeeper } from './start-gate.ts';
+import type { GateContext } from './start-gate.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import type { Stop, Verdict } from './verdict.ts';
 import { judge } from './verdicts.ts';
@@ -35,7 +35,7 @@ export interface Plan {
   /** Versions that no further node may start on. */
   readonly halted: readonly Halted[];
   /** Versions that nodes wait for. */
-  readonly offered: readonly PolicyRelease[];
+  readonly offered: readonly ReleaseUnderPolicy[];
   readonly warnings: readonly Warning[];
   /** One for each policy that is a resource, by name. */
   readonly policies: readonly PolicyReport[];
@@ -47,7 +47,7 @@ export interface Plan {
   readonly requeueAt: number | undefined;
 }
 
-/** Decides everything, from what is known now and nothing else. @param now milliseconds since the Unix epoch */
+/** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
   const rulings = new Rulings(snapshot);
   const fleet = assess(snapshot, { rulings, settings }, now);
@@ -56,19 +56,19 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const withheld = new Withheld(snapshot, now);
   const { families } = groups;
   const dependencies = new Dependencies(groups);
-  const keeper: Gatekeeper = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
+  const context: GateContext = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
   const budgets = new Budgets(fleet, snapshot, { groups, settings });
-  const starts = chooseStarts(managed, budgets, keeper);
-  const { stops, stopsAt } = stopsOf(unsettled, starts, keeper);
-  const { wanted, commands } = withoutConditions(fleet, { starts, stops }, keeper);
+  const starts = chooseStarts(managed, budgets, context);
+  const { stops, stopsAt } = stopsOf(unsettled, starts, context);
+  const { wanted, commands } = withoutConditions(fleet, { starts, stops }, context);
   const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
-  const { verdicts, changesAt } = judge(managed, decisions, keeper);
+  const { verdicts, changesAt } = judge(managed, decisions, context);
   const written = writtenShadows(commands);
   const conditions = conditionCommands(managed, verdicts, { written, withheld, limit: settings.conditionWrites, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
-  const times = [healthsAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
+  const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt));
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
@@ -84,9 +84,9 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   };
 }
 
-/** What nodes wait for, and what of it no further node may start on. */
+/** The releases that nodes wait for, and those of them that no further node may start on. */
 function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
-  const offered: PolicyRelease[] = [];
+  const offered: ReleaseUnderPolicy[] = [];
   const halted: Halted[] = [];
   for (const { rules, releases } of all) {
     for (const release of releases.all) {
@@ -100,8 +100,11 @@ function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
   return { offered, halted };
 }
 
-/** Also of nodes that are no longer managed: what they leave behind is cleaned up when its time has come. */
-function healthsAt(unsettled: readonly AssessedNode[], now: number): number {
+/**
+ * When time alone changes the health of a node. Nodes that are no longer managed count too: what they leave behind is cleaned up when its time
+ * has come.
+ */
+function healthChangesAt(unsettled: readonly AssessedNode[], now: number): number {
   let next = NEVER;
   for (const { health } of unsettled) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
   return next;
@@ -112,15 +115,19 @@ interface Decided {
   readonly stops: Stops;
 }
 
-/** All commands except conditions: `wanted` without starts, and in `commands`, starts included, those that may be sent now. */
+/** `wanted`: every command except starts and conditions. `commands`: those of them that may be sent now, and all starts. */
 function withoutConditions(
   { all, unsettled }: Fleet,
   { starts, stops }: Decided,
-  { snapshot, settings, withheld, now }: Gatekeeper,
+  { snapshot, settings, withheld, now }: GateContext,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const steps = upkeep(unsettled, stops, rfc3339(now));
   const writes = [...withheld.due(steps), ...starts.commands];
-  const rest = [...slotCommands(unsettled, snapshot, writes), ...adoptions(all, settings), ...answered(unsettled)];
+  const rest = [
+    ...slotCommands(unsettled, snapshot, writes),
+    ...adoptions(all, settings),
+    ...answeredRequests(unsettled),
+  ];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
@@ -140,26 +147,31 @@ function upkeep(unsettled: readonly AssessedNode[], stops: Stops, timestamp: str
 function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
   const { node, shadow, slot, health } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
-  if (stop) return ending(node.name, shadow, { stop, timestamp });
+  if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
   const spec = progress(shadow, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && { completes: { beganAt: slot?.since } };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }
 
-interface Ending {
+interface Stopped {
   readonly stop: Stop;
   readonly timestamp: string;
 }
 
-function ending(node: string, shadow: ShadowView, { stop: { kind, because }, timestamp }: Ending): CallOff | undefined {
+/** Undefined where the node only waits. */
+function callOffFor(
+  node: string,
+  shadow: ShadowView,
+  { stop: { kind, because }, timestamp }: Stopped,
+): CallOff | undefined {
   if (kind === 'wait') return undefined;
   return { kind, node, shadow: shadow.name, spec: calledOff(shadow, timestamp), because };
 }
 
 function slotCommands(
   unsettled: readonly AssessedNode[],
-  { slots }: Gatekeeper['snapshot'],
+  { slots }: GateContext['snapshot'],
   writes: readonly Command[],
 ): Command[] {
   if (slots.length === 0) return [];
@@ -171,7 +183,7 @@ function slotCommands(
     .flatMap((slot) => recoverSlot(slot, byUid.get(slot.nodeUid)) ?? []);
 }
 
-/** Labels are given a few at a time, so that what moves updates on never waits for them. */
+/** Nodes that are labelled by one plan: the writes that move updates on must not wait for many of these. */
 const ADOPTIONS = 50;
 
 function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Command[] {
@@ -180,17 +192,20 @@ function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Co
   return joining.map(({ node }) => ({ kind: 'adopt', node: node.name }));
 }
 
-/** What was asked for on a node and has begun, or has nothing to begin (rule P9). Where there are marks, other writes to the node come first. */
-function answered(unsettled: readonly AssessedNode[]): Command[] {
-  const over = unsettled.filter(({ node, shadow, offered }) => {
+/**
+ * Takes a request away from its node once the update has begun, or where there is none to begin (rule P9). A node with marks is left alone:
+ * other writes to it come first.
+ */
+function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
+  const answered = unsettled.filter(({ node, shadow, offered }) => {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
     if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
     return shadow.spec.state !== 'Idle' || offered === undefined;
   });
-  return over.map(({ node }) => ({ kind: 'forget', node: node.name }));
+  return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }
 
-/** A release writes to the node alone, so that a bump of the shadow need not wait for it. */
+/** Names of the shadows that these commands write to. A release writes to the Node alone, so the bump of a shadow need not wait for it. */
 function writtenShadows(writes: readonly Command[]): Set<string> {
   const toShadows = writes.filter(({ kind }) => kind !== 'release');
   return new Set(toShadows.flatMap((command) => ('shadow' in command ? [command.shadow] : [])));

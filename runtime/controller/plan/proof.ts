@@ -1,4 +1,4 @@
-import type { Proof as ProofRules } from '../../policy/policy.ts';
+import type { ProofRules } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
@@ -6,7 +6,7 @@ import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
 /** How long a node may be away, milliseconds. */
 type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
 
-/** By what a release is proven. */
+/** How a release is proven. */
 export interface ProvingRules extends Patience {
   readonly maxFailed: Quantity;
   readonly proof: ProofRules;
@@ -14,7 +14,7 @@ export interface ProvingRules extends Patience {
   readonly now: number;
 }
 
-/** How many nodes of a family these are, by the rules of its policy. */
+/** The rules of a policy as numbers of nodes of one family. */
 export interface ProvingCounts {
   /** Nodes that prove a release. */
   readonly needed: number;
@@ -26,33 +26,35 @@ export interface ProvingCounts {
 const SPARE_FAILURES = 2;
 
 /**
- * How far a release is proven among the nodes of one policy and family: by nodes at rest that run it and have been well for long enough.
- * Until these are enough, no more run it or are on their way to it than are needed. What is on its way and what has failed stay within the
- * failure budget together, which is small until then. A failed node may always try again: its recovery is a proof (rule F2).
+ * How far a release is proven among the nodes of one policy and family (rule F2). It is proven by enough nodes at rest that run it and have been
+ * well for long enough. Until then:
+ * - no more nodes run it or are on their way to it than are needed for the proof,
+ * - nodes on their way and nodes that failed stay together within the failure budget, which is small meanwhile,
+ * - a node that has failed on it may always try again: its recovery is a proof.
  */
 export class Proof {
   readonly #rules: ProvingRules;
-  readonly #kin: { readonly counts: ProvingCounts };
+  readonly #family: { readonly counts: ProvingCounts };
   readonly #failed: ReadonlySet<string>;
-  /** On their way to it, those that failed on it left out. */
-  readonly #inFlight: Crowd;
+  /** Nodes on their way to it, except for those that have failed on it. */
+  readonly #inFlight: NodeCount;
   /** Those of them that have been disturbed for it. */
-  readonly #disturbed: Crowd;
-  /** At rest on it. */
-  readonly #resting: Crowd;
+  readonly #disturbed: NodeCount;
+  /** Nodes at rest on it. */
+  readonly #resting: NodeCount;
   #well = 0;
   /** When nodes at rest will have been well for long enough. */
   readonly #wellAt: number[] = [];
   #provenAt: number | undefined;
 
-  /** @param kin whose counts are asked for once all nodes have been counted */
-  constructor(rules: ProvingRules, kin: { readonly counts: ProvingCounts }, failed: ReadonlySet<string>) {
+  /** @param family its counts are asked for once all nodes have been counted */
+  constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, failed: ReadonlySet<string>) {
     this.#rules = rules;
-    this.#kin = kin;
+    this.#family = family;
     this.#failed = failed;
-    this.#inFlight = new Crowd(rules.now);
-    this.#disturbed = new Crowd(rules.now);
-    this.#resting = new Crowd(rules.now);
+    this.#inFlight = new NodeCount(rules.now);
+    this.#disturbed = new NodeCount(rules.now);
+    this.#resting = new NodeCount(rules.now);
   }
 
   /** The node is at rest and runs the release. */
@@ -64,7 +66,7 @@ export class Proof {
     else if (wellAt !== NEVER) this.#wellAt.push(wellAt);
   }
 
-  /** The node is on its way, and has not failed on the release. @param goneAt from when on nobody counts on it */
+  /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
   begin(goneAt: number): void {
     this.#inFlight.add(goneAt);
   }
@@ -78,7 +80,7 @@ export class Proof {
     return this.#well >= this.needed;
   }
 
-  /** When it is proven, if all stays as it is: milliseconds since the Unix epoch, -Infinity where it is, NEVER where time alone does not do. */
+  /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
     this.#provenAt ??= nth(this.#wellAt, this.needed - this.#well);
@@ -87,21 +89,21 @@ export class Proof {
 
   /** Nodes that may fail on the release. */
   get mayFail(): number {
-    const { needed, mayFail } = this.#kin.counts;
+    const { needed, mayFail } = this.#family.counts;
     return this.proven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
   }
 
   /** Nodes that may fail on it once it is proven. */
   get mayFailProven(): number {
-    return this.#kin.counts.mayFail;
+    return this.#family.counts.mayFail;
   }
 
-  /** Whether another node may start on it, that has not failed on it. */
+  /** Whether another node that has not failed on it may start on it. */
   get admits(): boolean {
     return this.proven || this.#surplus(this.#inFlight) <= 0;
   }
 
-  /** Whether such a node that has staged it may be disturbed for it. */
+  /** Whether another node that has not failed on it, and has staged it, may be disturbed for it. */
   get letsThrough(): boolean {
     return this.proven || this.#surplus(this.#disturbed) <= 0;
   }
@@ -117,30 +119,30 @@ export class Proof {
 
   /** Nodes that prove it. */
   get needed(): number {
-    return this.#kin.counts.needed;
+    return this.#family.counts.needed;
   }
 
   /** How many must go before one more may come. */
-  #surplus(moving: Crowd): number {
+  #surplus(moving: NodeCount): number {
     return Math.max(this.#reachedBeyond(moving), this.#riskedBeyond(moving));
   }
 
-  #reachedBeyond(moving: Crowd): number {
+  #reachedBeyond(moving: NodeCount): number {
     return moving.count + this.#resting.count - this.needed + 1;
   }
 
-  #riskedBeyond(moving: Crowd): number {
+  #riskedBeyond(moving: NodeCount): number {
     return moving.count + this.#failed.size - this.mayFail + 1;
   }
 
-  #roomAt(moving: Crowd): number {
+  #roomAt(moving: NodeCount): number {
     const both = [...moving.losses, ...this.#resting.losses];
     return Math.max(nth(both, this.#reachedBeyond(moving)), nth(moving.losses, this.#riskedBeyond(moving)));
   }
 }
 
-/** Nodes that count for as long as somebody counts on them. */
-class Crowd {
+/** A number of nodes, each counted until it is lost. */
+class NodeCount {
   count = 0;
   /** When time alone takes one of them away. */
   readonly losses: number[] = [];
@@ -171,9 +173,9 @@ function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: n
 }
 
 /**
- * From when on nobody counts on a node that is away: it is not Ready, or its agent is silent, for as long as a reboot may take, and nobody
- * asked for one. A node that was asked to reboot is waited for, and is a failure in the end (rule F1). One that is lost starts nothing
- * either, so a silent agent has at least the time after which it is missed.
+ * From when on a node counts as lost: it is not Ready, or its agent is silent, for as long as a reboot may take, and no reboot was asked for. A
+ * node that was asked to reboot is waited for, and is a failure in the end (rule F1). A lost node starts nothing either, so a silent agent has
+ * at least the time after which it is missed.
  */
 export function lostAt({ node, shadow, silentSince }: NodeInfo, patience: Patience): number {
   if (node.ready && silentSince === undefined) return NEVER;

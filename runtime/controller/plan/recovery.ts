@@ -4,8 +4,8 @@ import { isBackFromReboot } from './machine.ts';
 import { isIdle, type NodeView, type ShadowView, type SlotView } from './snapshot.ts';
 
 /**
- * What has to be undone on a node because nobody else will: marks at rest, an update whose agent is gone, a label that was taken away, a
- * cordon that somebody lifted (rules M6 and M8).
+ * What the controller has to undo on a node because no agent will (rules M6 and M8): marks at rest, an update whose agent is gone, the shadow of a
+ * node whose label was taken away, the claim to a cordon that was lifted.
  */
 export function recover({ node, shadow, silentSince, health }: AssessedNode): Command | undefined {
   if (shadow) return shadow.stale ? undefined : recoverWith(node, shadow, health);
@@ -59,9 +59,7 @@ function over(holder: AssessedNode): Free['because'] | undefined {
   return isRescued(holder, shadow) ? 'rescued' : undefined;
 }
 
-/**
- * Only for a node without marks: nothing is missing of the update but the agent's last report, which may never come. So it counts as over.
- */
+/** Only for a node without marks: only the agent's last report is missing, and may never come. So the update counts as over. */
 function isRescued({ node, health }: AssessedNode, shadow: ShadowView): boolean {
   return health.agentSilent && (shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow));
 }

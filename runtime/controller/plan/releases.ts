@@ -14,13 +14,13 @@ export interface OsReleaseName {
 }
 
 /** A release, and whose nodes it is about. */
-export interface PolicyRelease extends OsReleaseName {
+export interface ReleaseUnderPolicy extends OsReleaseName {
   /** Absent for the nodes that the controller's variables rule. */
   readonly policy?: string;
 }
 
 /** A version that failed too often. */
-export interface Halted extends PolicyRelease {
+export interface Halted extends ReleaseUnderPolicy {
   /** Nodes that failed on it. */
   readonly failures: number;
 }
@@ -36,26 +36,27 @@ export interface OsRelease extends OsReleaseName {
   readonly wanted: boolean;
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
-  /** The same without those of which nobody knows to which version they are on their way. */
+  /** Nodes are known to be on their way to it: those whose version is in doubt do not count. */
   readonly hasBegun: boolean;
   /** Names of the nodes that run it or are on their way to it: who can prove it. */
   readonly canaries: readonly string[];
   /**
-   * When it is proven and not halted, no other policy claims nodes of the family, and no node waits for it or is on its way to it, if all
-   * stays as it is: milliseconds since the Unix epoch. Nodes that are held, not Ready, silent, or whose last update failed do not wait, and
-   * those that are lost are on their way no more.
+   * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, no other
+   * policy claims nodes of the family, no node waits for it and none is on its way to it.
+   * - Nodes that are held, not Ready, silent, or whose last update failed do not count as waiting.
+   * - Lost nodes do not count as on their way.
    */
   readonly completeAt: number;
   /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
   readonly unproven: Refusal;
-  /** The same for one of those that are on their way to it: the others are to prove it first. @param node its name */
+  /** The same for one of the nodes that are on their way to it: the others have to prove it first. @param node its name */
   unprovenBut(node: string): Finding;
 }
 
 /** What the nodes of a family run and are offered. */
-export interface Kin {
+interface FamilyCounts {
   readonly members: number;
-  /** Other policies claim nodes of the family as well: nobody knows what becomes of these. */
+  /** Other policies claim nodes of the family as well: what becomes of these is not known. */
   readonly isContested: boolean;
   /** The newest version that any of them runs; undefined where none has said so. */
   readonly newest: string | undefined;
@@ -79,7 +80,7 @@ export class OsReleases {
     return this.#family(family).tally(version);
   }
 
-  family(name: string): Kin {
+  family(name: string): FamilyCounts {
     return this.#family(name);
   }
 
@@ -127,10 +128,10 @@ export class OsReleases {
 }
 
 /** Hosts of one variant and architecture. */
-class Family implements Kin {
+class Family implements FamilyCounts {
   members = 0;
   readonly tallies = new Map<string, Tally>();
-  /** On their way to nobody knows which version. */
+  /** Nodes that are on their way to a version that is not known. */
   readonly inDoubt: AssessedNode[] = [];
   readonly name: string;
   readonly #contested: ReadonlySet<string>;
@@ -182,7 +183,7 @@ class Family implements Kin {
   }
 }
 
-/** It has been counted there already, and no start leads to what the node runs. */
+/** A node at rest on the version is counted there already, and no start leads to the version that a node runs. */
 function isAtRestOn({ shadow }: AssessedNode, version: string): boolean {
   return shadow !== undefined && isIdle(shadow) && shadow.status?.current_version === version;
 }
@@ -195,7 +196,7 @@ class Tally implements OsRelease {
   wanted = false;
   hasBegun = false;
   readonly version: string;
-  readonly #kin: Pick<Family, 'name' | 'isContested' | 'counts'>;
+  readonly #family: Pick<Family, 'name' | 'isContested' | 'counts'>;
   readonly #rules: ProvingRules;
   readonly canaries: string[] = [];
   #underWay = 0;
@@ -204,12 +205,12 @@ class Tally implements OsRelease {
   #underWayUntil = -Infinity;
   #unproven: Refusal | undefined;
 
-  constructor(version: string, kin: Pick<Family, 'name' | 'isContested' | 'counts'>, rules: ProvingRules) {
+  constructor(version: string, family: Pick<Family, 'name' | 'isContested' | 'counts'>, rules: ProvingRules) {
     this.version = version;
-    this.family = kin.name;
-    this.#kin = kin;
+    this.family = family.name;
+    this.#family = family;
     this.#rules = rules;
-    this.proof = new Proof(rules, kin, this.failed);
+    this.proof = new Proof(rules, family, this.failed);
   }
 
   get isKnown(): boolean {
@@ -225,9 +226,9 @@ class Tally implements OsRelease {
   }
 
   get completeAt(): number {
-    // What only the spare failures of an unproven release halt is halted no more once it is proven.
+    // An unproven release may be halted by fewer failures than a proven one. Such a halt ends with the proof.
     const isHalted = this.failed.size >= this.proof.mayFailProven;
-    if (this.#isAwaited || isHalted || this.#kin.isContested) return NEVER;
+    if (this.#isAwaited || isHalted || this.#family.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
@@ -242,7 +243,7 @@ class Tally implements OsRelease {
     this.proof.rest(info, shadow);
   }
 
-  /** Whoever comes after other nodes does not wait for one that is out, or pauses after a failure: that can be a day. */
+  /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
   want(info: AssessedNode): void {
     const { node, health } = info;
     this.wanted = true;
@@ -276,11 +277,11 @@ class Tally implements OsRelease {
   }
 }
 
-/** For the version, its node was, or is being, taken out of service. */
+/** The node was taken out of service for the version, or is about to be. */
 function isDisturbed(shadow: ShadowView | undefined, version: string): boolean {
   const { state } = shadow?.spec ?? {};
   if (state === 'RebootedIntoUpdate' || state === 'MonitoringUpdate') return true;
-  // It may run the version already. Its second gate counts it where it lets it through, or did by a write that is not seen yet.
+  // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
   if (state === 'StagedAndPerformedUpdate') return isLetThroughUnseen(shadow, version);
   return shadow?.status?.current_version === version;
 }
@@ -289,8 +290,8 @@ const isLetThroughUnseen = (shadow: ShadowView | undefined, version: string): bo
   shadow?.stale === true && isStaged(shadow) && shadow.spec.version === version;
 
 /**
- * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until it is, the node counts as on its
- * way to each version.
+ * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way
+ * to every version.
  */
 function isInDoubt({ slot }: AssessedNode, shadow: ShadowView): boolean {
   return slot !== undefined && (shadow.stale || slot.writes === 'unknown');

@@ -27,7 +27,7 @@ export interface PolicyReport {
 export interface ReleaseReport extends OsReleaseName {
   /** Nodes wait for it, or are on their way to it. */
   readonly offered: boolean;
-  /** Nodes are on their way to it, and nobody doubts to which release. */
+  /** Nodes are known to be on their way to it. */
   readonly underWay: boolean;
   /** Enough nodes run it and have been well for long enough, as of now. */
   readonly proven: boolean;
@@ -45,18 +45,18 @@ export interface ConditionReport {
 }
 
 /** What was decided on the nodes of all policies. */
-interface Outcome {
+interface Decided {
   readonly starts: Starts;
   /** When time alone changes what becomes of updates that run. */
   readonly stopsAt: ReadonlyMap<Group | undefined, number>;
 }
 
-/** What there is to say of the nodes that a policy rules; undefined for the policy of the variables, which has no status. */
-export function reportOn(group: Group, outcome: Outcome): PolicyReport | undefined {
+/** The report on the nodes that a policy rules; undefined for the policy of the variables, which has no status. */
+export function reportOn(group: Group, decided: Decided): PolicyReport | undefined {
   const { view, rules, releases } = group;
   if (!view.resource || rules.name === undefined) return undefined;
   const { uid, generation } = view.resource;
-  const nextChangeAt = changesAt(group, outcome);
+  const nextChangeAt = changesAt(group, decided);
   const { nodes, active } = countOf(group);
   return {
     name: rules.name,
@@ -65,13 +65,13 @@ export function reportOn(group: Group, outcome: Outcome): PolicyReport | undefin
     nodes,
     releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group.now)),
     accepted: accepted(group),
-    progressing: progressing(group, active, outcome.starts),
+    progressing: progressing(group, active, decided.starts),
     halted: halted(group),
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
 }
 
-/** There is nothing else to say of a policy of which nobody knows whom it rules. */
+/** The report on a policy whose selector or priority cannot be read: nothing but its faults. */
 export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
   const { uid, generation } = resource;
   const faults = invalid(policy);
@@ -88,7 +88,7 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
   };
 }
 
-/** How releases do on the nodes that the variables rule, for which there is no other report. */
+/** How releases do on the nodes that the variables rule. There is no other report on these. */
 export function releasesUnderVariables(groups: readonly Group[]): readonly ReleaseReport[] {
   const group = groups.find(({ rules }) => rules.name === undefined);
   return group ? group.releases.all.map((one) => releaseOf(one, group.now)) : [];
@@ -106,7 +106,7 @@ function releaseOf(release: OsRelease, now: number): ReleaseReport {
   };
 }
 
-function changesAt(group: Group, { starts, stopsAt }: Outcome): number {
+function changesAt(group: Group, { starts, stopsAt }: Decided): number {
   const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER, releasesChangeAt(group)];
   for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
   return nextAfter(group.now, times);
@@ -118,7 +118,7 @@ export function releasesChangeAt({ releases, now }: Group): number {
   return nextAfter(now, instants);
 }
 
-/** With how many have an update that runs, whether or not it has failed by now. */
+/** How the nodes stand, and on how many an update runs: one that has failed by now runs until its agent is back at Idle. */
 function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: number } {
   const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
   let active = 0;
@@ -156,7 +156,7 @@ function progressing(group: Group, active: number, { starting, findings }: Start
   return { status: 'False', reason: 'UpToDate', message: 'no node waits for an update' };
 }
 
-/** Of all that keeps nodes from starting, what keeps the one that is nearest to its start. */
+/** What keeps the node from starting that is nearest to its start. */
 function nearestOf(members: readonly AssessedNode[], findings: Starts['findings']): Finding | undefined {
   let nearest: Finding | undefined;
   let least = Infinity;

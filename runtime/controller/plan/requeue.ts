@@ -1,21 +1,21 @@
 import type { Finding } from './verdict.ts';
 
 /**
- * When a plan asks to be made again although nothing has happened: controller-runtime's requeueAfter, as an instant. Each decision that
- * depends on time also says when time alone would change it. A plan is made again at the nearest of these instants.
+ * When a plan has to be made again although nothing has happened: controller-runtime's requeueAfter, as an instant. Each decision that depends on
+ * time also says when time alone would change it. The next plan is made at the nearest of these instants.
  */
 
 /** Time alone changes nothing. */
 export const NEVER = Infinity;
 
-/** The nearest instant that is still to come, or `NEVER`. What is no number never comes. */
+/** The nearest instant after `now`, or `NEVER`. NaN never comes. */
 export function nextAfter(now: number, instants: readonly number[]): number {
   let next = NEVER;
   for (const instant of instants) if (instant > now && instant < next) next = instant;
   return next;
 }
 
-/** What a gate says. */
+/** Whether something stops a node, and when time alone changes that. */
 export interface GateResult {
   /** Undefined = pass. */
   readonly finding: Finding | undefined;
@@ -28,7 +28,7 @@ export type Refusal = GateResult & { readonly finding: Finding };
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
-/** Both of two results, the first of which passes: time may change either. */
+/** The inner of two results, the outer of which passes. Time may change either. */
 export function within(outer: GateResult, inner: GateResult): GateResult {
   if (inner === PASS) return outer;
   return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;

@@ -12,7 +12,7 @@ export interface Ruling {
   readonly policy: AnyPolicy | undefined;
   /** Those that claim it, where these are several. */
   readonly rivals: readonly AnyPolicy[];
-  /** What its updates are measured by; where nobody can say, that is what the variables say. */
+  /** The rules that its updates follow: those of the variables where it is not known which policy rules it. */
   readonly rules: UpdatePolicy;
   /** Why nothing starts on it. */
   readonly against: Finding | undefined;
@@ -28,12 +28,12 @@ const NONE: readonly AnyPolicy[] = [];
 
 type Labelled = Pick<NodeView, 'labels'>;
 
-/** What policies claim by what they say, whatever has become of them since. */
+/** Which nodes policies claim, by their specs alone. */
 class Claims {
   readonly #policies: readonly AnyPolicy[];
   /** Highest priority first. The last is that of the variables, which select every node. */
   readonly #all: readonly Claim[];
-  /** Where there are no policies. */
+  /** The ruling of every node, where there is no policy but that of the variables. */
   readonly #only: Ruling | undefined;
   readonly #variables: UpdatePolicy;
   readonly #conflicts = new Map<string, Ruling>();
@@ -52,7 +52,7 @@ class Claims {
     this.#variables = variables;
   }
 
-  /** They are what these policies claim as well. */
+  /** Whether these policies would make the same claims. */
   areOf(policies: readonly PolicyView[]): boolean {
     return (
       policies.length === this.#policies.length && policies.every(({ policy }, at) => policy === this.#policies[at])
@@ -71,7 +71,7 @@ class Claims {
     return ruling;
   }
 
-  /** By those of the highest priority among the claims that select it. */
+  /** The ruling of the claims that select the node, with the highest priority among them. */
   #select(node: Labelled): Ruling {
     const selected: Claim[] = [];
     let highest: number | undefined;
@@ -103,10 +103,7 @@ class Claims {
   }
 }
 
-/**
- * Claims are remembered for as long as the policies are the same objects. They are kept by the policy of the variables, of which each planner
- * has one.
- */
+/** Claims are kept for as long as the policies are the same objects. The key is the policy of the variables, of which each planner has one. */
 const CLAIMS = new WeakMap<UpdatePolicy, Claims>();
 
 function claimsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Claims {
@@ -117,15 +114,15 @@ function claimsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Cla
   return claims;
 }
 
-/** Which policy rules a node: of those that select it, the one of the highest priority, whole. Nothing is merged. */
+/** Which policy rules a node: of the policies that select it, the one with the highest priority. It rules alone; policies are not merged. */
 export class Rulings {
-  /** Nobody can say which policies there are, or what one of them selects: nothing starts anywhere. */
+  /** Why it is not known which policies there are, or what one of them selects. Nothing starts anywhere meanwhile. */
   readonly unknown: Finding | undefined;
-  /** Nobody can say which nodes these rule. */
+  /** Policies whose selector or priority cannot be read, so that it is not known which nodes they rule. */
   readonly lost: readonly BrokenPolicy[];
-  /** Says who rules a node: the same of the same node, for as long as it is the same object. */
+  /** Tells who rules a node. The answer stays the same for as long as the node is the same object. */
   readonly claims: Pick<Claims, 'of'>;
-  /** One for each policy of which it is known what it selects, in the order in which their nodes start. */
+  /** One for each other policy, in the order in which their nodes start. */
   readonly all: readonly { readonly ruling: Ruling; readonly view: PolicyView }[];
 
   constructor(snapshot: Pick<Snapshot, 'policies' | 'policiesUnread'>) {
@@ -147,7 +144,7 @@ interface Known {
   readonly cycles: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Undefined where it is not known what it claims. */
+/** Undefined where it is not known which nodes the policy claims. */
 function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefined {
   if (view.kind === 'broken') {
     const { name, faults, selector, priority } = view.policy;
@@ -172,7 +169,7 @@ function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefi
 const byPriority = (a: Claim, b: Claim): number =>
   compare(b.priority, a.priority) || compare(a.ruling.rules.name ?? '', b.ruling.rules.name ?? '');
 
-/** It is known what it claims. */
+/** Whether it is known which nodes the policy claims. */
 const isKnown = ({ selector, priority }: InvalidPolicy): boolean => selector !== undefined && priority !== undefined;
 
 function unreadable(lost: readonly PolicyView[]): Finding | undefined {

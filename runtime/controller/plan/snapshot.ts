@@ -16,16 +16,16 @@ export interface Snapshot {
   readonly silentSince: ReadonlyMap<string, number>;
   /** The namespace has the annotation `paused`. */
   readonly paused: boolean;
-  /** All that rule nodes. The last is that of the controller's variables, which rules whatever no other does. */
+  /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */
   readonly policies: readonly PolicyView[];
   /** Why the policies are not known; undefined where they are. Nothing starts meanwhile. */
   readonly policiesUnread: string | undefined;
   /**
-   * Writes that the API server has refused or not answered of late, by name of the shadow of their node. A write that it has taken since is
-   * not in here.
+   * Writes that the API server has refused or not answered of late, by name of the node's shadow. A write that it has taken since is not in
+   * here.
    */
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
-  /** Which nodes are refused their drain, or were called off for that, by name of the shadow. */
+  /** Nodes whose drain is refused, or whose update was called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
 }
 
@@ -110,13 +110,13 @@ export interface NodeView {
   readonly createdAt: number;
   /** Bears the label that asks for updates. */
   readonly managed: boolean;
-  /** Runs Bottlerocket, and nobody has yet decided whether it is managed. */
+  /** Runs Bottlerocket, and it was not decided yet whether it is managed. */
   readonly joinable: boolean;
   /** Bears the annotation `hold`. */
   readonly held: boolean;
-  /** Who asks for its update next and at once, in his own words; undefined where nobody does. */
+  /** Who has asked for its update to come next, as that person wrote it; undefined where nobody has. */
   readonly askedBy?: string | undefined;
-  /** `state_transition_failure_timestamp` of the failure after which it need not pause any longer. */
+  /** The failure after which the node need not pause any longer: its `state_transition_failure_timestamp`. */
   readonly retryOf?: string | undefined;
   readonly unschedulable: boolean;
   readonly ready: boolean;
@@ -128,15 +128,15 @@ export interface NodeView {
   readonly readinessSeenAt: number;
   /** Hosts of the same variant and architecture are offered the same releases. */
   readonly family: string;
-  /** The version that it runs, as its kubelet says: also where its agent says nothing. */
+  /** The version that it runs by its kubelet, which also tells where the agent does not. */
   readonly version: string | undefined;
   readonly bootId: string | undefined;
   readonly marks: Marks | undefined;
-  /** Annotations in the first operator's words, by key; undefined where there are none. Nothing is decided on them. */
+  /** The first operator's annotations, by key; undefined where there are none. Nothing is decided on them. */
   readonly firstOperator?: Readonly<Record<string, string>> | undefined;
   /** Kubernetes' lifecycle conditions on it, whoever wrote them; undefined where there are none. Nothing is decided on them. */
   readonly lifecycle?: readonly LifecycleCondition[] | undefined;
-  /** What a release could not undo, because a newer version put it there; nothing is decided on it. */
+  /** What a release could not undo, because a newer version of the operator put it there. Nothing is decided on it. */
   readonly unreleased?: string | undefined;
 }
 
@@ -157,32 +157,32 @@ export interface ShadowView {
   readonly owners: readonly string[];
   readonly spec: Spec;
   readonly status: Status | undefined;
-  /** Older than a write of our own that the API server has acknowledged: nothing may be decided on it. */
+  /** This view is older than a write of our own that the API server has acknowledged. Nothing may be decided on it. */
   readonly stale: boolean;
   /** Since when an update is known to be offered; undefined where that is not known. */
   readonly offeredAt: number | undefined;
   /** Since when this process has seen spec and status in their states. */
   readonly stateSeenAt: number;
-  /** Since when this process has seen that a reboot was asked for in this attempt; undefined where nobody asked for one. */
+  /** Since when this process has seen that a reboot was requested in this attempt; undefined where none was. */
   readonly rebootAskedAt: number | undefined;
-  /** When its last attempt failed, and when its last update was finished; undefined where nobody says. None is later than it was first seen. */
+  /** When its last attempt failed, and when its last update was finished, but not later than first seen; undefined where that is not known. */
   readonly failedAt: number | undefined;
   readonly finishedAt: number | undefined;
-  /** Since when its condition `UpToDate` is True, as it states, and never later than that was first seen; undefined where it is not. */
+  /** Since when its condition `UpToDate` is True: as it states, but not later than it was first seen. Undefined where it is not True. */
   readonly upToDateSince: number | undefined;
   /**
-   * When this process saw its last update end. One that was at rest when this process came to know it counts from then; undefined for a
-   * shadow that came later and has ended none.
+   * When this process saw its last update end. A shadow that was at rest when this process started counts from then. Undefined for a shadow
+   * that came later and has ended no update.
    */
   readonly endedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
   /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
-  readonly told?: Told;
+  readonly order?: HostOrder;
 }
 
-/** What the controller tells a host to run that offers nothing by itself. The same object for as long as it says the same. */
-export type Told =
+/** What a host is ordered to run that offers no versions by itself. The same object for as long as it says the same. */
+export type HostOrder =
   | {
       readonly version: string;
       /** What keeps the host from starting on it, and what becomes of an update that has not disturbed it yet. */
@@ -190,7 +190,7 @@ export type Told =
       /** What the order says besides the version, as annotations of the shadow. */
       readonly annotations: Readonly<Record<string, string>>;
     }
-  /** Nothing, for now. */
+  /** There is no version for it now. */
   | { readonly version: undefined; readonly stop: Stop; readonly annotations: undefined };
 
 /** Whose slot it is. */
@@ -204,8 +204,10 @@ export interface SlotView extends SlotKey {
   /** When its update began; undefined for a slot that an earlier version took. */
   readonly since: number | undefined;
   /**
-   * Whether an earlier write to the shadow may still be under way: `settled` = none can land any more, `unknown` = the shadow has to be
-   * bumped first, `gone` = the bump found no shadow.
+   * Whether an earlier write to the shadow may still be under way.
+   * - `settled`: none can land any more.
+   * - `unknown`: one may, so the shadow has to be bumped first.
+   * - `gone`: the bump found no shadow.
    */
   readonly writes: 'settled' | 'unknown' | 'gone';
 }
@@ -238,12 +240,12 @@ export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Active by the contract: it has a status, and is or is wanted to be elsewhere than at rest. */
+/** Active by the contract: it has a status, and the state that it is in, or is wanted in, is not Idle. */
 export function isActive({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return status !== undefined && (status.current_state !== 'Idle' || spec.state !== 'Idle');
 }
 
-/** At rest, as far as this view of it goes. */
+/** At rest, by this view of it. */
 export function isIdle({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
   return status?.current_state === 'Idle' && spec.state === 'Idle';
 }

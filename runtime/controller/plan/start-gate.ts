@@ -9,21 +9,21 @@ import type { Settings, ShadowView, Snapshot, WindowState } from './snapshot.ts'
 import { atTime, drainBlockedFinding, type Finding, found } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
-/** What gates look at besides the node itself. */
-export interface Gatekeeper {
-  readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'refusals' | 'drainRefusals'>;
+/** What the gates look at besides the node itself. */
+export interface GateContext {
+  readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'drainRefusals'>;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
   readonly groups: Groups;
   readonly families: Families;
   readonly dependencies: Dependencies;
-  /** A start that would be asked for in vain takes no slot: another node gets it meanwhile. */
+  /** A start that the API server refuses takes no slot, so that another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** A node with an update to start: on what, with whom it is counted, and where. */
+/** A node with an update to start, its version, and the group and release with which it is counted. */
 export interface Candidate {
   readonly info: AssessedNode;
   readonly shadow: ShadowView;
@@ -33,7 +33,7 @@ export interface Candidate {
   /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
   readonly isRetry: boolean;
   readonly crashes: number;
-  /** Somebody has asked for it to come next, and at once. */
+  /** A person has asked for it to come next. */
   readonly isAsked: boolean;
   /** When its node was created: of thousands that are sorted, it is looked up once each. */
   readonly createdAt: number;
@@ -49,7 +49,7 @@ interface Offer {
 export function candidateOf(
   info: AssessedNode,
   { shadow, version }: Offer,
-  { groups }: Pick<Gatekeeper, 'groups'>,
+  { groups }: Pick<GateContext, 'groups'>,
 ): Candidate | undefined {
   const group = groups.of(info);
   if (!group) return undefined;
@@ -69,40 +69,40 @@ export function candidateOf(
 }
 
 /**
- * What keeps the node from starting on the version, apart from the budget. What people have decided comes first, then time, then other nodes.
- * So a node that waits for others waits for nothing else.
+ * What keeps the node from starting on the version, apart from the budget. What people have decided is asked first, then time, then other nodes.
+ * So a verdict that names other nodes means that only these are waited for.
  */
-export function gate(info: AssessedNode, offer: Offer, keeper: Gatekeeper): GateResult {
-  const candidate = candidateOf(info, offer, keeper);
-  const own = ownGate(info, candidate, keeper);
-  return own.finding || !candidate ? own : within(own, othersGate(candidate, keeper));
+export function gate(info: AssessedNode, offer: Offer, context: GateContext): GateResult {
+  const candidate = candidateOf(info, offer, context);
+  const own = ownGate(info, candidate, context);
+  return own.finding || !candidate ? own : within(own, othersGate(candidate, context));
 }
 
-/** The part of the gate that other nodes do not open or close. */
-export function ownGate(info: AssessedNode, candidate: Candidate | undefined, keeper: Gatekeeper): GateResult {
-  const people = byPeople(info, keeper);
+/** The part of the gate that does not depend on other nodes. */
+export function ownGate(info: AssessedNode, candidate: Candidate | undefined, context: GateContext): GateResult {
+  const people = byPeople(info, context);
   if (people || !candidate) return people ? stopped(people) : PASS;
   const { freeze } = candidate.group;
-  return freeze.finding ? freeze : within(freeze, ownTime(candidate, keeper));
+  return freeze.finding ? freeze : within(freeze, ownTime(candidate, context));
 }
 
-function ownTime(candidate: Candidate, keeper: Gatekeeper): GateResult {
+function ownTime(candidate: Candidate, context: GateContext): GateResult {
   const { info, release, isRetry } = candidate;
   if (!info.node.ready) return stopped(NOT_READY);
   if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));
-  const time = notYet(candidate, keeper);
+  const time = byTime(candidate, context);
   if (time.finding) return time;
-  const withheld = keeper.withheld.refusalOf('start', info.node.shadowName);
+  const withheld = context.withheld.refusalOf('start', info.node.shadowName);
   return withheld ? within(time, { finding: refused(withheld), changesAt: withheld.retryAt }) : time;
 }
 
 /**
- * The part that they do, in the order in which they have to be waited for. Starts only ever close it: whom it keeps before the others of a
- * plan start, it keeps after.
+ * The part of the gate that depends on other nodes, in the order in which they have to be waited for. A start never opens it: a node that it
+ * stops before the other starts of a plan is stopped after them too.
  */
 export function othersGate(
   { info, group, release, isRetry }: Candidate,
-  { dependencies }: Pick<Gatekeeper, 'dependencies'>,
+  { dependencies }: Pick<GateContext, 'dependencies'>,
 ): GateResult {
   const awaited = dependencies.of(group, release);
   if (awaited.finding) return awaited;
@@ -110,11 +110,11 @@ export function othersGate(
   return group.zones.gate(info.node);
 }
 
-/** What people have decided, up to freezes, which end by themselves. */
-function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: Gatekeeper): Finding | undefined {
+/** What people have decided: hold, pause, policies. Freezes are not in here, because they end by themselves. */
+function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: GateContext): Finding | undefined {
   if (node.held) return HELD;
   if (snapshot.paused) return PAUSED;
-  return rulings.unknown ?? shadow?.told?.stop?.because ?? byPolicy(ruling);
+  return rulings.unknown ?? shadow?.order?.stop?.because ?? byPolicy(ruling);
 }
 
 export function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | undefined {
@@ -143,11 +143,11 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
   return { finding: undefined, changesAt };
 }
 
-/** What time says of all nodes of a policy alike. */
+/** What time decides for all nodes of a policy alike. */
 export interface GroupTimes {
   /** Whether a freeze holds. */
   readonly freeze: GateResult;
-  /** Why none of them starts but those that were in time for the last trigger: no window is open. */
+  /** Why no node starts while no window is open, except for nodes that were offered their update before the last trigger. */
   readonly closed: Refusal | undefined;
   /** When the window closes that is open. */
   readonly closing: GateResult;
@@ -177,29 +177,29 @@ function outsideWindow({ changesAt }: WindowState): Refusal {
 const pausing = (until: number): Finding =>
   found('Pausing', `the next update under the policy starts after ${atTime(until)}`, until);
 
-/** What time says of a start: the node's own pauses first, then the window, then the policy's pause. */
-function notYet(candidate: Candidate, keeper: Gatekeeper): GateResult {
-  const own = backingOff(candidate, keeper.now) ?? refusedLately(candidate.shadow, keeper);
+/** Whether it is too early for a start: the node's own pauses come first, then the window, then the policy's pause. */
+function byTime(candidate: Candidate, context: GateContext): GateResult {
+  const own = backingOff(candidate, context.now) ?? refusedLately(candidate.shadow, context);
   if (own) return stopped(own);
-  const window = byWindow(candidate, keeper);
+  const window = byWindow(candidate, context);
   return window.finding ? window : within(window, candidate.group.pause);
 }
 
-/** Whoever asks for a node has chosen the time himself (rule P9). */
-function byWindow(candidate: Candidate, keeper: Gatekeeper): GateResult {
+/** Windows do not stop a node that somebody has asked for (rule P9). */
+function byWindow(candidate: Candidate, context: GateContext): GateResult {
   const { shadow, group, isAsked } = candidate;
   if (isAsked) return PASS;
-  const tooLong = fittingNowhere(candidate, keeper);
+  const tooLong = fittingNowhere(candidate, context);
   if (tooLong) return { finding: tooLong, changesAt: (group.closed ?? group.closing).changesAt };
-  return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, keeper);
+  return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, context);
 }
 
 const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MINUTES = 1440;
 
 /**
- * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where nobody knows when it
- * failed, and none after the failure that somebody has named on the node: the next failure is another one (rule P9).
+ * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where the time of the failure is not
+ * known, nor after the one failure that somebody has named on the node (rule P9).
  */
 function backingOff({ info, shadow }: Candidate, now: number): Finding | undefined {
   const { node } = info;
@@ -212,43 +212,43 @@ function backingOff({ info, shadow }: Candidate, now: number): Finding | undefin
 }
 
 /** Its update was called off because its drain was refused. */
-function refusedLately({ name, status }: ShadowView, { snapshot, now }: Gatekeeper): Finding | undefined {
+function refusedLately({ name, status }: ShadowView, { snapshot, now }: GateContext): Finding | undefined {
   if (snapshot.drainRefusals.size === 0) return undefined;
   const refusal = snapshot.drainRefusals.get(name);
   if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return undefined;
   return { ...drainBlockedFinding(status), until: refusal.retryAt };
 }
 
-/** Where updates start at moments, a node that was offered its update before the last moment is in time. */
+/** Where a schedule is moments and not windows, a node that was offered its update before the last moment may start. */
 function isInTime({ offeredAt }: ShadowView, window: WindowState | undefined): boolean {
   return window?.triggeredAt !== undefined && offeredAt !== undefined && offeredAt <= window.triggeredAt;
 }
 
-/** The window must not close before the node would be done, by how long its last update took, or else the longest of its kind. */
-function beforeClosing(candidate: Candidate, keeper: Gatekeeper): GateResult {
+/** With `mustFit`, the window must stay open for as long as the update will take. */
+function beforeClosing(candidate: Candidate, context: GateContext): GateResult {
   const { rules, closing } = candidate.group;
   const { changesAt } = closing;
-  const { now } = keeper;
+  const { now } = context;
   if (!rules.mustFit || changesAt === NEVER) return closing;
-  const neededMs = updateMsOf(candidate, keeper);
+  const neededMs = updateMsOf(candidate, context);
   const tooLateAt = changesAt - neededMs + 1;
   if (tooLateAt > now) return { finding: undefined, changesAt: nextAfter(now, [changesAt, tooLateAt]) };
   const message = `the window closes before an update of ${about(neededMs)} would be done`;
   return { finding: found('OutsideWindow', message), changesAt };
 }
 
-/** No window ahead is open for long enough: somebody has to open a longer one, or to ask for the node. */
-function fittingNowhere(candidate: Candidate, keeper: Gatekeeper): Finding | undefined {
+/** No window ahead is open for long enough: a person has to open a longer one, or to ask for the node. */
+function fittingNowhere(candidate: Candidate, context: GateContext): Finding | undefined {
   const { view } = candidate.group;
   const longestMs = view.kind === 'valid' ? view.longestWindowMs : undefined;
-  const neededMs = updateMsOf(candidate, keeper);
+  const neededMs = updateMsOf(candidate, context);
   if (longestMs === undefined || neededMs <= longestMs) return undefined;
   const message = `an update of ${about(neededMs)} fits into no window ahead: the longest is open for ${about(longestMs)}`;
   return found('FitsNoWindow', message);
 }
 
-/** How long its last update took, or else the longest of its kind, milliseconds. */
-const updateMsOf = ({ info, shadow }: Candidate, { families }: Pick<Gatekeeper, 'families'>): number =>
+/** How long the update will take, milliseconds: as long as the node's last one, or else the longest of its family. */
+const updateMsOf = ({ info, shadow }: Candidate, { families }: Pick<GateContext, 'families'>): number =>
   shadow.lastUpdateMs ?? families.longestUpdateMs(info.node.family);
 
 const about = (ms: number): string => `about ${Math.ceil(ms / MINUTE_MS)} min`;

@@ -5,7 +5,7 @@ import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { NEVER } from './requeue.ts';
 import { compare, type NodeInfo, type ShadowView } from './snapshot.ts';
-import { type Candidate, candidateOf, type Gatekeeper, othersGate, ownGate } from './start-gate.ts';
+import { type Candidate, candidateOf, type GateContext, othersGate, ownGate } from './start-gate.ts';
 import { type Finding, found, QUEUED } from './verdict.ts';
 import type { Zone, Zones } from './zones.ts';
 
@@ -13,95 +13,95 @@ export interface Starts {
   readonly commands: readonly Start[];
   /** The policies whose nodes these are. */
   readonly starting: ReadonlySet<Group>;
-  /** By the node's place among all, what keeps it from starting the update that it is offered. */
+  /** What keeps each node from starting the update that it is offered, by `AssessedNode.at`. */
   readonly findings: readonly (Finding | undefined)[];
-  /** Under which policies somebody could start but for what others take, or for the proof that others owe. */
+  /** Policies under which a node could start if other nodes did not use up the policy's budget, or had proven the release. */
   readonly waiting: ReadonlySet<Group>;
-  /** Somebody could start but for what others take, under whichever policy. */
+  /** A node could start if the budget over all policies were not used up. */
   readonly isCapped: boolean;
   /** When time alone changes any of this for the nodes of a policy. */
   readonly changesAt: ReadonlyMap<Group, number>;
 }
 
-/** Gives what is left of the budgets to those whose turn it is. @param managed nodes of the fleet */
-export function chooseStarts(managed: readonly AssessedNode[], budgets: Budgets, keeper: Gatekeeper): Starts {
-  const round = new Round(managed.at(-1), budgets, keeper);
+/** Decides which nodes start: what is left of the budgets goes to the candidates in their turn. @param managed nodes of the fleet */
+export function chooseStarts(managed: readonly AssessedNode[], budgets: Budgets, context: GateContext): Starts {
+  const round = new Round(managed.at(-1), budgets, context);
   for (const info of managed) round.consider(info);
   return round.end();
 }
 
 class Round {
   readonly #budgets: Budgets;
-  readonly #keeper: Gatekeeper;
+  readonly #context: GateContext;
   readonly #commands: Start[] = [];
   readonly #starting = new Set<Group>();
   readonly #findings: (Finding | undefined)[];
   readonly #changesAt = new Map<Group, number>();
-  /** Those that only others keep from starting. */
+  /** Candidates that nothing but other nodes can keep from starting. */
   readonly #ready = new Map<Group, Candidate[]>();
-  /** The node that the controller runs on: its drain interrupts the controller, so it is last of all. */
+  /** The node that the controller runs on. It comes last, because its drain interrupts the controller. */
   #own: Candidate | undefined;
-  /** Those that did not start, in their turn as far as they wait for a place. */
+  /** Candidates that did not start, in the order of their turns. */
   readonly #left: Candidate[] = [];
 
   /** @param last by name of those that will be considered */
-  constructor(last: AssessedNode | undefined, budgets: Budgets, keeper: Gatekeeper) {
+  constructor(last: AssessedNode | undefined, budgets: Budgets, context: GateContext) {
     this.#findings = Array<undefined>((last?.at ?? -1) + 1).fill(undefined);
     this.#budgets = budgets;
-    this.#keeper = keeper;
+    this.#context = context;
   }
 
   consider(info: AssessedNode): void {
     const { shadow } = info;
     const version = versionFor(info);
     if (!shadow || version === undefined) return;
-    const candidate = candidateOf(info, { shadow, version }, this.#keeper);
-    const { finding, changesAt } = ownGate(info, candidate, this.#keeper);
+    const candidate = candidateOf(info, { shadow, version }, this.#context);
+    const { finding, changesAt } = ownGate(info, candidate, this.#context);
     if (candidate) this.#note(candidate.group, changesAt);
     const kept = isCleanedUp(info, shadow) ? finding : (finding ?? CLEANING_UP);
     if (kept) this.#findings[info.at] = kept;
     else if (candidate) this.#enqueue(candidate);
   }
 
-  /** Policies come in their turn, and each offers what there is to its nodes in theirs. */
+  /** Offers what is left of the budgets to each policy in its turn. */
   end(): Starts {
-    for (const group of this.#keeper.groups.all) this.#offerTo(group);
+    for (const group of this.#context.groups.all) this.#offerTo(group);
     if (this.#own) this.#offer(this.#own);
-    const told = this.#tell();
+    const unstarted = this.#explain();
     return {
       commands: this.#commands,
       starting: this.#starting,
       findings: this.#findings,
       changesAt: this.#changesAt,
-      ...told,
+      ...unstarted,
     };
   }
 
   #enqueue(candidate: Candidate): void {
     const { info, group, isAsked } = candidate;
     const ready = this.#ready.get(group);
-    if (info.node.name === this.#keeper.settings.ownNode && !isAsked) this.#own = candidate;
+    if (info.node.name === this.#context.settings.ownNode && !isAsked) this.#own = candidate;
     else if (ready) ready.push(candidate);
     else this.#ready.set(group, [candidate]);
   }
 
-  /** Whom others keep from starting already, they keep whoever starts meanwhile: only the others need a turn. */
+  /** A candidate that other nodes stop now stays stopped, whichever nodes start meanwhile. So only the others take a turn. */
   #offerTo(group: Group): void {
     const open: Candidate[] = [];
     for (const candidate of this.#ready.get(group) ?? []) {
-      if (othersGate(candidate, this.#keeper).finding) this.#left.push(candidate);
+      if (othersGate(candidate, this.#context).finding) this.#left.push(candidate);
       else open.push(candidate);
     }
     inTurn(open, group.zones, (candidate) => this.#offer(candidate));
   }
 
-  /** @returns whether it waits for a place, and for nothing else */
+  /** @returns whether the candidate waits for a place, and for nothing else */
   #offer(candidate: Candidate): boolean {
     const { info, version, group } = candidate;
-    const isOpen = othersGate(candidate, this.#keeper).finding === undefined;
+    const isOpen = othersGate(candidate, this.#context).finding === undefined;
     if (isOpen && this.#budgets.take(info, group)) {
       group.releases.begin(info, version);
-      this.#commands.push(startOf(candidate, this.#keeper.now));
+      this.#commands.push(startOf(candidate, this.#context.now));
       this.#starting.add(group);
       return false;
     }
@@ -109,14 +109,14 @@ class Round {
     return isOpen;
   }
 
-  /** Says of those that were left what keeps them now that all starts are known: the next plan says the same. */
-  #tell(): Pick<Starts, 'waiting' | 'isCapped'> {
+  /** Records why each remaining candidate does not start. All starts are known by now, so the next plan says the same. */
+  #explain(): Pick<Starts, 'waiting' | 'isCapped'> {
     const waiting = new Set<Group>();
     const positions = new Map<Group, number>();
     let isCapped = false;
     for (const candidate of this.#left) {
       const { info, group } = candidate;
-      const others = othersGate(candidate, this.#keeper);
+      const others = othersGate(candidate, this.#context);
       if (others.finding) {
         this.#say(candidate, others.finding, others.changesAt);
         if (QUEUED.has(others.finding.reason)) waiting.add(group);
@@ -138,22 +138,22 @@ class Round {
   }
 
   #note(group: Group, changesAt: number): void {
-    const isAhead = changesAt > this.#keeper.now && changesAt < NEVER;
+    const isAhead = changesAt > this.#context.now && changesAt < NEVER;
     if (isAhead && changesAt < (this.#changesAt.get(group) ?? NEVER)) this.#changesAt.set(group, changesAt);
   }
 }
 
-/** What a node would start on. One without an agent, or not back from its last update, starts nothing. */
+/** The version that the node would start on; undefined where it has no agent, or is not back from its last update. */
 function versionFor({ health, offered }: AssessedNode): string | undefined {
   return health.agentSilent || health.notReturned ? undefined : offered;
 }
 
-/** Its last update has been cleaned up after, and its last start is not in doubt. */
+/** Nothing is left of its last update, and its last start is not in doubt. */
 function isCleanedUp({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
   return !shadow.stale && !node.marks && slot?.writes !== 'unknown';
 }
 
-/** It does not wait for another node's slot, but for the controller to clean up after its own last update. */
+/** The node does not wait for a slot of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = found('WaitingForSlot', 'what is left of its last update is being settled');
 
 function startOf({ info: { node }, shadow, version }: Candidate, now: number): Start {
@@ -165,25 +165,30 @@ function startOf({ info: { node }, shadow, version }: Candidate, now: number): S
     resourceVersion: shadow.resourceVersion,
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
     ...(node.askedBy !== undefined && { askedBy: node.askedBy }),
-    ...(shadow.told?.annotations && { annotations: shadow.told.annotations }),
+    ...(shadow.order?.annotations && { annotations: shadow.order.annotations }),
   };
 }
 
 /**
- * Offers a place to the candidates of one policy in their turn: those that somebody has asked for first, then the fewest failures
- * (`crash_count`), then those of the zone that is being worked on, or where zones are not limited of the one with the fewest updates under
- * way, then the oldest node, then by name. What starts meanwhile counts, and so does who waits for a place only.
+ * Offers a place to the candidates of one policy in their turn (rule P6):
+ * 1. those that somebody has asked for,
+ * 2. those with the fewest failures (`crash_count`),
+ * 3. those of the zone that is being worked on or, where zones are not limited, of the zone with the fewest updates under way,
+ * 4. the oldest node,
+ * 5. by name.
+ *
+ * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
  * @param candidates by name
  * @param offer returns whether the candidate waits for a place
  */
-function inTurn(candidates: readonly Candidate[], zones: Zones, offer: Offer): void {
+function inTurn(candidates: readonly Candidate[], zones: Zones, offer: OfferPlace): void {
   const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || a.createdAt - b.createdAt);
   for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, zones, offer);
 }
 
 const rankOf = ({ isAsked, crashes }: Candidate): number => (isAsked ? -1 : crashes);
 
-type Offer = (candidate: Candidate) => boolean;
+type OfferPlace = (candidate: Candidate) => boolean;
 
 /** The candidates of one zone. */
 interface Queue {
@@ -199,7 +204,7 @@ interface Queue {
   readonly isBegun: boolean;
 }
 
-function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: Offer): void {
+function zoneByZone(candidates: readonly Candidate[], zones: Zones, offer: OfferPlace): void {
   const before = zones.isLimited ? byTurnOfZones : byFewest;
   const queues: Queue[] = [];
   for (const queue of queuesOf(candidates, zones)) insert(queues, queue, before);
@@ -234,7 +239,7 @@ const byFewest: Order = (a, b) => a.zone.updating + a.queued - (b.zone.updating 
 const byAge = (a: Candidate, b: Candidate): number =>
   a.createdAt - b.createdAt || compare(a.info.node.name, b.info.node.name);
 
-/** Keeps the queues in order, the next one last: only the one whose turn it was has another place than before. */
+/** Puts the queue into its place among the others, which are in order, the next one last. */
 function insert(queues: Queue[], queue: Queue, before: Order): void {
   let low = 0;
   let high = queues.length;

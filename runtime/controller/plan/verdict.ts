@@ -45,13 +45,13 @@ export interface Verdict {
   readonly message: string;
   /** What a person may want to know besides, and changes: the step of an update. */
   readonly step?: string;
-  /** Since when nothing goes on, milliseconds since the Unix epoch; 0 where nobody remembers. */
+  /** Since when the update makes no progress, milliseconds since the Unix epoch; 0 where that is not known. */
   readonly since?: number;
   /** When time alone may end it, milliseconds since the Unix epoch. */
   readonly until?: number;
   /** Place among those that wait for a slot, 1 = the next. */
   readonly position?: number;
-  /** Why a node that has begun nothing yet does not go straight for the newer version that it is offered by now. */
+  /** For a node that has not begun its update yet: why it does not switch to the newer version that it is offered by now. */
   readonly newer?: Finding;
 }
 
@@ -68,7 +68,7 @@ export type Finding = Omit<Verdict, 'node' | 'policy'>;
 export const verdictOn = (node: string, finding: Finding, policy: string | undefined): Verdict =>
   policy === undefined ? { ...finding, node } : { ...finding, node, policy };
 
-/** What becomes of an update that does not go on: it is called off, or its node waits where it is, slot and all. */
+/** Why an update does not go on, and what becomes of it: `call-off` ends it, `wait` leaves its node where it is, with its slot. */
 export interface Stop {
   readonly kind: 'call-off' | 'wait';
   readonly because: Finding;
@@ -80,10 +80,10 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
   ...(until !== undefined && { until }),
 });
 
-/** It may start, and others come first. */
+/** The node may start, but others come first. */
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
-/** It may start, but nodes that are not Ready take all places, and no running update will free one. */
+/** The node may start, but nodes that are not Ready use up the budget, and no running update will give any of it back. */
 export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are not Ready take the places');
 
 /** An instant in a message: stable for as long as the instant is. */

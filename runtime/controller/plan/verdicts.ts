@@ -4,9 +4,9 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver } from './machine.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
-import { stillRefused } from './second-gate.ts';
+import { reasonOfCallOff } from './second-gate.ts';
 import { isActive, type Settings, type ShadowView, type WriteRefusal } from './snapshot.ts';
-import type { Gatekeeper } from './start-gate.ts';
+import type { GateContext } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import {
   atTime,
@@ -32,13 +32,13 @@ interface Decisions {
   readonly warnings: readonly Warning[];
 }
 
-/** Says of each managed node why it is not being updated, or what its update is at; and when time alone changes that. */
+/** Why each managed node is not being updated, or what its update is at, and when time alone changes that. */
 export function judge(
   managed: readonly AssessedNode[],
   decisions: Decisions,
-  keeper: Gatekeeper,
+  context: GateContext,
 ): { readonly verdicts: readonly Verdict[]; readonly changesAt: number } {
-  const judgement = new Judgement(decisions, keeper);
+  const judgement = new Judgement(decisions, context);
   return { verdicts: managed.map((info) => judgement.on(info)), changesAt: judgement.changesAt };
 }
 
@@ -49,16 +49,16 @@ class Judgement {
   /** When time alone changes any of it. */
   changesAt = NEVER;
   readonly #decisions: Decisions;
-  readonly #keeper: Gatekeeper;
+  readonly #context: GateContext;
   /** By family, the newest version that any of its hosts runs or is offered. */
   readonly #newest: ReadonlyMap<string, string>;
   /** By UID of the node, the version of an update that is about to start. */
   readonly #starting: ReadonlyMap<string, string | null | undefined>;
 
-  constructor(decisions: Decisions, keeper: Gatekeeper) {
+  constructor(decisions: Decisions, context: GateContext) {
     this.#decisions = decisions;
-    this.#keeper = keeper;
-    this.#newest = keeper.families.newest();
+    this.#context = context;
+    this.#newest = context.families.newest();
     this.#starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
   }
 
@@ -82,33 +82,33 @@ class Judgement {
 
   #underWay(info: AssessedNode, own: Finding, kept: Finding | undefined): Finding {
     const stop = this.#decisions.stops.get(info.node.uid);
-    const { finding, changesAt } = heldUp(info, own, { stop, keeper: this.#keeper });
-    this.changesAt = nextAfter(this.#keeper.now, [this.changesAt, changesAt]);
+    const { finding, changesAt } = heldUp(info, own, { stop, context: this.#context });
+    this.changesAt = nextAfter(this.#context.now, [this.changesAt, changesAt]);
     return finding ?? (kept ? { ...own, newer: kept } : own);
   }
 }
 
-/** Of several commands for the node that are withheld, its start is spoken of first. */
+/** Where several commands for the node are withheld, the verdict names its start first. */
 function explained(finding: Finding, kept: Finding | undefined, other: WriteRefusal | undefined): Finding {
   const refusal = kept?.reason === 'WriteRefused' ? kept : other;
   return refusal ? withRefusal(finding, refusal) : finding;
 }
 
-/** Why an update that runs does not go on, where there is more to say than that it runs. */
+/** Why a running update does not go on; no finding where it simply runs. */
 function heldUp(
   info: AssessedNode,
   own: Finding,
-  { stop, keeper }: { readonly stop: Stop | undefined; readonly keeper: Gatekeeper },
+  { stop, context }: { readonly stop: Stop | undefined; readonly context: GateContext },
 ): GateResult {
   const isExplained = info.node.ready && (stop !== undefined || own.reason === 'DrainBlocked');
-  const late = isExplained ? PASS : overdue(info, keeper);
+  const late = isExplained ? PASS : overdue(info, context);
   if (late.finding) return late;
   if (stop) return { finding: stop.because, changesAt: late.changesAt };
-  const { finding, changesAt } = own.reason === 'Updating' ? stillRefused(info, keeper) : PASS;
-  return { finding, changesAt: nextAfter(keeper.now, [late.changesAt, changesAt]) };
+  const { finding, changesAt } = own.reason === 'Updating' ? reasonOfCallOff(info, context) : PASS;
+  return { finding, changesAt: nextAfter(context.now, [late.changesAt, changesAt]) };
 }
 
-function overdue(info: AssessedNode, { settings, now }: Gatekeeper): GateResult {
+function overdue(info: AssessedNode, { settings, now }: GateContext): GateResult {
   const deadline = progressDeadline(info, settings);
   if (!info.shadow || !deadline) return PASS;
   const { since, endsAt } = deadline;
@@ -130,7 +130,7 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Fi
   if (!shadow.status) return NOT_REPORTED;
   if (isActive(shadow)) return updating(shadow);
   if (shadow.status.current_version !== shadow.status.target_version) return undefined;
-  if (shadow.told?.version === undefined && shadow.told) return shadow.told.stop.because;
+  if (shadow.order?.version === undefined && shadow.order) return shadow.order.stop.because;
   return isBehind(shadow.status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
 }
 
@@ -192,7 +192,7 @@ const AHEAD: ReadonlySet<Reason> = new Set([
   'Updating',
 ]);
 
-/** The verdict with what should be known before its node starts. */
+/** The verdict, with the warnings where its node is about to be updated, or is. */
 function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   if (warnings.length === 0 || !AHEAD.has(verdict.reason)) return verdict;
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };

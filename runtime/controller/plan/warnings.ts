@@ -3,15 +3,14 @@ import type { Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { isActive, type Settings } from './snapshot.ts';
 
-/** What people should know before an update starts. It follows their settings, and can still do harm. */
+/** Tells people of harm that an update may do although it follows their settings. */
 export interface Warning {
   readonly reason: 'OnlySchedulableNode' | 'NoLoadBalancerTarget';
   readonly message: string;
 }
 
 /**
- * The warnings stay the same for as long as any node is about to be updated, or is being updated, because verdicts carry them into the
- * cluster.
+ * Verdicts carry the warnings into the cluster, so these stay the same for as long as any node is being updated or is about to be.
  * @param fleet every node of the cluster: those that are not managed go on serving
  */
 export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, settings: Settings): readonly Warning[] {
@@ -30,7 +29,7 @@ export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, set
   return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }
 
-/** A node that an update has taken out of service still counts, whoever cordoned it. */
+/** A node that an update has taken out of service still counts, also if an administrator cordoned it. */
 function isServing({ node, shadow }: AssessedNode): boolean {
   return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
 }

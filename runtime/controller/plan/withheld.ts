@@ -4,7 +4,7 @@ import { NEVER, nextAfter } from './requeue.ts';
 import type { WriteRefusal, Snapshot } from './snapshot.ts';
 import { type Finding, found, type Reason, SETBACKS } from './verdict.ts';
 
-/** Commands that the API server has not taken are withheld for a while, each by itself: whatever else its node needs goes on (rule L9). */
+/** Commands that the API server has not taken are withheld for a while (rule L9). Each is withheld by itself: other commands for its node go on. */
 export class Withheld {
   readonly #refusals: Snapshot['refusals'];
   readonly #now: number;
@@ -50,16 +50,16 @@ export class Withheld {
   }
 }
 
-/** What is said of a node whose start is withheld. */
+/** The finding on a node whose start is withheld. */
 export const refused = ({ message }: Pick<WriteRefusal, 'message'>): Finding => found('WriteRefused', message);
 
-/** What there is to say of a node for which a command is withheld. */
+/** The finding on a node for which a command is withheld. */
 export function withRefusal(finding: Finding, { message }: Pick<WriteRefusal, 'message'>): Finding {
   if (STRONGER.has(finding.reason)) return { ...finding, message: `${finding.message}; ${message}` };
   return { ...finding, reason: 'WriteRefused', message };
 }
 
-/** Reasons that stay: trouble of the node matters more than a refused write. */
+/** These reasons stay: trouble of the node matters more than a refused write. */
 const STRONGER: ReadonlySet<Reason> = new Set([...SETBACKS, 'AgentSilent']);
 
 /** Name of the shadow of the node that the command is for, whether or not there is one. */

@@ -1,4 +1,4 @@
-import type { Zones as ZoneRules } from '../../policy/policy.ts';
+import type { ZoneRules } from '../../policy/policy.ts';
 import type { AssessedNode } from './health.ts';
 import { type GateResult, NEVER, PASS, type Refusal } from './requeue.ts';
 import { compare, type NodeView } from './snapshot.ts';
@@ -19,7 +19,7 @@ export interface Zone {
 /** By zone and family, the versions that nodes run. */
 type Versions = ReadonlyMap<Zone, ReadonlyMap<string, ReadonlySet<string>>>;
 
-/** In which zones of a policy nodes are being updated, and where they may be besides. */
+/** In which zones of a policy nodes are being updated, and whether more zones may be. */
 export class Zones {
   readonly isLimited: boolean;
   readonly #rules: ZoneRules;
@@ -60,7 +60,7 @@ export class Zones {
     this.#refusals.clear();
   }
 
-  /** What keeps one more node of the zone from being taken out of service: as many others are busy as may be. */
+  /** Stops a node of a zone where nodes of as many other zones are busy as may be. */
   gate(node: Pick<NodeView, 'labels'>): GateResult {
     if (!this.isLimited) return PASS;
     const zone = this.of(node);
@@ -83,7 +83,7 @@ export class Zones {
     return running;
   }
 
-  /** The zone that is named is the one that stays busy for longest, so that the sentence holds until this zone may begin. */
+  /** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */
   #refuse(zone: Zone): Refusal {
     const others = [...this.#zones.values()].filter((other) => other !== zone && other.busy > 0).toSorted(longestBusy);
     const [{ name } = { name: undefined }] = others;

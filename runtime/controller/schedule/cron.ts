@@ -7,7 +7,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** How many steps ahead the end of a window is looked for: 41 days at least. A later end is found when it has come nearer. */
+/** The end of a window is looked for this many steps ahead, at least 41 days. A later end is found when it has come nearer. */
 const FORESEEABLE_STEPS = 4000;
 
 /** The offset of every time zone from UTC, and every change of it, is a multiple of this. */

@@ -6,7 +6,7 @@ export interface Schedule {
   at(now: number): WindowState;
 }
 
-/** A schedule that sees no change ahead is asked again after this time, because it looks only so far ahead. */
+/** A schedule looks ahead for a limited time. One that sees no change there is asked again after this time. */
 const LONGEST_KNOWN_MS = 24 * 3_600_000;
 
 /** Asks `schedule` again only once its answer can have changed: a long window takes a while to compute. */
@@ -29,7 +29,7 @@ function endOf({ from, state }: Known): number {
   return Math.min(state.changesAt ?? Infinity, from + LONGEST_KNOWN_MS);
 }
 
-/** The answer of a day ago at most: it takes a while to find. */
+/** Keeps an answer that takes long to find, for a day at most. */
 export function daily<T>(find: (now: number) => T): (now: number) => T {
   let known: { readonly from: number; readonly answer: T } | undefined;
   return (now) => {
@@ -38,13 +38,13 @@ export function daily<T>(find: (now: number) => T): (now: number) => T {
   };
 }
 
-/** Windows ahead are looked at for so long, and two of them at least, but no more than these changes: each takes a moment to find. */
+/** Windows are looked at for this time ahead, and two of them at least, but no more than MOST_CHANGES: each change takes a moment to find. */
 const FORESEEN_MS = 8 * LONGEST_KNOWN_MS;
 const MOST_CHANGES = 64;
 
 /**
- * For how long the schedule is open at a time, at most, as far as its windows ahead tell: milliseconds, Infinity where it is not seen to
- * close; undefined where it never opens, as one that is moments.
+ * How long the longest window ahead is open, milliseconds. Infinity where none is seen to close; undefined where none opens, as in a schedule that
+ * is moments.
  */
 export function longestOpening(schedule: Schedule, now: number): number | undefined {
   let [at, openSince, opened, longest] = [now, now, 0, 0];

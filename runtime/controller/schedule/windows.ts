@@ -6,24 +6,25 @@ import { ANY_TIME } from './cron.ts';
 import { cached, type Schedule } from './schedule.ts';
 
 /**
- * How far ahead a gap is looked for where every window opens again before it has closed: both so many openings and so much time. A schedule
- * that sees no change ahead is asked again within a day.
+ * Where every window opens again before the last one has closed, a gap is looked for this far ahead: both so many openings and so much time. A
+ * schedule that sees no change ahead is asked again within a day.
  */
 const FORESEEABLE_OPENINGS = 100;
 const FORESEEABLE_MS = 26 * 3_600_000;
-/** Each takes some 60 µs, in which the process does nothing else. */
+/** Most lookups at one time. Each takes some 60 µs, in which the process does nothing else. */
 const MOST_LOOKUPS = 1000;
 
-/** A window that can be asked: at which moments it opens, and for how long it is open then. */
+/** The moments at which a window opens, and for how long it is open then. */
 interface Opening {
   readonly cron: Cron;
   readonly durationMs: number;
 }
 
 /**
- * Open while any of the windows is; always open without one. A window lasts as long as its duration says, whatever a clock on the wall
- * does meanwhile. A start in the hour that is skipped in spring is when that hour would have ended; one in the hour that is repeated in
- * autumn is in the first of the two.
+ * Open while any of the windows is; always open where there is none.
+ * - A window lasts as long as its duration says, also when the clocks are changed meanwhile.
+ * - A start in the hour that is skipped in spring is when that hour would have ended.
+ * - A start in the hour that is repeated in autumn is in the first of the two.
  * @param windows as `parsePolicy` reads them
  */
 export function windowsSchedule(windows: readonly UpdateWindow[]): Schedule {
@@ -41,9 +42,9 @@ function stateOf(openings: readonly Opening[], now: number): WindowState {
   return { open: false, triggeredAt: undefined, changesAt: next.length > 0 ? Math.min(...next) : undefined };
 }
 
-/** When the last of those windows ends that have opened by `time`. */
+/** When the last window ends among those that have opened by `time`. */
 function latestEnd(openings: readonly Opening[], time: number): number {
-  // croner gives what lies before a moment, and knows whole seconds.
+  // croner finds runs before a moment, in whole seconds.
   const after = new Date(Math.floor(time / 1000) * 1000 + 1000);
   const ends = openings.flatMap(({ cron, durationMs }) =>
     cron.previousRuns(1, after).map((opened) => opened.getTime() + durationMs),
@@ -52,8 +53,8 @@ function latestEnd(openings: readonly Opening[], time: number): number {
 }
 
 /**
- * When all are closed. Undefined where they are open for as long as can be foreseen; where windows of a few minutes follow one another, it
- * may be earlier, and they are asked again then.
+ * When all windows are closed; undefined where no end is found within the time that is looked at. Where windows of a few minutes follow one
+ * another, the answer may be too early. They are then asked again.
  */
 function endOf(openings: readonly Opening[], now: number): number | undefined {
   let end = now;

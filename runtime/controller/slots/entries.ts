@@ -11,7 +11,7 @@ const schema = z.array(
   z.object({
     shadow: z.string(),
     nodeUid: z.string(),
-    /** How often the slot was taken. Taking it again must change the text, or the swap would change nothing. */
+    /** How often the slot was taken. It makes each swap change the text, also where a slot is taken again. */
     starts: z.int().min(1).catch(1),
     /** When its update began, RFC 3339. */
     since: z.iso.datetime().optional().catch(undefined),
@@ -30,7 +30,7 @@ export function parseEntries(text: string | undefined): readonly SlotEntry[] | u
   }
 }
 
-/** The slots on the Lease, for a process that does not lead. It knows nothing of writes to their shadows, and calls all of them settled. */
+/** The slots on the Lease, for a process that does not lead. It does not know of writes to the shadows, and takes all for settled. */
 export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   const entries = parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
   return entries.map(({ shadow, nodeUid, since }) => ({
@@ -50,7 +50,7 @@ const sameSlot =
   (b: SlotKey): boolean =>
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;
 
-/** @param now RFC 3339; a slot that is taken once more keeps the time at which its update began */
+/** @param now RFC 3339. A slot that is taken again keeps the time at which its update began. */
 export function withTaken(entries: readonly SlotEntry[], keys: readonly SlotKey[], now: string): readonly SlotEntry[] {
   const kept = entries.filter((entry) => !keys.some(sameSlot(entry)));
   const taken = keys.map(({ shadow, nodeUid }) => {

@@ -5,7 +5,7 @@ import { CONTROLLER_LEASE } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/snapshot.ts';
 import { type SlotEntry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
 
-/** The Lease is held by somebody else: this process decides nothing any more. */
+/** Another process holds the Lease, so this one decides nothing any more. */
 export class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError';
 }
@@ -15,7 +15,7 @@ export class SlotsMovedError extends Error {
   override readonly name = 'SlotsMovedError';
 }
 
-/** Somebody has overwritten the list of slots. Nothing is started on a guess. */
+/** The list of slots was overwritten and cannot be read. Nothing starts meanwhile. */
 export class UnreadableSlotsError extends Error {
   override readonly name = 'UnreadableSlotsError';
 }
@@ -100,7 +100,7 @@ export class SlotLedger {
     const found = entriesOf(lease);
     if (formatEntries(found) !== formatEntries(this.#entries)) {
       this.#learn(found);
-      throw new SlotsMovedError('the slots are not those that were planned on');
+      throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
     }
     const entries = change(found);
     const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: formatEntries(entries) };
@@ -108,7 +108,7 @@ export class SlotLedger {
     this.#entries = entries;
   }
 
-  /** This process knows nothing of a slot that somebody else took, or took once more. */
+  /** Forgets the state of writes for slots that somebody else has taken, or has taken again. */
   #learn(entries: readonly SlotEntry[]): void {
     const known = new Set(this.#entries.map((entry) => JSON.stringify(entry)));
     for (const entry of entries) {
@@ -120,7 +120,7 @@ export class SlotLedger {
   async #read(signal: AbortSignal): Promise<Lease> {
     const lease = await this.#options.leases.get(CONTROLLER_LEASE, signal);
     if (lease?.spec?.holderIdentity !== this.#options.identity)
-      throw new NotLeadingError('somebody else holds the Lease');
+      throw new NotLeadingError('another process holds the Lease');
     const { name, namespace, uid } = lease.metadata;
     this.#lease = { name, uid, ...(namespace !== undefined && { namespace }) };
     return lease;

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSilence, expireSilence } from '../../../runtime/controller/notifications/alertmanager.ts';
 import { disturbedBy } from '../../../runtime/controller/notifications/disturbed.ts';
-import { Silences, type Silencing } from '../../../runtime/controller/notifications/silences.ts';
+import { Silences, type SilenceOutcome } from '../../../runtime/controller/notifications/silences.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
 import { silenceBody } from '../../../runtime/notifications/silence.ts';
@@ -18,9 +18,9 @@ let stop: AbortController;
 let running: Promise<void>;
 /** What was asked of Alertmanager, each with the second. */
 let asked: string[];
-let answer: (what: string) => Silencing;
+let answer: (what: string) => SilenceOutcome;
 
-const DONE: Silencing = { kind: 'done' };
+const DONE: SilenceOutcome = { kind: 'done' };
 const seconds = (): number => Math.round(clock.monotonic() / 1000);
 const nodes = (...names: readonly string[]) => new Map(names.map((name) => [`uid-${name}`, name]));
 /** A plan by which the drain of these has begun, and these are still on their way. */
@@ -35,7 +35,7 @@ beforeEach(() => {
   clock = new VirtualClock();
   [asked, answer] = [[], () => DONE];
   stop = new AbortController();
-  const ask = (what: string): Promise<Silencing> => {
+  const ask = (what: string): Promise<SilenceOutcome> => {
     asked.push(`${what} ${seconds()}`);
     return Promise.resolve(answer(what));
   };

@@ -18,7 +18,7 @@ export const furtherSlots: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains what is staged under a pause',
     file: SECOND_GATE,
-    find: '  if (keeper.snapshot.paused) return wait(PAUSED);\n',
+    find: '  if (context.snapshot.paused) return wait(PAUSED);\n',
     replace: '',
     tests: GATE_TESTS,
   },

@@ -6,68 +6,68 @@ import type { Disturbed } from './disturbed.ts';
 import type { Memory } from './memory.ts';
 import { type SilencedNodes, Silences } from './silences.ts';
 
-interface SilencingOptions extends Pick<NotifierParts, 'dir' | 'clock' | 'random' | 'logger' | 'metrics'> {
-  /** What stands has changed. */
+interface SilencersOptions extends Pick<NotifierParts, 'dir' | 'clock' | 'random' | 'logger' | 'metrics'> {
+  /** Called after `made` has changed. */
   readonly onChange: () => void;
 }
 
-interface AtWork {
+interface ActiveSilencer {
   silencer: Silencer;
   readonly silences: Silences;
   readonly ends: Promise<void>;
   stop(): void;
 }
 
-/** All Alertmanagers that are asked for silences. What one does delays no other. For one term as leader. */
-export class Silencing {
-  readonly #options: SilencingOptions;
-  readonly #atWork = new Map<string, AtWork>();
+/** All Alertmanagers that are asked for silences, for one term as leader. A slow one delays no other. */
+export class Silencers {
+  readonly #options: SilencersOptions;
+  readonly #active = new Map<string, ActiveSilencer>();
   #disturbed: Disturbed | undefined;
 
-  constructor(options: SilencingOptions) {
+  constructor(options: SilencersOptions) {
     this.#options = options;
   }
 
   /** By Alertmanager. */
   get made(): Memory['silences'] {
-    return new Map([...this.#atWork].map(([name, { silences }]) => [name, silences.made]));
+    return new Map([...this.#active].map(([name, { silences }]) => [name, silences.made]));
   }
 
   observe(disturbed: Disturbed): void {
     this.#disturbed = disturbed;
-    for (const { silences } of this.#atWork.values()) silences.observe(disturbed);
+    for (const { silences } of this.#active.values()) silences.observe(disturbed);
   }
 
-  /** Asks these from now on, and nobody else. @param made by a process before */
+  /** Asks these Alertmanagers from now on, and no others. @param made by an earlier process */
   configure(silencers: readonly Silencer[], made: Memory['silences'], signal: AbortSignal): void {
     const names = new Set(silencers.map(({ name }) => name));
-    for (const [name, one] of this.#atWork) {
+    for (const [name, one] of this.#active) {
       if (names.has(name)) continue;
       one.stop();
-      this.#atWork.delete(name);
+      this.#active.delete(name);
       this.#options.onChange();
     }
     for (const silencer of silencers) {
-      const known = this.#atWork.get(silencer.name);
+      const known = this.#active.get(silencer.name);
       if (known) known.silencer = silencer;
-      else this.#atWork.set(silencer.name, this.#start(silencer, made.get(silencer.name) ?? new Map(), signal));
+      else this.#active.set(silencer.name, this.#start(silencer, made.get(silencer.name) ?? new Map(), signal));
     }
   }
 
-  /** After the signal of the term has aborted. */
+  /** Resolves when all work has ended, after the signal of the term has aborted. */
   get ended(): Promise<unknown> {
-    return Promise.all([...this.#atWork.values()].map((one) => one.ends));
+    return Promise.all([...this.#active.values()].map((one) => one.ends));
   }
 
-  /** What was made is the next term's to know. */
+  /** Forgets everything: the next term reads from the memory what was made. */
   clear(): void {
-    this.#atWork.clear();
+    this.#active.clear();
     this.#disturbed = undefined;
   }
 
-  #start(first: Silencer, made: SilencedNodes, signal: AbortSignal): AtWork {
+  #start(first: Silencer, made: SilencedNodes, signal: AbortSignal): ActiveSilencer {
     const { name } = first;
-    const silencer = (): Silencer => this.#atWork.get(name)?.silencer ?? first;
+    const silencer = (): Silencer => this.#active.get(name)?.silencer ?? first;
     const access = (inner: AbortSignal) => ({ ...this.#options, silencer: silencer(), signal: inner });
     const parts = {
       ...this.#options,
@@ -80,6 +80,6 @@ export class Silencing {
     const ending = childAbort(signal);
     const ends = silences.run(ending.signal).finally(() => ending.release());
     if (this.#disturbed) silences.observe(this.#disturbed);
-    return { silencer: first, silences, ends, stop: () => ending.abort(new Error('it is asked no more')) };
+    return { silencer: first, silences, ends, stop: () => ending.abort(new Error('it is not configured any more')) };
   }
 }
