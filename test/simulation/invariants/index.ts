@@ -7,11 +7,12 @@ import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './dra
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { Picture } from './picture.ts';
-import { dependencies, frozen, pauses, places, ruled, unread, zones } from './policies.ts';
+import { dependencies, frozen, pauses, places, ruled, zones } from './policies.ts';
 import { halted, proof, reach } from './releases.ts';
 import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { held, leadership, managed, offered, paused, ready, slots, windows } from './starts.ts';
+import { unread } from './unread.ts';
 
 /** Every rule, by the order of docs/invariants.md. */
 export const RULES: readonly Rule[] = [

@@ -261,29 +261,3 @@ function noteCompletedBy(
     if (isComplete(picture, group, release)) completed.add(keyOf(group.name, release));
   }
 }
-
-/** So long policies that cannot be read any more are believed, milliseconds. */
-const BELIEVED = 600_000;
-
-/** Policies that cannot be read: nothing starts anywhere. Whoever has begun since has never read them. */
-export const unread: Rule = {
-  name: 'unread',
-  begin(picture) {
-    // By number of the fault, since when reads are refused.
-    const since = new Map<number, Instant>();
-    const steps = ofSteps(picture, ({ kind, write: { sentAt, by } }) => {
-      if (kind !== 'start') return undefined;
-      const begun = picture.processes.get(by)?.since ?? 0;
-      const isUnread = [...since.values()].some((from) => from < begun || sentAt - from > BELIEVED + SEEN_AFTER);
-      return isUnread ? 'although nobody may read the policies' : undefined;
-    });
-    return {
-      see(entry) {
-        if (entry.kind !== 'fault' || entry.name !== 'policies-unreadable') return steps.see?.(entry) ?? NOTHING;
-        if (entry.phase === 'begins') since.set(entry.id, entry.at);
-        else since.delete(entry.id);
-        return NOTHING;
-      },
-    };
-  },
-};

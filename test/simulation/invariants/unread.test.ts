@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { unread } from './policies.ts';
 import { Story } from './story.ts';
+import { unread } from './unread.ts';
 
 const faults = [
   { id: 1, kind: 'policies-unreadable', when: { kind: 'at', at: 0 }, forMs: 3_600_000, dice: 1 },
@@ -24,4 +24,18 @@ test('nothing starts once policies could not be read for long', () => {
 
 test('a process that has begun since then has nothing to believe', () => {
   expect(refused(1).process('controller-0', 'starts').start('n1').breaches).toHaveLength(1);
+});
+
+test('a process that stood still as they could not be read any more has found out only when it went on', () => {
+  const stood = (from: number, to: number): Story => {
+    const freeze = { kind: 'fault', id: 2, name: 'freeze', about: 'controller-0' } as const;
+    const story = new Story(unread, { faults }).fleet('n1');
+    if (from < 0) story.tell({ ...freeze, phase: 'begins' });
+    story.tell({ ...fault, phase: 'begins' });
+    if (from >= 0) story.after(from).tell({ ...freeze, phase: 'begins' });
+    return story.after(to - Math.max(from, 0)).tell({ ...freeze, phase: 'ends' });
+  };
+  expect(stood(-1, 6).after(10).start('n1').breaches).toEqual([]);
+  expect(stood(-1, 6).after(12).start('n1').breaches).toHaveLength(1);
+  expect(stood(1, 6).after(10).start('n1').breaches).toHaveLength(1);
 });
