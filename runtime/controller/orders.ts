@@ -10,8 +10,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf } from './config.ts';
-import type { HostOrder, NodeView } from './plan/snapshot.ts';
-import type { Preview } from './planner.ts';
+import type { HostOrder, NodeView, Snapshot } from './plan/snapshot.ts';
 import type { ShadowFacts } from './views.ts';
 import { answerOf } from './write-refusals.ts';
 
@@ -32,7 +31,7 @@ export interface Orders {
   /** The leader's work for one term: it asks the sources of releases, and writes what they answered. */
   lead(signal: AbortSignal): Promise<void>;
   /** The newest plan of the leader. */
-  observe(preview: Pick<Preview, 'snapshot'>): void;
+  observe(planned: { readonly snapshot: Snapshot }): void;
 }
 
 /** An object that orders are read from. */
