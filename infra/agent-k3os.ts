@@ -16,15 +16,15 @@ const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: 
 const directory = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'Directory' });
 const file = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'File' });
 
-/** What the host's k3os needs of its host, each where it is there. */
+/** Files of the host that its `k3os` program needs, at the same paths. */
 const FILES: AgentParts['files'] = [
-  // What runs, as the host says.
+  // The version that runs.
   { name: 'k3os-os-release', mountPath: '/etc/os-release', hostPath: file('/etc/os-release'), readOnly: true },
   // The authorities that the host trusts.
   { name: 'k3os-etc-ssl', mountPath: '/etc/ssl', hostPath: directory('/etc/ssl'), readOnly: true },
   { name: 'k3os-exe', mountPath: '/sbin/k3os', hostPath: file('/sbin/k3os'), readOnly: true },
   { name: 'k3os-system', mountPath: '/k3os/system', hostPath: directory('/k3os/system') },
-  // Its lock, how the host was booted, and what is remembered of the present boot.
+  // The lock of the program, how the host was booted, and the driver's record of the present boot.
   { name: 'k3os-run', mountPath: '/run/k3os', hostPath: directory('/run/k3os') },
 ];
 

@@ -25,12 +25,12 @@ export interface AgentParts {
   readonly name: string;
   /** Labels of its pods alone, which also select them. */
   readonly labels: Labels;
-  /** What their nodes have to be. */
+  /** Selects their nodes. */
   readonly nodes: readonly k8s.NodeSelectorRequirement[];
   readonly pod: Pick<PodParts, 'env' | 'program' | 'resources' | 'security' | 'podSecurity'>;
   /** The host's files that the driver needs. */
   readonly files: readonly HostFile[];
-  /** What its pods have besides. */
+  /** Further fields of the pods. */
   readonly spec?: Omit<k8s.PodSpec, 'containers'>;
   readonly podAntiAffinity?: k8s.PodAntiAffinity;
 }
@@ -49,7 +49,7 @@ interface HostFile {
   readonly readOnly?: boolean;
 }
 
-/** One of them on each node that is as `parts` says. */
+/** The DaemonSet of one driver's agents. */
 export function agentDaemonSet(settings: Settings, parts: AgentParts): ApiObjectProps {
   const { name, labels } = parts;
   return k8s.KubeDaemonSet.manifest({
@@ -103,7 +103,7 @@ function mountOf({ name, mountPath, readOnly = false }: HostFile): k8s.VolumeMou
   return { name, mountPath, ...(readOnly && { readOnly }) };
 }
 
-/** What every agent is told, and what its driver is told besides. */
+/** The variables of every agent, and those of its driver. */
 export function agentVariables<Own extends object>(settings: Settings, own: Own) {
   const { agent, apiserver } = settings;
   return {

@@ -13,12 +13,12 @@ import type { Settings } from './props/brupop.ts';
 const ROOT_VOLUME = 'host-root';
 const HOST_ROOT = updogAgentEnv.HOST_ROOT.default;
 
-/** updog unpacks images in the agent's container: as much as the first operator gave it. */
+/** updog unpacks images in the agent's container. The limit is that of the first operator. */
 const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '600Mi' } };
 
 /**
- * Two agents on one node would write the same partition. When a node gets another interface, the one waits until the other is gone; a term of
- * one of them holds for both.
+ * Two agents on one node would write the same partition. When the label of a node changes, the new agent's pod waits until the other one is gone.
+ * Anti-affinity works in both directions, so one of the two DaemonSets states it.
  */
 const ALONE: k8s.PodAntiAffinity = {
   requiredDuringSchedulingIgnoredDuringExecution: [

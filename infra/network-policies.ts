@@ -40,7 +40,7 @@ export class NetworkPolicies extends Construct {
     });
   }
 
-  /** Where releases of k3OS are asked for, and where a host downloads them: wherever that is. */
+  /** Egress of the controller and of k3OS agents to the source of releases, at any address. */
   #releases(): Readonly<Record<'ask' | 'download', readonly k8s.NetworkPolicyEgressRule[]>> {
     const { enabled, releasesUrl } = this.#settings.k3os;
     if (!enabled) return { ask: [], download: [] };
@@ -49,19 +49,19 @@ export class NetworkPolicies extends Construct {
     return { ask: [{ ports: tcp([asked]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
   }
 
-  /** Whom the controller notifies: wherever that is. */
+  /** Egress of the controller to targets of notifications, at any address. */
   #notified(): readonly k8s.NetworkPolicyEgressRule[] {
     const ports = notificationPorts(this.#settings);
     return ports.length === 0 ? [] : [{ ports: tcp(ports) }];
   }
 
-  /** Who speaks to the apiserver over TLS; undefined = that is not known. */
+  /** Clients of the apiserver's TLS port; undefined where they are not known. */
   #callers(): k8s.NetworkPolicyPeer[] | undefined {
     const { kubernetesApiCidrs } = this.#settings.networkPolicies;
     return kubernetesApiCidrs && [pods('agent'), ...kubernetesApiCidrs.map((cidr) => ({ ipBlock: { cidr } }))];
   }
 
-  /** Who reads metrics; undefined = that is not known. */
+  /** Readers of metrics; undefined where they are not known. */
   #readers(): k8s.NetworkPolicyPeer[] | undefined {
     const { metricsNamespace } = this.#settings.networkPolicies;
     if (metricsNamespace === undefined) return undefined;

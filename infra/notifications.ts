@@ -12,7 +12,7 @@ import type { PodParts } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import type { NotificationTargetSettings, SilencerSettings } from './props/notifications.ts';
 
-/** Where the controller finds whom to notify. */
+/** The folder with the configuration and the Secrets of targets. */
 export const NOTIFICATIONS_DIR = '/etc/brupop/notifications';
 
 const VOLUME = 'notifications';
@@ -21,7 +21,7 @@ export function notifies({ notifications }: Pick<Settings, 'notifications'>): bo
   return notifications.targets.length + notifications.silences.length > 0;
 }
 
-/** What the props say, where they say anything. The controller reads it anew when it changes. */
+/** The ConfigMap with the props; undefined where there are none. The controller reads it again when it changes. */
 export function addNotifications(scope: Construct, id: string, settings: Settings): ApiObject | undefined {
   if (!notifies(settings)) return undefined;
   const { targets, silences } = settings.notifications;
@@ -44,7 +44,7 @@ function silencerOf({ name, matchers, durationInSec, proxy, caBundle }: Silencer
   return { name, matchers, durationInSec, proxy, ca: caBundle };
 }
 
-/** One volume of it all. A Secret that is not there yet keeps no controller from starting. */
+/** One volume with ConfigMap and Secrets. Secrets are optional, so the controller also starts without them. */
 export function notificationVolume(
   settings: Settings,
 ): Pick<PodParts, 'volumeMounts'> & { readonly volumes?: k8s.Volume[] } {
@@ -65,7 +65,7 @@ function secretIn(folder: string, name: string): k8s.VolumeProjection {
   return { secret: { name, optional: true, items: SECRET_KEYS.map((key) => ({ key, path: `${folder}/${key}` })) } };
 }
 
-/** Ports that the controller has to reach for it: those of the targets, or of what stands between. */
+/** Ports to which the controller connects: those of targets and Alertmanagers, or of their proxies. */
 export function notificationPorts({ notifications }: Settings): readonly number[] {
   const ports = [...notifications.targets, ...notifications.silences].map(({ proxy, port }) =>
     proxy === undefined ? port : portOf(proxy),

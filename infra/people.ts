@@ -24,7 +24,7 @@ export const peopleRolesProps = z.strictObject({
 
 const READ = ['get', 'list', 'watch'];
 
-/** All that `kubectl brupop` reads. No Secret is among it. */
+/** Everything that `kubectl brupop` reads. It reads no Secrets. */
 const VIEW: readonly k8s.PolicyRule[] = [
   { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL], verbs: READ },
   // Pods of the operator, and those that a plan looks for that no eviction can move.
@@ -54,8 +54,8 @@ const TESTS: k8s.PolicyRule = {
 const CHANNELS: readonly k8s.PolicyRule[] = [{ apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ }];
 
 /**
- * ClusterRoles to grant to people who use `kubectl brupop`. They are bound to nobody: who gets them is for the cluster's owner to say.
- * Whoever may operate can patch every Node, as for `kubectl drain`.
+ * ClusterRoles for people who use `kubectl brupop`. They are bound to nobody, because the cluster's owner decides who gets them. The role `operate`
+ * can patch every Node, as `kubectl drain` needs.
  */
 export class PeopleRoles extends Construct {
   /** To see: `brupop-view`. */

@@ -1,7 +1,7 @@
 import { bool, type EnvValues, oneOf, port, positiveInteger, processEnv, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 
-/** What is served beside the agents' paths, to anybody: the API server's conversions, a sign of life, the numbers. */
+/** Paths that need no token: conversion for the API server, liveness, metrics. */
 export const PUBLIC_PATHS = { crdConvert: '/crdconvert', ping: '/ping', metrics: '/metrics' } as const;
 
 const PREFLIGHTS = ['warn', 'refuse'] as const;

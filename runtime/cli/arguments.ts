@@ -3,7 +3,7 @@ import { NAMESPACE } from '../shadow/names.ts';
 import { type Command, type Options, UsageError, type Values } from './command.ts';
 import { FORMATS, type Format } from './output.ts';
 
-/** What every command takes. */
+/** Options of every command. */
 export const COMMON: Options = {
   output: { type: 'string', short: 'o', value: 'FORMAT', help: `${FORMATS.join(', ')}; by default table` },
   namespace: { type: 'string', short: 'n', value: 'NAME', help: `the operator's namespace; by default ${NAMESPACE}` },
@@ -18,8 +18,8 @@ export const COMMON: Options = {
   help: { type: 'boolean', short: 'h', help: 'say what the command does and takes' },
 };
 
-/** What somebody asks for. */
-export interface Asked {
+/** A command line after parsing. */
+export interface Invocation {
   readonly command: Command;
   readonly names: readonly string[];
   readonly values: Values;
@@ -27,16 +27,17 @@ export interface Asked {
 }
 
 type Parsed =
-  { readonly kind: 'help' | 'version'; readonly command: Command | undefined } | ({ readonly kind: 'run' } & Asked);
+  | { readonly kind: 'help' | 'version'; readonly command: Command | undefined }
+  | ({ readonly kind: 'run' } & Invocation);
 
 /** @throws UsageError */
-export function parsed(args: readonly string[], commands: readonly Command[]): Parsed {
+export function parseInvocation(args: readonly string[], commands: readonly Command[]): Parsed {
   const name = commandIn(args, commands);
   if (name === undefined) return withoutCommand(args);
   const command = commands.find((one) => one.name === args[name]);
   if (!command) throw new UsageError(`there is no command ${args[name]}`);
   const rest = args.filter((_, index) => index !== name);
-  const { values, positionals: names } = strictly(rest, { ...COMMON, ...command.options });
+  const { values, positionals: names } = parseStrictly(rest, { ...COMMON, ...command.options });
   if (values['help']) return { kind: 'help', command };
   checkNames(command, names);
   const format = FORMATS.find((one) => one === (values['output'] ?? 'table'));
@@ -46,23 +47,23 @@ export function parsed(args: readonly string[], commands: readonly Command[]): P
 
 function withoutCommand(args: readonly string[]): Parsed {
   const version = { type: 'boolean', help: '' } as const;
-  const { values } = strictly(args, { ...COMMON, version });
+  const { values } = parseStrictly(args, { ...COMMON, version });
   return { kind: values['version'] ? 'version' : 'help', command: undefined };
 }
 
-/** Options may stand before the command. @returns its place */
+/** Finds the command, because options may stand before it. @returns its index in `args` */
 function commandIn(args: readonly string[], commands: readonly Command[]): number | undefined {
   const options = Object.assign({}, ...commands.map((command) => command.options), COMMON) as Options;
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   return tokens.find(({ kind }) => kind === 'positional')?.index;
 }
 
-/** Which cluster is meant by a line that is not finished. */
+/** The options in an unfinished line. Completion needs them to find the cluster. */
 export function givenIn(words: readonly string[]): Values {
   return parseArgs({ args: [...words], options: COMMON, strict: false, allowPositionals: true }).values;
 }
 
-function strictly(args: readonly string[], options: Options) {
+function parseStrictly(args: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

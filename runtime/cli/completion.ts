@@ -4,18 +4,18 @@ import type { Cluster, Command, Options } from './command.ts';
 import { FORMATS } from './output.ts';
 
 /**
- * Answers a shell by kubectl's convention: kubectl runs `kubectl_complete-brupop` with the words after the plug-in's name, of which the last
- * one is being typed, and takes a candidate from each line, and what else to do from the last one.
+ * Completes words by kubectl's convention. kubectl runs `kubectl_complete-brupop` with the words after the plug-in's name. The last word is the
+ * one that is being typed. Each line of the output is a candidate. The last line says whether names of files are candidates as well.
  * @see https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
  */
 export interface Completion {
-  /** With what it means, where there is something to say. */
+  /** Each with its meaning, which may be empty. */
   readonly candidates: readonly (readonly [word: string, meaning: string])[];
   /** Names of files are candidates too. */
   readonly files: boolean;
 }
 
-/** Names in the cluster that may follow; none where it does not answer soon. */
+/** Names of objects in the cluster; none where the cluster does not answer soon. */
 export type Lookup = (what: 'nodes' | 'policies') => Promise<readonly string[]>;
 
 const NOTHING: Completion = { candidates: [], files: false };
@@ -43,8 +43,8 @@ interface Typed {
 }
 
 async function candidatesFor({ typed, before, command, options, commands, lookup }: Typed): Promise<Completion> {
-  const awaited = optionOf(before, options);
-  if (awaited !== undefined) return valuesOf(awaited, options);
+  const option = optionOf(before, options);
+  if (option !== undefined) return valuesOf(option, options);
   if (typed.startsWith('-')) return { candidates: flagsOf(options), files: false };
   if (!command) return { candidates: commands.map(({ name, summary }) => [name, summary]), files: false };
   if (command.takes.includes('NODE')) return plain(await lookup('nodes'));
@@ -67,22 +67,22 @@ function valuesOf(name: string, options: Options): Completion {
 const flagsOf = (options: Options): Completion['candidates'] =>
   Object.entries(options).map(([name, { help }]) => [`--${name}`, help]);
 
-/** What cobra, which kubectl is made with, understands: 4 = no file names. */
+/** The format of cobra, with which kubectl is made. The directive `:4` means no names of files. */
 export function completionText({ candidates, files }: Completion): string {
   const lines = candidates.map(([word, meaning]) => (meaning === '' ? word : `${word}\t${meaning}`));
   return `${[...lines, files ? ':0' : ':4'].join('\n')}\n`;
 }
 
-/** A shell does not wait for long, milliseconds. */
-const PATIENCE_MS = 2000;
+/** Milliseconds until completion gives up, because the user waits in the shell. */
+const TIMEOUT_MS = 2000;
 
-/** Asks the cluster for names. What goes wrong is no answer: a shell has nowhere to show it. */
+/** Asks the cluster for names. A failure gives no names, because a shell cannot show an error here. */
 export function lookupIn(connect: () => Promise<Cluster>): Lookup {
   return async (what) => {
     try {
       const { transport } = await connect();
       const collection = what === 'nodes' ? nodesOf(transport) : policiesOf(transport);
-      const objects = await collection.list({}, AbortSignal.timeout(PATIENCE_MS));
+      const objects = await collection.list({}, AbortSignal.timeout(TIMEOUT_MS));
       return objects.map(({ metadata }) => metadata.name);
     } catch {
       return [];

@@ -7,9 +7,9 @@ import { COMPONENTS, CONTROLLER_DEPLOYMENT } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
 import { ifAllowed, selecting } from './reading.ts';
 
-/** Nobody can say what the controller would do, because its settings cannot be found or read. */
-export class UnknownPolicyError extends Error {
-  override readonly name = 'UnknownPolicyError';
+/** The controller's settings cannot be found, so its decisions cannot be predicted. */
+export class UnknownSettingsError extends Error {
+  override readonly name = 'UnknownSettingsError';
 }
 
 type Reference = { readonly name?: string } | null | undefined;
@@ -51,14 +51,14 @@ export function workloadsOf({ transport, namespace }: Cluster, plural: string): 
 
 interface DeployedSettings {
   readonly config: ControllerConfig;
-  /** What is assumed instead of known, a sentence each. */
+  /** Facts that are not known, each with what is assumed instead. */
   readonly unknown: readonly string[];
 }
 
-/** The settings in the controller's Deployment. @throws UnknownPolicyError, EnvError, and as `KubeTransport.request` */
+/** The settings in the controller's Deployment. @throws UnknownSettingsError, EnvError, and as `KubeTransport.request` */
 export async function deployedSettings(
   cluster: Cluster,
-  instead: Readonly<Record<string, string>> = {},
+  overrides: Readonly<Record<string, string>> = {},
 ): Promise<DeployedSettings> {
   const [deployment, pods] = await Promise.all([
     ifAllowed(workloadsOf(cluster, 'deployments').get(CONTROLLER_DEPLOYMENT), {}),
@@ -66,28 +66,28 @@ export async function deployedSettings(
   ]);
   if (deployment.refused !== undefined) {
     const sentence = `the controller's settings, since you may not read its Deployment (${deployment.refused}): defaults are assumed`;
-    return { config: readControllerConfig({ ...instead, MY_NODE_NAME: 'none' }), unknown: [sentence] };
+    return { config: readControllerConfig({ ...overrides, MY_NODE_NAME: 'none' }), unknown: [sentence] };
   }
   if (!deployment.value)
-    throw new UnknownPolicyError(
+    throw new UnknownSettingsError(
       `namespace ${cluster.namespace} has no Deployment ${CONTROLLER_DEPLOYMENT}: -n names the operator's namespace`,
     );
   const [container = {}] = containersOf(deployment.value as Workload);
   const ownNode = pods.value[0]?.spec?.nodeName ?? 'none';
   return {
-    config: readControllerConfig({ ...literalsOf(container), ...instead, MY_NODE_NAME: ownNode }),
+    config: readControllerConfig({ ...literalsOf(container), ...overrides, MY_NODE_NAME: ownNode }),
     unknown: unreadOf(container),
   };
 }
 
 export const containersOf = ({ spec }: Workload): readonly Container[] => spec?.template?.spec?.containers ?? [];
 
-/** Only values that stand in the Deployment. */
+/** The variables whose values are in the Deployment itself. */
 function literalsOf({ env }: Container): Record<string, string | undefined> {
   return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
 }
 
-/** Settings that are not read, because people who may see a Deployment may not always see what it refers to. */
+/** Variables from ConfigMaps and Secrets. They are not read, because people who may read a Deployment may often not read those. */
 function unreadOf({ env, envFrom }: Container): readonly string[] {
   const named = (env ?? []).flatMap(({ name, valueFrom }) => {
     const source = sourceOf(valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef);

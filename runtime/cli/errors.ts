@@ -1,7 +1,7 @@
 import { AccessError } from '../kube/access.ts';
 import { ApiStatusError, UnexpectedAnswerError, UnreachableError } from '../kube/errors.ts';
 
-/** What went wrong, for the person who sits there, and what to do about it where that is known. */
+/** An error in words for the user, with advice where there is some. */
 export function explained(error: unknown): string {
   if (error instanceof ApiStatusError) return ofStatus(error);
   if (error instanceof UnreachableError) return `the cluster does not answer: ${error.message}: ${adviceOn(error)}`;
@@ -13,13 +13,13 @@ export function explained(error: unknown): string {
 const WAY = "look at the server of the kubeconfig's context, and at the VPN or proxy on the way to it";
 const TRUST = "the context's certificate-authority does not vouch for what answers there";
 
-/** What is to be done where nothing answers that is known to be the cluster. */
+/** Advice for a connection that failed. */
 function adviceOn({ cause }: UnreachableError): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
   return /CERT|SIGNATURE/.test(String(code)) ? `${TRUST}: ${WAY}` : WAY;
 }
 
-/** Whom people can ask for what they may not do; nothing where that is not what is wrong. */
+/** Which roles to ask for where a right is missing; empty for other errors. */
 export function rolesFor(error: unknown): string {
   const isMissing = error instanceof ApiStatusError && error.status.code === 403;
   return isMissing

@@ -7,7 +7,7 @@ export const NAME = 'kubectl brupop';
 
 export const versionText = `kubectl-brupop ${VERSION}\n`;
 
-/** The variables that say where the cluster is. */
+/** The variables by which the program finds the cluster. */
 const { TERMINATION_LOG: _, ...access } = processEnv;
 
 export function helpText(commands: readonly Command[]): string {

@@ -24,51 +24,51 @@ import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
 import { ifAllowed, type Read, selecting } from './reading.ts';
 
-/** The cluster at one moment, and what the controller makes of it. */
+/** The cluster at one moment, and the controller's plan for it. */
 export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly config: ControllerConfig;
-  /** The policies at another moment, when windows are open or not: all else about them is as it was read. */
+  /** The policies at another moment. Only their windows change with time. */
   readonly policiesAt: (now: number) => Snapshot['policies'];
-  /** What is assumed instead of known, a sentence each: settings that stand elsewhere, and what the reader may not read. */
+  /** Facts that are not known, each with what is assumed instead: settings that stand elsewhere, and objects that the user may not read. */
   readonly unknown: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** What is assumed instead of what the cluster has. */
-export interface Changes {
-  /** In place of those of the same name, or besides. */
+/** Policies and settings to assume instead of those in the cluster. */
+export interface Overrides {
+  /** Each replaces the policy of the same name, or is added. */
   readonly policies: readonly UpdatePolicyObject[];
-  /** Variables of the controller. */
+  /** Variables of the controller by name. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const NO_CHANGES: Changes = { policies: [], settings: {} };
+const NO_OVERRIDES: Overrides = { policies: [], settings: {} };
 
 /**
- * Plans as the controller does, on the cluster as it is now and by the settings of the controller's Deployment. Nothing is written, and no
- * controller need run. Nodes and shadows have to be readable.
- * @throws UnknownPolicyError, and as `KubeTransport.request`
+ * Plans as the controller does, for the cluster as it is now, with the settings of the controller's Deployment. It writes nothing and needs
+ * no running controller. The user must be allowed to list nodes and shadows.
+ * @throws UnknownSettingsError, and as `KubeTransport.request`
  */
-export async function inspect(cluster: Cluster, now: number, changes = NO_CHANGES): Promise<Inspection> {
+export async function inspect(cluster: Cluster, now: number, overrides = NO_OVERRIDES): Promise<Inspection> {
   const [{ config, unknown }, read] = await Promise.all([
-    deployedSettings(cluster, changes.settings),
-    readWorld(cluster),
+    deployedSettings(cluster, overrides.settings),
+    readObjects(cluster),
   ]);
-  const policies = { ...read.policies, value: replaced(read.policies.value, changes.policies) };
-  const world = { ...read, policies, channels: await channelsIn(cluster, config) };
-  const orders = ordersBy(world.channels, config);
+  const policies = { ...read.policies, value: replaced(read.policies.value, overrides.policies) };
+  const objects = { ...read, policies, channels: await channelsIn(cluster, config) };
+  const orders = ordersBy(objects.channels, config);
   const views = new PolicyViews(config);
   const policiesAt = (at: number) => views.at(policies.value, at, orders?.policies());
-  const snapshot = snapshotOf(world, { config, orders, policies: policiesAt(now) }, now);
+  const snapshot = snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
-  const assumed = [...unknown, ...refusedIn(world, world.channels)];
+  const assumed = [...unknown, ...refusedIn(objects, objects.channels)];
   return { snapshot, config, policiesAt, plan: planned, unknown: assumed, now };
 }
 
-/** What is known of a policy by its status is still known where its spec is another one. */
+/** A policy that is replaced keeps its status, because the status holds what is known of releases. */
 function replaced(policies: readonly UpdatePolicyObject[], by: readonly UpdatePolicyObject[]) {
   const before = new Map(policies.map((policy) => [policy.metadata.name, policy]));
   const after = by.map((policy) => Object.assign({}, policy, before.get(policy.metadata.name), { spec: policy.spec }));
@@ -76,7 +76,7 @@ function replaced(policies: readonly UpdatePolicyObject[], by: readonly UpdatePo
   return [...policies.filter(({ metadata }) => !names.has(metadata.name)), ...after];
 }
 
-/** Undefined where k3OS nodes are nobody's. */
+/** Undefined where the operator does not update k3OS nodes. */
 type Channels = Read<readonly ChannelObject[]> | undefined;
 
 async function channelsIn({ transport }: Cluster, { K3OS_NAMESPACE: namespace }: ControllerConfig): Promise<Channels> {
@@ -85,8 +85,8 @@ async function channelsIn({ transport }: Cluster, { K3OS_NAMESPACE: namespace }:
   return ifAllowed(channels.list(), []);
 }
 
-/** The objects that a plan is made of. */
-interface World {
+/** The objects that a plan reads. */
+interface ClusterObjects {
   readonly nodes: readonly Node[];
   readonly shadows: readonly ShadowObject[];
   readonly policies: Read<readonly UpdatePolicyObject[]>;
@@ -95,7 +95,7 @@ interface World {
   readonly paused: Read<boolean>;
 }
 
-async function readWorld({ transport, namespace }: Cluster): Promise<World> {
+async function readObjects({ transport, namespace }: Cluster): Promise<ClusterObjects> {
   const [policies, nodes, shadows, agents, lease, home] = await Promise.all([
     ifAllowed(policiesIn(transport), []),
     nodesOf(transport).list(),
@@ -108,20 +108,20 @@ async function readWorld({ transport, namespace }: Cluster): Promise<World> {
   return { policies, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
 }
 
-/** None where the cluster does not have the kind yet. @throws as `KubeTransport.request` */
+/** All policies; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
 export async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
   try {
     return await policiesOf(transport).list();
   } catch (error) {
-    const isMissed = error instanceof ApiStatusError && error.status.code === 404;
-    if (isMissed && !(await isServed(transport, POLICY_KINDS))) return [];
+    const isNotFound = error instanceof ApiStatusError && error.status.code === 404;
+    if (isNotFound && !(await isServed(transport, POLICY_KINDS))) return [];
     throw error;
   }
 }
 
 const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION };
 
-function refusedIn({ policies, agents, lease, paused }: World, channels: Channels): readonly string[] {
+function refusedIn({ policies, agents, lease, paused }: ClusterObjects, channels: Channels): readonly string[] {
   const said = [
     [channels ?? NOT_ASKED, 'update channels, which you may not list', 'no k3OS node is assumed to start'],
     [policies, 'update policies, which you may not list', 'none are assumed'],
@@ -142,7 +142,7 @@ function ordersBy(channels: Channels, config: ControllerConfig) {
   return statedOrders(channels.value, { unread, variables: policyOf(config) });
 }
 
-interface Rules {
+interface PlanRules {
   readonly config: ControllerConfig;
   readonly orders: ReturnType<typeof ordersBy>;
   readonly policies: Snapshot['policies'];
@@ -150,8 +150,8 @@ interface Rules {
 
 /** @param now milliseconds since the Unix epoch */
 function snapshotOf(
-  { nodes, shadows, agents, lease, paused }: World,
-  { config, orders, policies }: Rules,
+  { nodes, shadows, agents, lease, paused }: ClusterObjects,
+  { config, orders, policies }: PlanRules,
   now: number,
 ): Snapshot {
   const observations = new Observations();
@@ -159,7 +159,7 @@ function snapshotOf(
   const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, manages));
   const read = shadows.map(viewOfShadow);
   const facts = orders ? new OrderedShadows(orders).of(read, nodeFacts) : read;
-  // This process has seen nothing before, so it believes what the cluster says of since when a node is Ready.
+  // This process has observed nothing before, so the Ready condition's own transition time is used.
   const nodeViews = observations
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
@@ -167,31 +167,31 @@ function snapshotOf(
   const ledSince = instantOf(lease.value?.spec?.acquireTime);
   return {
     nodes: nodeViews,
-    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => asStated(shadow, ledSince)),
+    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => withStatedEnd(shadow, ledSince)),
     slots: slotsOn(lease.value),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     paused: paused.value,
     policies,
     policiesUnread: knownUnread(facts),
     refusals: knownRefusals(facts),
-    // Only the controller knows them. What follows from them is in the conditions.
+    // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),
   };
 }
 
 /**
- * This process has seen no update end, so it goes by what the cluster says of that. A controller counts a pause from its own beginning, which
- * was when it took the Lease at the latest.
+ * This process has seen no update end, so it takes the end from the shadow. The pause after an update may also count from the start of the
+ * leading controller, which is no later than its acquireTime in the Lease.
  */
-function asStated(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
+function withStatedEnd(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
   const { endedAt, finishedAt = -Infinity, failedAt = -Infinity } = shadow;
   const known = Math.max(finishedAt, failedAt, ledSince ?? -Infinity);
   return Object.assign(shadow, { stale: false, endedAt: endedAt === undefined ? undefined : known });
 }
 
 /**
- * Since when an agent is gone is not written anywhere. Where it is too long, the condition says so.
- * @param since undefined where nobody knows which agents run: then the conditions alone tell
+ * No object says since when an agent is silent. But the condition says so once it is silent for too long.
+ * @param since when this process saw each agent go; undefined where the user may not list pods, so that only the conditions tell
  */
 function knownSilence(
   since: ReadonlyMap<string, number> | undefined,
@@ -205,7 +205,7 @@ function knownSilence(
   return known;
 }
 
-/** What the API server has refused the controller is not written anywhere either. The condition says for which nodes, and with which answer. */
+/** Refused writes are in the controller's memory. The condition says for which nodes a write was refused, and why. */
 function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
   return new Map(
     facts.flatMap(({ name, status }) => {
@@ -216,7 +216,10 @@ function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
   );
 }
 
-/** The controller's role may be older than its policies, which others can read. Where it cannot, the conditions say so, and nothing starts. */
+/**
+ * The controller may lack the right to read policies that the user can read, where its role is of an older version. The conditions say so, and
+ * nothing starts.
+ */
 function knownUnread(facts: readonly ShadowFacts[]): string | undefined {
   return facts.map(({ status }) => upToDate(status)).find((said) => said && isUnread(said))?.message;
 }

@@ -4,12 +4,12 @@ import { isActive, type NodeView, type ShadowView, type Snapshot } from '../cont
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';
 import { inspect } from './inspect.ts';
-import { table } from './look.ts';
+import { PLAIN, table } from './terminal.ts';
 
-/** What is on a node where no update runs. */
+/** Something that an update left on a node where no update runs. */
 export interface Leftover {
   readonly node: string;
-  /** By the marks; of a cordon nobody can tell. What the first operator wrote on Nodes it never took away. */
+  /** Who left it. `unknown`: a cordon without marks. `first operator`: v0.1 never removed what it wrote on Nodes. */
   readonly whose: 'ours' | 'unknown' | 'first operator';
   readonly what: string;
 }
@@ -18,8 +18,10 @@ export const leftovers: Command = {
   name: 'leftovers',
   takes: '',
   summary: 'list what is left on nodes where no update runs',
-  details: `"ours" is what the operator's marks on the node say, and its lifecycle conditions where it does not keep them, "unknown" a cordon of which nobody can tell whose it is, "first
-operator" what v0.1 wrote on Nodes.`,
+  details: `The second column says who left it:
+  "ours"            listed in the operator's marks on the node, or lifecycle conditions that it does not keep up to date
+  "unknown"         a cordon without marks: nobody can tell who made it
+  "first operator"  written by v0.1`,
   options: {},
   most: 0,
   async run({ clock, connect }) {
@@ -31,10 +33,10 @@ operator" what v0.1 wrote on Nodes.`,
 export const leftoverLines = (found: readonly Leftover[]): readonly string[] =>
   table(
     found.map(({ node, whose, what }) => [node, whose, what]),
-    { columns: Infinity },
+    PLAIN,
   );
 
-type Seen = { readonly config: Told; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'slots'> };
+type Seen = { readonly config: LifecycleSetting; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'slots'> };
 
 export function leftoversIn({ snapshot: { nodes, shadows, slots }, config }: Seen): readonly Leftover[] {
   const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
@@ -47,7 +49,7 @@ function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean 
   return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
 }
 
-function leftoverOn(view: NodeView, config: Told): readonly Leftover[] {
+function leftoverOn(view: NodeView, config: LifecycleSetting): readonly Leftover[] {
   const { name: node, marks, unreleased, managed, unschedulable } = view;
   const left: Leftover[] = [];
   if (marks) {
@@ -63,8 +65,11 @@ function leftoverOn(view: NodeView, config: Told): readonly Leftover[] {
   return [...left, ...conditionsLeftOn(view, config), ...ofFirstOperator(view)];
 }
 
-/** Lifecycle conditions of ours that nobody keeps true. */
-function conditionsLeftOn({ name: node, managed, lifecycle = [] }: NodeView, config: Told): readonly Leftover[] {
+/** Lifecycle conditions that the operator wrote and no longer keeps up to date. */
+function conditionsLeftOn(
+  { name: node, managed, lifecycle = [] }: NodeView,
+  config: LifecycleSetting,
+): readonly Leftover[] {
   const setting = config.NODE_LIFECYCLE_CONDITIONS;
   const ours = lifecycle.filter(({ reason }) => reason === LIFECYCLE_REASON).map(({ type }) => type);
   if (ours.length === 0 || (setting === 'written' && managed)) return [];
@@ -73,9 +78,9 @@ function conditionsLeftOn({ name: node, managed, lifecycle = [] }: NodeView, con
   return [{ node, whose: 'ours', what }];
 }
 
-type Told = Pick<ControllerConfig, 'NODE_LIFECYCLE_CONDITIONS'>;
+type LifecycleSetting = Pick<ControllerConfig, 'NODE_LIFECYCLE_CONDITIONS'>;
 
-/** Our own are told by the version, which that operator never wrote. It gave the actions' names to labels as well, all of them empty. */
+/** Only our operator writes the version annotation, so annotations without it are the first operator's. That one also set empty labels of these names. */
 function ofFirstOperator({ name: node, labels, firstOperator }: NodeView): readonly Leftover[] {
   const isOurs = firstOperator?.[OPERATOR_VERSION_KEY] !== undefined;
   const annotations = isOurs ? [] : Object.keys(firstOperator ?? {});

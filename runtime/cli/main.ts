@@ -4,13 +4,13 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../lib/clock.ts';
-import { lookOf } from './look.ts';
+import { terminalOf } from './terminal.ts';
 import { COMPLETE, runProgram } from './program.ts';
 
 const { stdout, stderr, env } = process;
 const ending = new AbortController();
 const live = createLogUpdate(stdout);
-// The first one ends a watch; what it has shown stays.
+// The text that a watch has shown last stays on the terminal.
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => {
     ending.abort(new Error(name));
@@ -18,10 +18,10 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.exit(name === 'SIGINT' ? 130 : 143);
   });
 }
-// Whoever reads has seen enough: `kubectl brupop why | head`.
+// The reader has closed the pipe, as in `kubectl brupop why | head`.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-// Where Node is in the program there is one file for both names; elsewhere this is Node's own name.
+// The single executable file has two names, and argv0 says which one was called. For a script, argv0 is Node's own name.
 const isCompletion = basename(process.argv0).startsWith('kubectl_complete-brupop');
 
 process.exitCode = await runProgram({
@@ -30,7 +30,7 @@ process.exitCode = await runProgram({
   home: homedir(),
   clock: systemClock,
   signal: ending.signal,
-  look: () => lookOf(stdout, env),
+  terminal: () => terminalOf(stdout, env),
   out: (text) => stdout.write(text),
   err: (text) => stderr.write(text),
   redraw: (text) => (stdout.isTTY ? live(text.trimEnd()) : stdout.write(text)),

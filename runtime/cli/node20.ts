@@ -1,4 +1,4 @@
-/** Node 20 lacks what the plan uses of newer ones. People have it on their machines; everything else runs on the image's. */
+/** The plan uses `Map.groupBy`, which Node 20 lacks. Users may have Node 20; all other programs run on the image's Node. */
 function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T, index: number) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   let index = 0;

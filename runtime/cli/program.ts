@@ -7,12 +7,12 @@ import { proxyFromEnvironment } from '../kube/proxy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
-import { hold, unhold } from './acting/hold.ts';
-import { notify } from './acting/notify.ts';
-import { pause, resume } from './acting/pause.ts';
-import { release } from './acting/release.ts';
-import { now, retry } from './acting/requests.ts';
-import { type Asked, givenIn, parsed } from './arguments.ts';
+import { hold, unhold } from './changes/hold.ts';
+import { notify } from './changes/notify.ts';
+import { pause, resume } from './changes/pause.ts';
+import { release } from './changes/release.ts';
+import { now, retry } from './changes/requests.ts';
+import { type Invocation, givenIn, parseInvocation } from './arguments.ts';
 import { type Cluster, type Command, EXIT, type ExitCode, type Request, textsOf, UsageError } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { dashboard } from './dashboard/command.ts';
@@ -21,11 +21,11 @@ import { explained, rolesFor } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
-import type { Look } from './look.ts';
+import type { Terminal } from './terminal.ts';
 import { textOf } from './output.ts';
 import { history, timeline } from './past/commands.ts';
 import { status } from './status/command.ts';
-import { watching } from './watch.ts';
+import { watch } from './watch.ts';
 import { why } from './why.ts';
 
 /** In the order of `--help`. */
@@ -48,66 +48,72 @@ export const COMMANDS: readonly Command[] = [
   doctor,
 ];
 
-/** What the program may use of its surroundings. */
-export interface Surroundings {
+/** What the program uses of its process. */
+export interface ProgramContext {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the user. */
+  /** The user's home directory. */
   readonly home: string;
   readonly clock: Clock;
-  /** Aborts when it is to end. */
+  /** Aborts when the program must end. */
   readonly signal: AbortSignal;
-  /** Asked anew each time: a terminal changes its size. */
-  look(): Look;
+  /** Read again for each output, because a terminal can change its size. */
+  terminal(): Terminal;
   out(text: string): void;
   err(text: string): void;
-  /** Takes the place of what was shown before, on a terminal; elsewhere it comes after it. */
+  /** Replaces the text that was shown before on a terminal. Elsewhere it prints the text below. */
   redraw(text: string): void;
 }
 
-/** From arguments to exit code. */
-export async function runProgram(world: Surroundings): Promise<ExitCode> {
+/** Runs one command line. @returns the exit code */
+export async function runProgram(context: ProgramContext): Promise<ExitCode> {
   try {
-    const [first, ...words] = world.args;
-    if (first === COMPLETE) return await completed(words, world);
-    const asked = parsed(world.args, COMMANDS);
-    if (asked.kind === 'run') return await carriedOut(asked, world);
-    world.out(asked.kind === 'version' ? versionText : asked.command ? commandHelp(asked.command) : helpText(COMMANDS));
+    const [first, ...words] = context.args;
+    if (first === COMPLETE) return await complete(words, context);
+    const invocation = parseInvocation(context.args, COMMANDS);
+    if (invocation.kind === 'run') return await execute(invocation, context);
+    context.out(
+      invocation.kind === 'version'
+        ? versionText
+        : invocation.command
+          ? commandHelp(invocation.command)
+          : helpText(COMMANDS),
+    );
     return EXIT.ok;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    world.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
+    context.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
 }
 
-/** What `kubectl_complete-brupop` puts before the words that a shell has. */
+/** The first argument in the name of `kubectl_complete-brupop`. The words of the shell follow it. */
 export const COMPLETE = '__complete';
 
-async function completed(words: readonly string[], world: Surroundings): Promise<ExitCode> {
-  const lookup = lookupIn(() => clusterFor({ values: givenIn(words) }, world));
-  world.out(completionText(await completionOf(words, COMMANDS, lookup)));
+async function complete(words: readonly string[], context: ProgramContext): Promise<ExitCode> {
+  const lookup = lookupIn(() => clusterFor({ values: givenIn(words) }, context));
+  context.out(completionText(await completionOf(words, COMMANDS, lookup)));
   return EXIT.ok;
 }
 
-async function carriedOut(asked: Asked, world: Surroundings): Promise<ExitCode> {
-  const { command, names, values, format } = asked;
+async function execute(invocation: Invocation, context: ProgramContext): Promise<ExitCode> {
+  const { command, names, values, format } = invocation;
   let cluster: Promise<Cluster> | undefined;
   const request: Request = {
     names,
     values,
-    clock: world.clock,
-    user: world.env['USER'] || world.env['LOGNAME'] || world.env['USERNAME'] || 'somebody',
-    connect: () => (cluster ??= clusterFor(asked, world)),
+    clock: context.clock,
+    user: context.env['USER'] || context.env['LOGNAME'] || context.env['USERNAME'] || 'somebody',
+    connect: () => (cluster ??= clusterFor(invocation, context)),
   };
-  if (values['watch']) return watching({ asked, request, world });
+  if (values['watch']) return watch({ invocation, request, context });
   const answer = await command.run(request);
-  world.out(textOf(answer, format, world.look()));
-  await answer.goesOn?.(world.signal);
+  context.out(textOf(answer, format, context.terminal()));
+  await answer.continues?.(context.signal);
   return answer.exitCode ?? EXIT.ok;
 }
 
-async function clusterFor({ values }: Pick<Asked, 'values'>, { env, home }: Surroundings): Promise<Cluster> {
+async function clusterFor({ values }: Pick<Invocation, 'values'>, { env, home }: ProgramContext): Promise<Cluster> {
   const { kubeconfig, context, namespace, as: user } = values as Readonly<Record<string, string | undefined>>;
   const groups = textsOf(values, 'as-group');
   if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');

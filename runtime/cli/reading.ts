@@ -2,14 +2,14 @@ import type { Selectors } from '../kube/collection.ts';
 import { ApiStatusError } from '../kube/errors.ts';
 import { COMPONENT_LABEL } from '../shadow/names.ts';
 
-/** What was read, or what is taken instead where the reader may not read it. */
+/** What was read, or a fallback where the API server refused the read (403). */
 export interface Read<T> {
   readonly value: T;
-  /** The API server's words; undefined where it was read. */
+  /** The API server's message; undefined where it did not refuse. */
   readonly refused: string | undefined;
 }
 
-/** People who may see nodes may not always see all else: where one kind is refused, the rest can still be told. */
+/** Reads what the user may read. Where one kind is refused, a command can still show the rest. */
 export async function ifAllowed<T, O>(reading: Promise<T>, otherwise: O): Promise<Read<T | O>> {
   try {
     return { value: await reading, refused: undefined };
@@ -19,7 +19,7 @@ export async function ifAllowed<T, O>(reading: Promise<T>, otherwise: O): Promis
   }
 }
 
-/** Of the objects of one of the operator's parts. */
+/** Selects the objects of one component of the operator. */
 export function selecting(component: string): Selectors {
   return { labelSelector: `${COMPONENT_LABEL}=${component}` };
 }

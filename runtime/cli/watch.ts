@@ -1,38 +1,39 @@
-import type { Asked } from './arguments.ts';
+import type { Invocation } from './arguments.ts';
 import { EXIT, type ExitCode, type Request } from './command.ts';
 import { explained } from './errors.ts';
-import { paint } from './look.ts';
+import { paint } from './terminal.ts';
 import { textOf } from './output.ts';
-import type { Surroundings } from './program.ts';
+import type { ProgramContext } from './program.ts';
 
-/** The time between two looks, milliseconds: at least, and at most. */
+/** Shortest and longest pause between two reads of the cluster, milliseconds. */
 const PAUSE_MS = { least: 2000, most: 15_000 };
-/** A fleet that takes long to read is looked at less often: so many times as long goes by between two looks. */
-const RESTS = 4;
+/** The pause is this many times as long as the last read took, so that a large fleet is read less often. */
+const PAUSE_FACTOR = 4;
 
-/** Milliseconds until the next look. @param took what the last one took */
-export const pauseAfter = (took: number): number => Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, took * RESTS));
+/** Milliseconds until the next read. @param took duration of the last read, milliseconds */
+export const pauseAfter = (took: number): number =>
+  Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, took * PAUSE_FACTOR));
 
 interface Watched {
-  readonly asked: Asked;
+  readonly invocation: Invocation;
   readonly request: Request;
-  readonly world: Surroundings;
+  readonly context: ProgramContext;
 }
 
-/** Asks again and again, until the signal aborts. What was seen last stays on view while the cluster does not answer. */
-export async function watching({ asked: { command, format }, request, world }: Watched): Promise<ExitCode> {
-  const { clock, signal } = world;
+/** Runs the command again and again until the signal aborts. While the cluster does not answer, the last result stays on view. */
+export async function watch({ invocation: { command, format }, request, context }: Watched): Promise<ExitCode> {
+  const { clock, signal } = context;
   let shown = '';
   let begun = clock.monotonic();
-  // The first answer tells whether what was asked for can be at all.
+  // A failure of the first run ends the program, because the command itself may be wrong.
   let answer = await command.run(request);
   let failure: unknown;
   for (;;) {
     const took = clock.monotonic() - begun;
-    const look = world.look();
-    const trouble = failure === undefined ? '' : `${paint(look, 'bad', explained(failure))}\n`;
-    const text = textOf(answer, format, look) + trouble;
-    if (text !== shown) world.redraw(text);
+    const terminal = context.terminal();
+    const trouble = failure === undefined ? '' : `${paint(terminal, 'bad', explained(failure))}\n`;
+    const text = textOf(answer, format, terminal) + trouble;
+    if (text !== shown) context.redraw(text);
     shown = text;
     await clock.sleep(pauseAfter(took), signal).catch(() => undefined);
     if (signal.aborted) return EXIT.ok;

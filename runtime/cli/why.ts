@@ -1,9 +1,13 @@
+import type { Holder } from '../controller/plan/budgets.ts';
+import type { Halted } from '../controller/plan/releases.ts';
 import type { PolicyReport } from '../controller/plan/report.ts';
-import { rfc3339 } from '../lib/clock.ts';
+import type { Verdict } from '../controller/plan/verdict.ts';
+import { durationText, rfc3339 } from '../lib/clock.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
 import { type Answer, type Command, EXIT, RefusedCommandError } from './command.ts';
-import { type Inspection, inspect } from './inspect.ts';
-import { timeValue, verdictValue } from './values.ts';
-import { fleetLines, nodeLine, policyLines, unknownLines } from './why-lines.ts';
+import { inspect, type Inspection } from './inspect.ts';
+import { PLAIN, table } from './terminal.ts';
+import { firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
 
 export const why: Command = {
   name: 'why',
@@ -50,7 +54,105 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
   const policies = [...new Set(names.flatMap((name) => policyLines(seen, name)))];
   return {
     value: { at: rfc3339(seen.now), notKnown: seen.unknown, nodes: verdicts.map(verdictValue) },
-    lines: () => [...unknownLines(seen), ...policies, ...lines],
+    lines: () => [...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
   };
+}
+
+/** Lines on the whole fleet, and then one for each managed node. */
+export function fleetLines(inspection: Inspection): readonly string[] {
+  const { snapshot, plan, now } = inspection;
+  const { paused } = snapshot;
+  const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
+  return [
+    ...unknownLines(inspection.unknown, PLAIN),
+    ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
+    ...policyLines(inspection),
+    ...plan.halted.map(haltedText),
+    ...plan.warnings.map(({ message }) => `warning: ${message}`),
+    ...(isWaiting ? [placesText(inspection)] : []),
+    ...table(
+      plan.verdicts.map((verdict) => cells(verdict, now)),
+      PLAIN,
+    ),
+  ];
+}
+
+const haltedText = ({ version, family, failures, policy }: Halted): string =>
+  `halted: ${version} (${family}) failed on ${failures} nodes${policy === undefined ? '' : ` of policy ${policy}`}`;
+
+/** A line for each policy; with `node`, only for the policy that rules it. */
+export function policyLines({ plan, now }: Inspection, node?: string): readonly string[] {
+  const ruling = plan.verdicts.find((verdict) => verdict.node === node)?.policy;
+  const shown = node === undefined ? plan.policies : plan.policies.filter(({ name }) => name === ruling);
+  return shown.map((report) => policyText(report, now));
+}
+
+function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }: PolicyReport, now: number): string {
+  const { selected, upToDate, updating, waiting, failed } = nodes;
+  const said = [
+    `${selected} nodes, ${upToDate} up to date, ${updating} updating, ${waiting} waiting, ${failed} failed`,
+    ...(halted.status === 'True' ? [halted.message] : []),
+    accepted.status === 'True' ? progressing.message : `not accepted: ${accepted.message}`,
+  ];
+  const until = nextChangeAt === undefined ? '' : ` (next change in ${durationText(nextChangeAt - now)})`;
+  return `policy ${name}: ${said.join('; ')}${until}`;
+}
+
+/** The line of one node; undefined where the cluster has no such node. */
+export function nodeLine(inspection: Inspection, name: string): string | undefined {
+  const { snapshot, plan, now } = inspection;
+  const verdict = plan.verdicts.find(({ node }) => node === name);
+  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))], PLAIN)[0];
+  if (verdict) return table([cells(verdict, now)], PLAIN)[0];
+  const isThere = snapshot.nodes.some((node) => node.name === name);
+  return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
+}
+
+/** How many nodes are named of those that take places. */
+const MAX_NAMED = 5;
+
+/** Which nodes take the places that others wait for, and why. */
+function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
+  const { capacity, holders } = budget;
+  const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
+  const named = holders.map((holder) => {
+    const { node, until } = holder;
+    const more = until === undefined ? '' : `, for ${durationText(until - now)} more`;
+    return `${node} (${whyHeld(holder, verdictsByNode.get(node))}${more})`;
+  });
+  const of = Number.isFinite(capacity) ? ` of ${capacity}` : '';
+  return `places: ${holders.length}${of} taken, by ${firstOf(named, MAX_NAMED)}`;
+}
+
+/** Why a node without an update takes a place. */
+const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
+  NodeNotReady: 'not Ready',
+  AgentSilent: 'without its agent',
+  Marks: 'what was changed on it is being undone',
+  NodeGone: 'the node is gone',
+};
+
+/** @param verdict on the node that has the place */
+export function whyHeld({ because }: Holder, verdict: Verdict | undefined): string {
+  if (because !== 'Update') return TAKEN_BY[because];
+  return verdict?.reason === 'Updating'
+    ? (verdict.step ?? verdict.reason)
+    : (verdict?.reason ?? 'not managed any more');
+}
+
+function cells(
+  { node, policy, reason, message, step, since, until, position }: Verdict,
+  now: number,
+  more?: string,
+): readonly string[] {
+  const details = [
+    policy === undefined ? undefined : `policy ${policy}`,
+    step,
+    position === undefined ? undefined : `position ${position}`,
+    since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
+    until === undefined ? undefined : `in ${durationText(until - now)}`,
+    more,
+  ].filter((detail) => detail !== undefined);
+  return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];
 }

@@ -4,7 +4,7 @@ import { IMAGE_PROGRAMS, nodeCommand, type ProgramName } from './programs.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the image does with its arguments. */
+/** The result of reading the image's arguments. */
 type Invocation =
   | { readonly kind: 'run'; readonly command: readonly string[]; readonly env: Environment }
   | { readonly kind: 'out' | 'err'; readonly text: string; readonly exitCode: number };
@@ -21,7 +21,7 @@ ${Object.entries(IMAGE_PROGRAMS)
 IMAGE PROGRAM --help lists its settings. Options: --help, --version
 `;
 
-/** Decides what `IMAGE ARGUMENT...` is to run, or to say. @param dir folder of the programs */
+/** Reads the arguments of `IMAGE ARGUMENT...`: a program to run, or a text to print. @param dir folder of the programs */
 export function entry([name, ...args]: readonly string[], env: Environment, dir: string): Invocation {
   if (name === undefined) return { kind: 'err', text: HELP, exitCode: EXIT.badSettings };
   if (name === '--help' || name === '-h') return { kind: 'out', text: HELP, exitCode: EXIT.ok };

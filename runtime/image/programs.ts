@@ -12,7 +12,7 @@ interface ImageProgram {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What `IMAGE NAME` runs, by that name. */
+/** The programs by the name in `IMAGE NAME`. */
 export const IMAGE_PROGRAMS = {
   controller: {
     summary: 'decides which node is updated when',
@@ -51,7 +51,7 @@ export type ProgramName = keyof typeof IMAGE_PROGRAMS;
 /** Folder of the programs in the image. */
 const PROGRAM_DIR = '/opt/brupop';
 
-/** The command of a program, by the manifests and by the image's entry alike. @param dir folder of the programs */
+/** The command of a program, for the manifests and for the image's entry. @param dir folder of the programs */
 export function nodeCommand(name: ProgramName, dir: string = PROGRAM_DIR): readonly [string, ...string[]] {
   return ['node', ...IMAGE_PROGRAMS[name].nodeFlags, `${dir}/${name}.mjs`];
 }

@@ -2,7 +2,7 @@ import type { Channel, Wish } from './channel.ts';
 import { releaseOf } from './release.ts';
 import type { ChannelCondition } from './model.ts';
 
-/** What a source of releases is asked. */
+/** A question to a source of releases. */
 export interface Question {
   /** `owner/name`. */
   readonly repository: string;
@@ -10,22 +10,22 @@ export interface Question {
   readonly tag: string | undefined;
 }
 
-/** What it has answered. What has failed is asked again, but not before `retryAt`, in milliseconds since the Unix epoch. */
+/** The answer of the source. A failed question may be asked again from `retryAt` on, milliseconds since the Unix epoch. */
 export type Answer =
   | { readonly kind: 'found'; readonly tag: string }
-  /** It has no such release, or none at all. */
+  /** The source has no such release, or no release at all. */
   | { readonly kind: 'missing'; readonly message: string; readonly retryAt: number }
-  /** It has given no answer, or none that means anything. */
+  /** The source has not answered, or the answer makes no sense. */
   | { readonly kind: 'failed'; readonly message: string; readonly retryAt: number };
 
-/** By `keyOf` of the question. */
+/** Answers by `keyOf` of their question. */
 export type Answers = ReadonlyMap<string, Answer>;
 
 export function keyOf({ repository, tag }: Question): string {
   return `${repository} ${tag ?? 'latest'}`;
 }
 
-/** What has to be known before nodes of the channel start; undefined where it cannot be obeyed. */
+/** What must be known before nodes of the channel start; undefined where the channel is invalid. */
 export function questionOf({ faults, repository, wish }: Channel): Question | undefined {
   if (faults.length > 0 || repository === undefined || !wish) return undefined;
   return { repository, tag: tagOf(wish) };
@@ -40,14 +40,14 @@ export function answerTo(channel: Channel, answers: Answers): Answer | undefined
   return question && answers.get(keyOf(question));
 }
 
-/** Whether the source is to be asked now. @param now milliseconds since the Unix epoch */
+/** Whether the question may be asked now. @param now milliseconds since the Unix epoch */
 export function isOpen(answer: Answer | undefined, now: number): boolean {
   return answer === undefined || (answer.kind !== 'found' && answer.retryAt <= now);
 }
 
 /**
- * The answers that are still of use. That a release is there stays known for as long as a channel names it; which one is the newest is asked anew
- * each time that somebody wants to know.
+ * The answers that are still needed. An answer on a named release holds as long as a channel names it. The newest release is asked for again each
+ * time that it is needed.
  */
 export function kept(answers: Answers, channels: readonly Channel[]): ReadonlyMap<string, Answer> {
   const known = new Map<string, Answer>();
@@ -62,8 +62,8 @@ export function kept(answers: Answers, channels: readonly Channel[]): ReadonlyMa
 }
 
 /**
- * What the conditions of channels say that a source has answered, for processes that ask nobody. That a release was found is believed by a new
- * leader as well: the message says of which source.
+ * Answers from the conditions of channels, for processes that do not ask the source. A new leader also takes found releases from there. The message
+ * names their source.
  */
 export function statedAnswers(channels: readonly Channel[], all = false): ReadonlyMap<string, Answer> {
   const stated = new Map<string, Answer>();
@@ -83,19 +83,19 @@ function statedAnswer({ repository, tag }: Question, { reason, message }: Channe
   return isFound ? { kind: 'found', tag } : undefined;
 }
 
-/** Reasons of the condition `Resolved`, where there is an answer. */
+/** Reasons of the condition `Resolved` by kind of answer. */
 export const RESOLVED: Readonly<Record<Answer['kind'], string>> = {
   found: 'Found',
   missing: 'NotFound',
   failed: 'SourceUnavailable',
 };
 
-/** What the condition `Resolved` says where the release was found. */
+/** Message of the condition `Resolved` for a release that was found. */
 export function foundMessage(repository: string, tag: string): string {
   return `${tag} is a release of ${repository}`;
 }
 
-/** The name that takes the place of `latest`. */
+/** The release that replaces `latest` in the spec. */
 export function resolvedTag(channel: Channel, answers: Answers): string | undefined {
   const answer = channel.wish?.kind === 'latest' ? answerTo(channel, answers) : undefined;
   return answer?.kind === 'found' && releaseOf(answer.tag) ? answer.tag : undefined;

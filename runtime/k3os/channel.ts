@@ -1,24 +1,24 @@
 import type { ChannelObject } from './model.ts';
 import { type Release, releaseOf } from './release.ts';
 
-/** A channel as it is meant. */
+/** A channel after parsing. */
 export interface Channel {
   readonly object: ChannelObject;
-  /** Unlike that of any policy. */
+  /** A name that no policy can have. */
   readonly title: string;
-  /** Nodes that may be updating at once; 0 = none starts. */
+  /** Most nodes that may be updating at once; 0 = no update starts. */
   readonly concurrency: number;
-  /** Without what somebody typed around it, which the host's tool would stumble over after the drain; empty where it names no repository. */
+  /** The URL without blanks around it, because the host's tool would fail on them after the drain; empty where it names no repository. */
   readonly url: string;
   /** `owner/name` on GitHub; undefined where the URL names none. */
   readonly repository: string | undefined;
-  /** Undefined where the version is none. */
+  /** Undefined where `version` is no version. */
   readonly wish: Wish | undefined;
-  /** Why it cannot be obeyed: each names a field, what was expected and what came. */
+  /** Why the channel is invalid. Each text names a field, what was expected and what came. */
   readonly faults: readonly string[];
 }
 
-/** What nodes are to run: the newest release, whichever that is, or this one. */
+/** What nodes should run: the newest release, or a named one. */
 export type Wish = { readonly kind: 'latest' } | Release;
 
 /** Null is absence. Definitions of older clusters let values of other types through. */
@@ -62,7 +62,7 @@ function wishOf(text: string): Wish | undefined {
   return version === '' || version.toLowerCase() === 'latest' ? LATEST : releaseOf(version);
 }
 
-/** What came, in at most one short line. */
+/** A value in at most one short line, for messages. */
 function shown(value: unknown): string {
   return value == null ? 'nothing' : JSON.stringify(value).slice(0, 100);
 }

@@ -1,6 +1,6 @@
 /**
- * An UpdateChannel as it stands on the wire. Any part of it may be null or missing. It has no status subresource, as its users know it: whoever
- * writes it, writes all of it.
+ * An UpdateChannel as JSON. Any field may be null or missing. As in the operator's preview, it has no status subresource, so every writer can write
+ * all of it.
  */
 export interface ChannelObject {
   readonly metadata: {
@@ -19,12 +19,12 @@ interface ChannelSpec {
   readonly concurrency?: number | null;
   /** Where releases come from, e.g. `github-releases://rancher/k3os`. */
   readonly url?: string | null;
-  /** The release that nodes are to run, e.g. `v0.11.0`; `latest` or nothing = the newest, whose name then takes its place. */
+  /** The release that nodes should run, e.g. `v0.11.0`. `latest` or nothing means the newest; the controller then writes its name here. */
   readonly version?: string | null;
 }
 
 export interface ChannelStatus {
-  /** The node whose turn it is while the source is asked; empty otherwise. */
+  /** The node that is next while the source is asked; empty otherwise. */
   readonly polling?: string | null;
   /** Names of the nodes that are being updated. */
   readonly upgrading?: readonly string[] | null;
@@ -40,6 +40,6 @@ export interface ChannelCondition {
   readonly message: string;
 }
 
-/** Accepted: the spec can be obeyed. Resolved: its source has the release that it names. */
+/** Accepted: the spec is valid. Resolved: the source has the named release. */
 export const CHANNEL_CONDITIONS = ['Accepted', 'Resolved'] as const;
 export type ChannelConditionType = (typeof CHANNEL_CONDITIONS)[number];

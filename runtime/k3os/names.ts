@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../lib/selector.ts';
 import { MANAGED_LABEL } from '../shadow/names.ts';
 
-/** The public names of k3OS, and of the preview of its operator. Each one is part of a contract with existing installations: never change one. */
+/** Public names of k3OS, and of the preview of its operator. Existing installations use them, so they never change. */
 
 export const K3OS_GROUP = 'k3os.io';
 export const CHANNEL_KIND = 'UpdateChannel';
@@ -12,22 +12,22 @@ export const CHANNEL_VERSION = 'v1';
 export const CHANNEL_API_VERSION = `${K3OS_GROUP}/${CHANNEL_VERSION}`;
 export const CHANNEL_CRD_NAME = `${CHANNEL_PLURAL}.${K3OS_GROUP}`;
 
-/** Where channels live. */
+/** The namespace of channels. */
 export const CHANNEL_NAMESPACE = 'k3os-system';
-/** The channel that is made where there is none. */
+/** Name of the channel that the controller creates where there is none. */
 export const DEFAULT_CHANNEL = 'github-releases';
 export const DEFAULT_CHANNEL_URL = 'github-releases://rancher/k3os';
 
-/** On each node that runs k3OS: how it was booted. */
+/** Label of each node that runs k3OS: how it was booted. */
 export const MODE_LABEL = `${K3OS_GROUP}/mode`;
-/** Booted from a medium that nothing is written to. */
+/** The node was booted from a read-only medium. */
 export const LIVE_MODE = 'live';
 
-/** On a channel: the node that made it. */
+/** Annotation of a channel: the node for which it was created. */
 export const NODE_ANNOTATION = `${K3OS_GROUP}/node`;
-/** On a shadow: the release of the node's order as its source names it, e.g. `v0.11.0`. */
+/** Annotation of a shadow: the tag of the wanted release, e.g. `v0.11.0`. */
 export const VERSION_ANNOTATION = `${K3OS_GROUP}/version`;
-/** On a shadow: the URL of the source of that release. */
+/** Annotation of a shadow: the URL of the source of that release. */
 export const CHANNEL_ANNOTATION = `${K3OS_GROUP}/channel`;
 
 interface NodeRequirement {
@@ -36,7 +36,7 @@ interface NodeRequirement {
   readonly values?: string[];
 }
 
-/** The nodes that channels are about. One that also bears the label of Bottlerocket's nodes is taken for what that says. */
+/** Selects the nodes of channels. A node that also has the label of Bottlerocket nodes counts as one of those. */
 export const K3OS_REQUIREMENTS: readonly NodeRequirement[] = [
   { key: MODE_LABEL, operator: 'Exists' },
   { key: MODE_LABEL, operator: 'NotIn', values: [LIVE_MODE] },

@@ -2,12 +2,12 @@ import { type Answer, answerTo, type Answers } from './answers.ts';
 import type { Channel } from './channel.ts';
 import type { Release } from './release.ts';
 
-/** What k3OS nodes are told to run, and whether they may start on it. */
+/** What k3OS nodes should run, and whether they may start on it. */
 export type Offer =
   | { readonly kind: 'offered'; readonly release: Release; readonly url: string }
-  /** Nobody can say yet, and perhaps not for long where the source is away. */
+  /** The release is not known yet. `isAway`: the source does not answer, so this may last long. */
   | { readonly kind: 'waits'; readonly isAway: boolean; readonly release: Release | undefined; readonly why: string }
-  /** Somebody has to change a channel. */
+  /** A person must change a channel. */
   | {
       readonly kind: 'refused';
       readonly isConflict: boolean;
@@ -15,7 +15,7 @@ export type Offer =
       readonly why: string;
     };
 
-/** @param channels those that are not being deleted, by name; undefined where there is none */
+/** The offer of the channels; undefined where there is none. @param channels that are not being deleted, by name */
 export function offerOf(channels: readonly Channel[], answers: Answers): Offer | undefined {
   const [channel, ...others] = channels;
   if (!channel) return undefined;

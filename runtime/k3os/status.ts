@@ -15,18 +15,18 @@ import type { ChannelCondition, ChannelConditionType, ChannelStatus } from './mo
 import { CHANNEL_API_VERSION, CHANNEL_KIND, DEFAULT_CHANNEL, DEFAULT_CHANNEL_URL, NODE_ANNOTATION } from './names.ts';
 import { conflictBetween } from './offer.ts';
 
-/** A k3OS node, as far as channels go. */
+/** What channels need to know of a k3OS node. */
 export interface ChannelNode {
   readonly name: string;
-  /** That it runs; undefined where nobody says. */
+  /** The version that it runs; undefined where it is not reported. */
   readonly version: string | undefined;
   readonly ready: boolean;
   readonly updating: boolean;
 }
 
-/** What there is to say of channels. */
+/** Everything from which the status of channels is made. */
 export interface Situation {
-  /** Those that are not being deleted, by name. */
+  /** The channels that are not being deleted, by name. */
   readonly channels: readonly Channel[];
   readonly answers: Answers;
   /** By name. */
@@ -35,14 +35,14 @@ export interface Situation {
   readonly now: number;
 }
 
-/** What a channel should show. */
+/** The fields that the controller writes to a channel. */
 export interface Shown {
   readonly status: Required<ChannelStatus>;
-  /** The name that takes the place of `latest` in the spec. */
+  /** The release that replaces `latest` in the spec. */
   readonly version: string | undefined;
 }
 
-/** Whether its source is to be asked: somebody is to run what its answer says. */
+/** Whether the source must be asked, because a node waits for the answer. */
 export function asks(channel: Channel, { channels, answers, nodes, now }: Situation): boolean {
   const { wish } = channel;
   if (channels.length > 1 || !questionOf(channel) || nodes.length === 0) return false;
@@ -65,7 +65,7 @@ export function shownOf(channel: Channel, situation: Situation): Shown {
   };
 }
 
-/** A source that gives no answer is still being asked between two tries. */
+/** A source that does not answer counts as being asked, also between two attempts. */
 function isPolling(channel: Channel, situation: Situation): boolean {
   return (
     asks(channel, situation) ||
@@ -75,13 +75,13 @@ function isPolling(channel: Channel, situation: Situation): boolean {
 
 const asksLater = (channel: Channel, situation: Situation): boolean => asks(channel, { ...situation, now: Infinity });
 
-/** The turn stays with a node that has it. */
+/** The node that is next. A node that was next stays it. */
 function turnOf(before: string | null | undefined, nodes: readonly ChannelNode[]): string {
   const turn = nodes.find(({ name }) => name === before) ?? nodes.find(({ ready }) => ready) ?? nodes[0];
   return turn?.name ?? '';
 }
 
-/** A condition of another type is somebody else's, and stays. */
+/** The conditions. Those of other types belong to others and stay. */
 function conditionsOf(channel: Channel, situation: Situation): readonly ChannelCondition[] {
   const before = channel.object.status?.conditions ?? [];
   const condition = (type: ChannelConditionType, finding: Finding): ChannelCondition => {
@@ -128,8 +128,9 @@ function messageOf({ repository = '' }: Channel, answer: Answer): string {
 }
 
 /**
- * The channel to make where there is none; undefined where no node says what it runs, and while one is being updated: whoever deletes a channel
- * in the middle of a rollout wants it to stop. Of several versions the newest is taken, and nothing starts before somebody has said so.
+ * The channel to create where there is none. It names the newest version that nodes run. If they run several versions, its concurrency is 0, so that no
+ * update starts until a person changes it. Undefined where no node reports its version, and while a node is being updated: a person who deletes a
+ * channel in the middle of a rollout wants the rollout to stop.
  */
 export function defaultChannel(nodes: readonly ChannelNode[], namespace: string): object | undefined {
   const running = nodes.flatMap(({ name, version }) => (version === undefined ? [] : [{ name, version }]));

@@ -4,7 +4,7 @@ import { FORMATS } from './formats.ts';
 import { namesNode } from './silence.ts';
 import { FIELDS, unknownField } from './template.ts';
 
-/** What the manifests say of notifications. Where targets are, and what they want to be shown, stands in Secrets. */
+/** The configuration of notifications in the manifests. Addresses and headers of targets are in Secrets. */
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -14,7 +14,7 @@ const text = (pattern: RegExp, expected: string) =>
 const list = <T extends z.ZodType>(item: T) =>
   z.array(item, 'expected a list').min(1, 'expected at least one').readonly();
 
-/** A URL of http or https with nothing but host and port: credentials belong into the Secret. */
+/** An http or https URL with only host and port, because credentials belong into the Secret. */
 function isProxyUrl(value: string): boolean {
   if (!/^https?:\/\/[^\s/?#@]+\/?$/.test(value)) return false;
   return URL.canParse(value);
@@ -30,7 +30,7 @@ const template = z.string('expected some text').superRefine((value, context) => 
 const PROXY =
   'expected a proxy such as http://proxy.example.com:3128; credentials belong into the Secret, as its key "proxy"';
 
-/** What props and the file of the controller have in common. */
+/** Fields of a target, in the props and in the controller's file. */
 export const targetFields = {
   name: text(DNS_LABEL, 'a name (lower case letters, digits and "-", at most 63)'),
   format: z.enum(FORMATS, `expected one of ${FORMATS.join(', ')}`),
@@ -52,7 +52,7 @@ const matcher = z.strictObject({
   isRegex: z.boolean('expected true or false').optional(),
 });
 
-/** What props and the file have in common of an Alertmanager. */
+/** Fields of an Alertmanager, in the props and in the controller's file. */
 export const silencerFields = {
   name: targetFields.name,
   matchers: list(matcher)
@@ -69,7 +69,7 @@ export const silencerFields = {
   proxy: targetFields.proxy,
 } as const;
 
-/** A template is for text alone. */
+/** Only the format `text` takes a template. */
 export function templateFits({
   format,
   template: given,
@@ -98,14 +98,14 @@ export type NotificationTarget = z.output<typeof target>;
 export type Silencer = z.output<typeof silencer>;
 export type NotificationConfig = z.output<typeof configSchema>;
 
-/** Names that a target has twice. */
+/** The index of the first target with a name that was used before. */
 export function repeatedName(targets: readonly { readonly name: string }[]): number | undefined {
   const names = targets.map(({ name }) => name);
   const index = names.findIndex((name, at) => names.indexOf(name) < at);
   return index < 0 ? undefined : index;
 }
 
-/** The file cannot be used; each fault names its field. No value is repeated. */
+/** The file is invalid. Each fault names its field, and contains no value of it. */
 export class NotificationConfigError extends Error {
   override readonly name = 'NotificationConfigError';
 }

@@ -1,4 +1,4 @@
-/** What people can be notified of, in the words of the controller's Events. */
+/** The kinds of notifications, with the names of the controller's Events. */
 export const KINDS = [
   'RolloutStarted',
   'RolloutComplete',
@@ -13,12 +13,12 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What somebody has asked for, to see whether it arrives. It passes every filter. */
+/** The kind of a test message. It passes every filter. */
 export const TEST_KIND = 'Test';
 
-/** One thing that became true. */
+/** A fact that has become true, and is sent as one message. */
 export interface Fact {
-  /** The same for the same fact, whichever process tells it and however often. */
+  /** The same for the same fact, whichever process sends it and however often. */
   readonly id: string;
   readonly kind: Kind | typeof TEST_KIND;
   readonly severity: 'info' | 'warning';
@@ -34,11 +34,11 @@ export interface Fact {
   readonly version?: string;
 }
 
-/** Which facts a target is told. */
+/** Which facts are sent to a target. */
 export interface Filter {
   /** @default all */
   readonly kinds?: readonly Kind[] | undefined;
-  /** Names. Facts of nodes that no policy rules are not told then. @default all */
+  /** Names of policies. Facts on nodes that no policy rules are then not sent. @default all */
   readonly policies?: readonly string[] | undefined;
 }
 
@@ -48,7 +48,7 @@ export function passes({ kinds, policies }: Filter, { kind, policy }: Fact): boo
   return !policies || (policy !== undefined && policies.includes(policy));
 }
 
-/** What a fact is about, as a path: `node/a`, `policy/production`, `release/1.39.0`; empty where nothing is named. */
+/** The object of a fact as a path: `node/a`, `policy/production`, `release/1.39.0`; empty where the fact names none. */
 export function subjectOf({ node, policy, version }: Fact): string {
   const [kind, name] = node ? ['node', node] : policy ? ['policy', policy] : ['release', version];
   return name === undefined ? '' : `${kind}/${name}`;

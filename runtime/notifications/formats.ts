@@ -1,7 +1,7 @@
 import { type Fact, subjectOf } from './fact.ts';
 import { DEFAULT_TEMPLATE, rendered } from './template.ts';
 
-/** How a target reads a fact. */
+/** The formats of a message. */
 export const FORMATS = ['cloudevents', 'slack', 'text'] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -13,7 +13,7 @@ export interface Content {
 
 interface Writing {
   readonly format: Format;
-  /** Of the format `text`. */
+  /** Template of the format `text`. */
   readonly template?: string | undefined;
   /** Name of the cluster. */
   readonly cluster: string;
@@ -58,7 +58,7 @@ function slackMessage(fact: Fact, cluster: string): object {
   return { text: `${ICONS[severity]} *${kind}* (${escaped(where)}): ${escaped(message)}` };
 }
 
-/** The three characters by which Slack tells markup. */
+/** Escapes the three characters of Slack's markup. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

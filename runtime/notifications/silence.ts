@@ -2,11 +2,11 @@ import { jsonObject } from '../lib/json.ts';
 
 /** Silences of an Alertmanager (API v2) around the reboot of a node. @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
 
-/** Which alerts are meant. */
+/** A label that alerts must have. */
 export interface Matcher {
-  /** Of the label. */
+  /** Name of the label. */
   readonly name: string;
-  /** `{{node}}` is replaced. */
+  /** `{{node}}` is replaced by the node's name. */
   readonly value: string;
   /** @default false */
   readonly isRegex?: boolean | undefined;
@@ -14,7 +14,7 @@ export interface Matcher {
 
 const NODE = /\{\{\s*node\s*\}\}/g;
 
-/** @returns whether the value says which node is meant */
+/** Whether the value contains `{{node}}`. */
 export const namesNode = (value: string): boolean => value.search(NODE) >= 0;
 
 interface Silence {
@@ -30,7 +30,7 @@ export function silenceBody({ node, matchers, durationMs }: Silence, now: number
       const text = value.replaceAll(NODE, () => (isRegex ? literal(node) : node));
       return { name, value: text, isRegex, isEqual: true };
     }),
-    // Alertmanager takes a time in the past for now. By a clock that is ahead, the silence would begin too late.
+    // Alertmanager takes a time in the past as now. With a clock that is ahead of Alertmanager's, the silence would begin too late.
     startsAt: time(now - durationMs),
     endsAt: time(now + durationMs),
     createdBy: 'brupop',
@@ -43,10 +43,10 @@ const time = (instant: number): string => new Date(instant).toISOString();
 /** A name as a regular expression that matches nothing else. */
 const literal = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, String.raw`\$&`);
 
-/** What Alertmanager calls a silence. It becomes a part of an address. */
+/** The form of a silence's id. The id becomes part of an address. */
 export const SILENCE_ID = /^[\w-]{1,100}$/;
 
-/** What Alertmanager calls a silence that it has made; undefined where the answer does not say. */
+/** The id of a new silence in Alertmanager's answer; undefined where it has none. */
 export function silenceIdIn(body: string): string | undefined {
   const { silenceID: id } = jsonObject(body) as { silenceID?: unknown };
   return typeof id === 'string' && SILENCE_ID.test(id) ? id : undefined;

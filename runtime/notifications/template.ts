@@ -1,6 +1,6 @@
 import { type Fact, subjectOf } from './fact.ts';
 
-/** Fields that a template may name. One that a fact lacks is empty. */
+/** Fields that a template may name. A field that the fact lacks is empty. */
 export const FIELDS = [
   'kind',
   'severity',
@@ -22,12 +22,12 @@ const PLACE = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 const isField = (name: string): name is Field => FIELDS.some((field) => field === name);
 
-/** The first field that a template names and that does not exist; undefined where all do. */
+/** The first field in a template that does not exist; undefined where all exist. */
 export function unknownField(template: string): string | undefined {
   return [...template.matchAll(PLACE)].map(([, name = '']) => name).find((name) => !isField(name));
 }
 
-/** Puts the fact's fields in their places. What stands in a field is never read as a template. */
+/** Replaces the fields. The value of a field is never read as a template. */
 export function rendered(template: string, fact: Fact, cluster: string): string {
   const values: Readonly<Partial<Record<Field, string>>> = { ...fact, cluster, subject: subjectOf(fact) };
   return template.replaceAll(PLACE, (_, name: string) => (isField(name) ? (values[name] ?? '') : ''));

@@ -3,7 +3,7 @@ import { App } from 'cdk8s';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { notify } from '../../runtime/cli/acting/notify.ts';
+import { notify } from '../../runtime/cli/changes/notify.ts';
 import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
 import type { delivered } from '../../runtime/controller/notifications/delivery.ts';
 import { notificationsOf } from '../../runtime/controller/notifications/notifications.ts';

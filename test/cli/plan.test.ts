@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { changesOf } from '../../runtime/cli/forecast/changes.ts';
+import { overridesOf } from '../../runtime/cli/forecast/command.ts';
 import { stuckOn } from '../../runtime/cli/forecast/drains.ts';
-import { foresee } from '../../runtime/cli/forecast/forecast.ts';
+import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { inspect } from '../../runtime/cli/inspect.ts';
 import type { Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
@@ -83,7 +83,7 @@ test('a rollout that is foreseen is the one that then happens: the same order, a
   for (const name of names) await took(name, 420);
   await deploy(stage, { MAX_CONCURRENT_UPDATE: '2', PROOF_NODES: '1' });
   const begun = stage.clock.now();
-  const foreseen = foresee(await seenOn(stage));
+  const foreseen = forecastFrom(await seenOn(stage));
   const real = await happened(names);
   expect(foreseen.left).toEqual([]);
   expect(foreseen.starts.map(({ node }) => node)).toEqual(real.starts.map(({ node }) => node));
@@ -98,7 +98,7 @@ test('nothing is written by it, and who is not updated in the end is said, with 
   await stage.patchNode('b', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
   await stage.pass();
   const before = await stage.specs('a', 'b');
-  const foreseen = foresee(await seenOn(stage));
+  const foreseen = forecastFrom(await seenOn(stage));
   expect(foreseen).toMatchObject({ isDurationAssumed: true, mostAtOnce: 1, isCut: false });
   expect(foreseen.starts).toMatchObject([{ node: 'a', version: '1.1.0', at: Date.parse('2026-01-01T02:00:00Z') }]);
   expect(foreseen.left).toMatchObject([{ node: 'b', reason: 'Held' }]);
@@ -112,7 +112,7 @@ test('an update that is under way is carried on from where it stands', async () 
   await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
   await stage.pass();
   await stage.mark('a', { drained: true });
-  const foreseen = foresee(await seenOn(stage));
+  const foreseen = forecastFrom(await seenOn(stage));
   expect(foreseen.starts.map(({ node }) => node)).toEqual(['b']);
   expect(foreseen.left).toEqual([]);
 });
@@ -128,7 +128,7 @@ describe('what is tried out', () => {
       const seen = await inspect(
         { transport: stage.transport, namespace: NAMESPACE },
         stage.clock.now(),
-        await changesOf(files, settings),
+        await overridesOf(files, settings),
       );
       return seen.plan.commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
     };
@@ -145,8 +145,8 @@ describe('what is tried out', () => {
     stage = await Stage.with();
     const file = join(folder, 'policy.yaml');
     await writeFile(file, text);
-    await expect(changesOf([file], [])).rejects.toThrow(said);
-    await expect(changesOf([], ['X'])).rejects.toThrow('expected VARIABLE=VALUE, got X');
+    await expect(overridesOf([file], [])).rejects.toThrow(said);
+    await expect(overridesOf([], ['X'])).rejects.toThrow('expected VARIABLE=VALUE, got X');
   });
 });
 

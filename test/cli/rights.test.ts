@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { App } from 'cdk8s';
 import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
 import type { Answer, Cluster, Request } from '../../runtime/cli/command.ts';
-import { look } from '../../runtime/cli/dashboard/look.ts';
+import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
@@ -72,7 +72,7 @@ describe.each(['brupop-view', 'brupop-operate'])('who has %s', (role) => {
   });
 
   test('sees all of the dashboard', async () => {
-    const { sections } = await look(await clusterOf(role), stage.clock.now());
+    const { sections } = await readModel(await clusterOf(role), stage.clock.now());
     expect(sections.fleet).toMatchObject({ notKnown: [], counts: { nodes: 2 } });
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
-import { fleetLines, nodeLine, policyLines, unknownLines } from '../../runtime/cli/why-lines.ts';
+import { unknownLines } from '../../runtime/cli/output.ts';
+import { PLAIN } from '../../runtime/cli/terminal.ts';
+import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/why.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
 import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
@@ -98,7 +100,7 @@ describe('update policies', () => {
       { verbs: ['list'], resource: POLICY_PLURAL },
       { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'User "ann" cannot list them' },
     );
-    expect(unknownLines(await seen())).toEqual([
+    expect(unknownLines((await seen()).unknown, PLAIN)).toEqual([
       'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
     ]);
     end();
@@ -106,7 +108,7 @@ describe('update policies', () => {
       method: 'DELETE',
       path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
     });
-    expect(unknownLines(await seen())).toEqual([]);
+    expect(unknownLines((await seen()).unknown, PLAIN)).toEqual([]);
     expect(nodeLine(await seen(), 'a')).not.toContain('policy');
   });
 });

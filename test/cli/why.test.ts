@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { leftoverLines, leftoversIn } from '../../runtime/cli/leftovers.ts';
-import { fleetLines, nodeLine, unknownLines } from '../../runtime/cli/why-lines.ts';
-import { UnknownPolicyError } from '../../runtime/cli/deployed-settings.ts';
+import { unknownLines } from '../../runtime/cli/output.ts';
+import { PLAIN } from '../../runtime/cli/terminal.ts';
+import { fleetLines, nodeLine } from '../../runtime/cli/why.ts';
+import { UnknownSettingsError } from '../../runtime/cli/deployed-settings.ts';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
@@ -142,14 +144,14 @@ describe('settings that are not written in the Deployment', () => {
       'not known: what ConfigMap more sets besides: defaults are assumed',
       'not known: what Secret most sets besides: defaults are assumed',
     ];
-    expect(unknownLines(await seen())).toEqual(unread);
+    expect(unknownLines((await seen()).unknown, PLAIN)).toEqual(unread);
     expect(fleetLines(await seen()).slice(0, 4)).toEqual(unread);
   });
 
   test('are none where all of them are', async () => {
     stage = await Stage.with('a');
     await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
-    expect(unknownLines(await seen())).toEqual([]);
+    expect(unknownLines((await seen()).unknown, PLAIN)).toEqual([]);
   });
 });
 
@@ -163,7 +165,7 @@ test('a node that is not managed, and one that is not there', async () => {
 
 test('without the Deployment nobody can say what the policy is', async () => {
   stage = await Stage.with('a');
-  await expect(seen()).rejects.toThrow(UnknownPolicyError);
+  await expect(seen()).rejects.toThrow(UnknownSettingsError);
 });
 
 test('leftovers are marks and cordons where no update runs', async () => {

@@ -12,7 +12,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
 /** How long the pipes of a program that has ended are read to their end. */
 const CLOSING_MS = 1000;
 
-/** updog of that time writes its log through a terminal's description, and fails where TERM names none. */
+/** Old versions of updog need a TERM that terminfo knows for their log. */
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', TERM: 'xterm' };
 
 const LOADERS: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
@@ -21,15 +21,15 @@ const LOADERS: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
 };
 
 /**
- * What stands in front of a command to run it in the host's root, which is mounted at `root`. The operator's image has no program but Node, so
- * this is the host's own chroot, with the host's own loader and libraries.
+ * The words before a command that run it in the host's root, which is mounted at `root`. The operator's image has only Node, so this runs the
+ * host's own chroot with the host's loader and libraries.
  */
 export function chrootInto(root: string, arch: NodeJS.Architecture = process.arch): readonly string[] {
   const libraries = `${root}/lib64`;
   return [`${libraries}/${LOADERS[arch] ?? ''}`, '--library-path', libraries, `${root}/bin/chroot`, root];
 }
 
-/** Without its pipes where the system has no room for them: its error comes by an event. */
+/** A child without pipes where the system could not create them. Its error comes as an event. */
 type Child = ChildProcess & Partial<Record<'stdout' | 'stderr', Readable>>;
 
 interface ChildProcessesOptions {
@@ -62,15 +62,15 @@ export class ChildProcesses implements HostPrograms {
       });
       return exitOf(child, command);
     });
-    // What has left its group may keep its pipes open for ever.
+    // A process that has left the group may keep the pipes open for ever.
     await withDeadline({ clock, ms: CLOSING_MS }, (limited) => unlessAborted(closed, limited)).catch(() => undefined);
     return { exit, overdue, stdout: stdout.end(), stderr: stderr.end() };
   }
 }
 
 /**
- * In a group of its own, so that what it starts ends with it.
- * @throws HostUnreachableError where the system refuses at once: most of its errors come later, by an event
+ * Starts the program in a process group of its own, so that its children are killed with it.
+ * @throws HostUnreachableError where the system refuses at once. Most errors come later as an event
  */
 function started(program: string, file: string, args: readonly string[]): Child {
   try {
@@ -84,12 +84,12 @@ function unreachable(program: string, cause: unknown): HostUnreachableError {
   return new HostUnreachableError(program, (cause as NodeJS.ErrnoException).code ?? 'EPROTO', { cause });
 }
 
-/** What it has started would go on with the same disk. */
+/** Kills the group. Children of the program would otherwise go on writing to the disk. */
 function killAll({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of it has ended meanwhile.
+    // The group has ended already.
   }
 }
 
@@ -101,7 +101,7 @@ function exitOf(child: ChildProcess, [program]: Command): Promise<number | undef
   });
 }
 
-/** What a stream begins with. The rest is read as well and dropped: a program that cannot write stops. */
+/** The beginning of a stream. The rest is read and dropped, because a program blocks when nobody reads its output. */
 class Beginning {
   readonly #stream: Readable | undefined;
   readonly #read: Buffer[] = [];

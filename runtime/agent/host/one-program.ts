@@ -22,7 +22,7 @@ export class OneProgram {
     this.#options = options;
   }
 
-  /** Kills it at the deadline. @throws HostBusyError where that, or an earlier one, does not end; HostUnreachableError; the signal's reason */
+  /** Runs a program, and kills it at the deadline. @throws HostBusyError where it, or an earlier one, does not end; HostUnreachableError; the signal's reason */
   async run(command: Command, limits: Limits): Promise<Ended> {
     const { programs, clock } = this.#options;
     await this.idle(limits);

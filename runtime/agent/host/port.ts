@@ -16,8 +16,8 @@ export interface HostUpdater {
   readonly traits: HostTraits;
 
   /**
-   * What the order says besides its version, to a host that is told what to run: the annotations of the node's shadow. Called each time they may
-   * have changed, before anything is asked because of them.
+   * Takes the annotations of the node's shadow. A driver of a host that is told its versions reads further details of the order there. It is
+   * called each time they may have changed, and before other calls that depend on them.
    */
   heed?(annotations: Readonly<Record<string, string>>): void;
 

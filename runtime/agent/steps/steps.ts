@@ -51,7 +51,7 @@ async function identify({ apiserver, clock }: StepContext, signal: AbortSignal):
   await clock.sleep(IDENTIFY_PAUSE_MS, signal);
 }
 
-/** A new shadow knows of no update. What was activated under the shadow before it must not be booted by chance. */
+/** Sends the first status of a new shadow. A version that was activated under an earlier shadow is deactivated, so that no reboot boots it. */
 async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSignal): Promise<void> {
   await hostWork.tryToDeactivate(signal);
   await apiserver.report(present, signal);
@@ -73,7 +73,7 @@ async function releaseNode({ apiserver, times }: StepContext, signal: AbortSigna
   await apiserver.act('uncordon', signal);
 }
 
-/** Tells a person what is known of a boot that fell back. */
+/** The message for a boot that fell back to the old version. */
 async function rollback(context: StepContext, version: string, signal: AbortSignal): Promise<string> {
   const { version: running } = context.view.value;
   const status = await partitions(context, signal);
@@ -84,7 +84,7 @@ async function rollback(context: StepContext, version: string, signal: AbortSign
   return `the host was rebooted into ${version} and came up with ${running}${seen}`;
 }
 
-/** A host that has just booted knows its partitions only after a look for updates. Where that fails, the failure is told without them. */
+/** The partitions. A host knows them only after its first refresh since the boot. If the refresh fails, the message goes without them. */
 async function partitions({ host, logger }: StepContext, signal: AbortSignal): Promise<HostStatus | undefined> {
   try {
     return (await host.status(signal)) ?? (await host.refresh(signal));

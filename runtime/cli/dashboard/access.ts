@@ -1,28 +1,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Why a request is not answered, by its status. */
+/** Why a request is refused, with its HTTP status. */
 export interface Denial {
   readonly status: 401 | 403;
   readonly text: string;
 }
 
-interface Doors {
+interface AccessTerms {
   readonly port: number;
   readonly token: string;
 }
 
-/** By which names a browser of this machine may call us. Any other leads here by somebody else's DNS. */
+/** The names by which a browser on this machine may call the dashboard. Any other name is a foreign DNS name that points here (DNS rebinding). */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/** What every request has to show, files of the page included. */
-export function strangerAt({ host }: IncomingHttpHeaders, { port }: Pick<Doors, 'port'>): Denial | undefined {
+/** Checks the Host header. Every request must pass, also for the files of the page. */
+export function denyHost({ host }: IncomingHttpHeaders, { port }: Pick<AccessTerms, 'port'>): Denial | undefined {
   if (host !== undefined && hostsOf(port).includes(host)) return undefined;
   return { status: 403, text: 'This is not the address of the dashboard.' };
 }
 
-/** What a request for data has to show besides: no other site has sent it, and whoever sent it knows the token. */
-export function intruder(headers: IncomingHttpHeaders, { port, token }: Doors): Denial | undefined {
+/** Checks a request for data: no other site may have sent it, and it must have the token. */
+export function denyCaller(headers: IncomingHttpHeaders, { port, token }: AccessTerms): Denial | undefined {
   const { origin, authorization = '', 'sec-fetch-site': site } = headers;
   const isForeign = origin !== undefined && !hostsOf(port).some((host) => origin === `http://${host}`);
   if (isForeign || (site !== undefined && site !== 'same-origin'))
@@ -31,13 +31,13 @@ export function intruder(headers: IncomingHttpHeaders, { port, token }: Doors): 
   return isSame(given, token) ? undefined : { status: 401, text: 'The token is missing, or it is another one.' };
 }
 
-/** In a time that says nothing of where they differ, nor of their lengths. */
+/** Compares in a time that tells neither where the texts differ nor their lengths. */
 function isSame(given: string, token: string): boolean {
   const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
   return one !== undefined && other !== undefined && timingSafeEqual(one, other);
 }
 
-/** The page loads from here alone, runs nothing that is written into it, and is in no other page. Nobody learns where it came from. */
+/** The page loads only files from here, runs no inline script, cannot be framed, and sends no referrer. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

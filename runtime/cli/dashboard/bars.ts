@@ -1,10 +1,10 @@
 import type { Forecast } from '../forecast/forecast.ts';
-import type { Member } from '../status/fleet.ts';
+import type { Member } from '../status/members.ts';
 import type { Pace } from '../status/pace.ts';
 import type { Bar } from './wire.ts';
 
-/** How many bars of each kind there are at most, and how old one may be, milliseconds. */
-const MOST = { past: 16, running: 24, next: 12 } as const;
+/** Most bars of each kind, and the greatest age of a past one, milliseconds. */
+const MAX_BARS = { past: 16, running: 24, next: 12 } as const;
 const OLDEST_MS = 12 * 3_600_000;
 
 interface Known {
@@ -13,7 +13,7 @@ interface Known {
   readonly now: number;
 }
 
-/** The rollout in time: what was done, what is being done, and what comes next, as far as each is known. */
+/** The bars of the timeline: past updates, running ones, and the next ones of the forecast. */
 export function barsOf(members: readonly Member[], { forecast, pace, now }: Known): readonly Bar[] {
   const running = members.flatMap((member) => runningOf(member, pace.typicalMs));
   const busy = new Set(running.map(({ node }) => node));
@@ -21,15 +21,15 @@ export function barsOf(members: readonly Member[], { forecast, pace, now }: Know
   const past = over.filter(({ to = 0 }) => to > now - OLDEST_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
   const next = forecast.starts.filter(({ node }) => !busy.has(node));
   return [
-    ...past.slice(-MOST.past),
-    ...running.toSorted((a, b) => a.from - b.from).slice(0, MOST.running),
-    ...next.slice(0, MOST.next).map(({ node, at, endsAt = at + forecast.typicalMs }): Bar => {
+    ...past.slice(-MAX_BARS.past),
+    ...running.toSorted((a, b) => a.from - b.from).slice(0, MAX_BARS.running),
+    ...next.slice(0, MAX_BARS.next).map(({ node, at, endsAt = at + forecast.typicalMs }): Bar => {
       return { node, kind: 'next', from: at, to: endsAt };
     }),
   ];
 }
 
-/** Its last update, and its last failure, whichever came later. */
+/** The node's last failure, where its last attempt failed; else its last update. */
 function pastOf({ info: { node, shadow } }: Member): readonly Bar[] {
   const { finishedAt, lastUpdateMs, failedAt, status } = shadow ?? {};
   const hasFailed = failedAt !== undefined && (status?.crash_count ?? 0) > 0;

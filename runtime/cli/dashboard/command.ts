@@ -1,12 +1,11 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type Answer, type Cluster, type Command, type Request, UsageError } from '../command.ts';
 import { explained } from '../errors.ts';
 import { pauseAfter } from '../watch.ts';
-import { openInBrowser } from './browser.ts';
-import { pageFiles } from './files.ts';
-import { look, pastOf } from './look.ts';
-import { DashboardServer } from './server.ts';
-import { Shown } from './shown.ts';
+import { readModel, readPast } from './model.ts';
+import { DashboardServer, type PageFile } from './server.ts';
+import { Messages } from './stream.ts';
 import type { Message } from './wire.ts';
 
 export const dashboard: Command = {
@@ -22,24 +21,24 @@ why, timeline and history print, by your own kubeconfig and rights, and follows 
   most: 0,
   async run(request) {
     const [port, cluster] = [portOf(request), await request.connect()];
-    const shown = new Shown();
+    const messages = new Messages();
     const now = request.clock.now();
-    shown.take(await look(cluster, now), now);
+    messages.changed(await readModel(cluster, now), now);
     const server = await DashboardServer.listening({
       port,
-      token: drawn(),
-      ticket: drawn(),
+      token: randomToken(),
+      ticket: randomToken(),
       files: pageFiles(),
-      whole: () => shown.whole,
-      pastOf: (node) => pastOf(cluster, node),
+      whole: () => messages.whole,
+      pastOf: (node) => readPast(cluster, node),
       explained,
     });
     if (!request.values['no-open']) openInBrowser(server.urlForOnce);
-    return answerOf(server.url, (signal) => following({ request, cluster, shown, server }, signal));
+    return answerOf(server.url, (signal) => follow({ request, cluster, messages, server }, signal));
   },
 };
 
-const drawn = (): string => randomBytes(32).toString('base64url');
+const randomToken = (): string => randomBytes(32).toString('base64url');
 
 function portOf({ values }: Request): number {
   const text = String(values['port'] ?? 0);
@@ -47,35 +46,65 @@ function portOf({ values }: Request): number {
   throw new UsageError(`--port: expected a number from 0 to 65535, got ${text}`);
 }
 
-const answerOf = (url: string, goesOn: Answer['goesOn'] & {}): Answer => ({
+const answerOf = (url: string, continues: Answer['continues'] & {}): Answer => ({
   value: { url },
   lines: () => [`The dashboard is at ${url}`, 'Whoever has this address sees what you may see. Ctrl-C ends it.'],
-  goesOn,
+  continues,
 });
 
 interface Following {
   readonly request: Request;
   readonly cluster: Cluster;
-  readonly shown: Shown;
+  readonly messages: Messages;
   readonly server: DashboardServer;
 }
 
-/** Looks again and again while a page listens, and tells what has changed. */
-async function following({ request: { clock }, cluster, shown, server }: Following, signal: AbortSignal) {
+/** Reads the cluster again and again while a page is connected, and sends what has changed. */
+async function follow({ request: { clock }, cluster, messages, server }: Following, signal: AbortSignal) {
   let took = 0;
   for (;;) {
     await clock.sleep(pauseAfter(took), signal).catch(() => undefined);
-    await server.listenedTo(signal);
+    await server.connected(signal);
     if (signal.aborted) return server.close();
     const begun = clock.monotonic();
-    server.tell(await lookAgain({ cluster, shown }, clock.now()));
+    server.send(await nextMessage({ cluster, messages }, clock.now()));
     took = clock.monotonic() - begun;
   }
 }
 
-function lookAgain({ cluster, shown }: Pick<Following, 'cluster' | 'shown'>, now: number): Promise<Message> {
-  return look(cluster, now).then(
-    (model) => shown.take(model, now),
-    (error: unknown) => shown.fail(explained(error)),
+function nextMessage({ cluster, messages }: Pick<Following, 'cluster' | 'messages'>, now: number): Promise<Message> {
+  return readModel(cluster, now).then(
+    (model) => messages.changed(model, now),
+    (error: unknown) => messages.failed(explained(error)),
   );
+}
+
+/** The program of each system that opens an address in the user's browser. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  // The first argument of start is a title.
+  win32: ['cmd', '/c', 'start', ''],
+  linux: ['xdg-open'],
+};
+
+/** Opens the address. A failure is ignored, because the address is printed as well. */
+function openInBrowser(url: string): void {
+  const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? [];
+  const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  opener.on('error', () => undefined);
+  opener.unref();
+}
+
+/** `scripts/build.mjs` builds `page/` and puts the result into the program's file. */
+declare const DASHBOARD_PAGE: Readonly<Record<'html' | 'script' | 'style' | 'icon', string>>;
+
+/** The files of the page by path. */
+function pageFiles(): ReadonlyMap<string, PageFile> {
+  const { html, script, style, icon } = DASHBOARD_PAGE;
+  return new Map([
+    ['/', { type: 'text/html', text: html }],
+    ['/page.js', { type: 'text/javascript', text: script }],
+    ['/page.css', { type: 'text/css', text: style }],
+    ['/icon.svg', { type: 'image/svg+xml', text: icon }],
+  ]);
 }

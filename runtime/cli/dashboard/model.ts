@@ -1,47 +1,49 @@
 import type { Holder } from '../../controller/plan/budgets.ts';
 import type { OsReleaseName } from '../../controller/plan/releases.ts';
-import { concurrency } from '../../policy/quantity.ts';
 import { instantOf } from '../../lib/clock.ts';
-import type { Forecast } from '../forecast/forecast.ts';
-import type { Inspection } from '../inspect.ts';
-import type { Moment } from '../past/moments.ts';
-import { type Member, membersOf } from '../status/fleet.ts';
+import { concurrency } from '../../policy/quantity.ts';
+import type { Cluster } from '../command.ts';
+import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
+import { inspect, type Inspection } from '../inspect.ts';
+import { inOrder, type Moment } from '../past/moments.ts';
+import { eventsOfFleet, ofOne } from '../past/past.ts';
+import { type Member, membersOf } from '../status/members.ts';
 import { REMEDIES } from '../status/lines.ts';
 import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
-import { whyHeld } from '../why-lines.ts';
+import { whyHeld } from '../why.ts';
 import { barsOf } from './bars.ts';
-import type { Fleet, Model, NodeRow, Place, PolicyCard, Queue, Release, Told, Trouble } from './wire.ts';
+import type { Fleet, Model, NodeRow, Past, Place, PolicyCard, Queue, Release, EventRow, Trouble } from './wire.ts';
 
-interface Looked {
+interface Sources {
   readonly seen: Inspection;
-  /** The next starts alone. */
+  /** Limited to the next starts. */
   readonly forecast: Forecast;
   readonly past: { readonly moments: readonly Moment[]; readonly unknown: readonly string[] };
   /** The context of the kubeconfig; undefined in a pod. */
   readonly cluster: string | undefined;
 }
 
-/** How many Events are shown, the newest first, and how many nodes are named of those of which the same is said. */
-const MOST = { events: 40, named: 4 } as const;
+/** How many Events are shown, and how many nodes of a group are named. */
+const MAX = { events: 40, named: 4 } as const;
 
-/** Of what commands print, all that the page shows. */
-export function modelOf(looked: Looked): Model {
-  const { seen, forecast, past } = looked;
+/** Makes the page's model from what the commands print. */
+function modelOf(sources: Sources): Model {
+  const { seen, forecast, past } = sources;
   const members = membersOf(seen.snapshot, seen.plan.verdicts);
   const status = statusOf(seen, members);
   return {
     sections: {
-      fleet: fleetOf(status, looked),
+      fleet: fleetOf(status, sources),
       policies: status.policies.map((policy) => cardOf(policy, seen)),
-      queue: queueOf(status.waiting, looked),
+      queue: queueOf(status.waiting, sources),
       timeline: barsOf(members, { forecast, pace: status.pace, now: seen.now }),
-      events: past.moments.slice(-MOST.events).toReversed().map(toldOf),
+      events: past.moments.slice(-MAX.events).toReversed().map(eventRowOf),
     },
     nodes: members.map((member) => rowOf(member, seen)),
   };
 }
 
-function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Looked): Fleet {
+function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Sources): Fleet {
   const { counts, paused, notKnown, pace } = status;
   const { capacity, holders } = seen.plan.budget;
   const halted = status.halted.map(({ version, family, failures, policy }): Trouble => {
@@ -61,7 +63,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: L
     needsYou: [...halted, ...status.needsYou.map(troubleOf)],
     budget: {
       capacity: Number.isFinite(capacity) ? capacity : undefined,
-      holders: holders.slice(0, MOST.named).map((holder) => placeOf(holder, seen)),
+      holders: holders.slice(0, MAX.named).map((holder) => placeOf(holder, seen)),
       taken: holders.length,
     },
     pace,
@@ -70,7 +72,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: L
 
 function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
   const text = policy === undefined ? message : `${message} (policy ${policy})`;
-  const named = nodes.slice(0, MOST.named);
+  const named = nodes.slice(0, MAX.named);
   return { title: reason, text, remedy: REMEDIES[reason], nodes: named, count: nodes.length, since, until };
 }
 
@@ -95,7 +97,7 @@ function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot,
   };
 }
 
-/** Those that matter now: what nodes wait for, or are on their way to, and what has just been completed. */
+/** The releases of a policy that nodes are offered, and the completed one of each family for which nothing new is offered. */
 function releasesOf(policy: string | undefined, { policies, offered, halted }: Inspection['plan']): readonly Release[] {
   const own = halted.filter((one) => one.policy === policy);
   const failures = new Map(own.map(({ family, version, failures: count }) => [`${family} ${version}`, count]));
@@ -104,7 +106,7 @@ function releasesOf(policy: string | undefined, { policies, offered, halted }: I
     return { family, version, state: count === undefined ? state : 'halted', failed: count ?? failed };
   };
   const report = policies.find(({ name }) => name === policy);
-  // The controller's variables have no status, so nothing is reported on them.
+  // Only policies have a status. For other nodes, all that is known is what they are offered.
   if (!report) return offered.filter((one) => one.policy === policy).map((one) => release(one, 'offered'));
   const awaited = new Set(report.releases.filter((one) => one.offered).map(({ family }) => family));
   return report.releases
@@ -117,7 +119,7 @@ function stateOf({ complete, proven }: { readonly complete: boolean; readonly pr
   return proven ? 'proven' : 'unproven';
 }
 
-function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Looked): Queue {
+function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Queue {
   const started = new Set(seen.plan.budget.holders.map(({ node }) => node));
   return {
     next: forecast.starts
@@ -144,7 +146,7 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
     stuck: NEEDS_YOU.has(reason) || undefined,
     reason,
     message,
-    // 0 where nobody remembers.
+    // 0 means that the time is not known.
     since: since || slot?.since,
     until,
     drain: drainOf(member),
@@ -153,7 +155,7 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
   };
 }
 
-/** What its agent says of it, and what is known of its last update. */
+/** The versions that its agent reports, and its last update. */
 function reportedBy({ node, shadow }: Member['info']) {
   const { status, lastUpdateMs, finishedAt } = shadow ?? {};
   return { runs: status?.current_version ?? node.version, offered: status?.target_version, lastUpdateMs, finishedAt };
@@ -173,7 +175,7 @@ function failureOf({ info }: Member): NodeRow['failure'] {
   return { text: last ? `${last.reason}: ${last.message}` : 'its agent did not say why', times, at: failedAt };
 }
 
-export const toldOf = ({ at, object, type, reason, message, count }: Moment): Told => ({
+export const eventRowOf = ({ at, object, type, reason, message, count }: Moment): EventRow => ({
   at,
   object,
   type,
@@ -181,3 +183,19 @@ export const toldOf = ({ at, object, type, reason, message, count }: Moment): To
   message,
   times: count,
 });
+
+/** Limits of the page's forecast. `plan --until-done` has none and may take long. */
+const AHEAD = { starts: 12, plans: 120 } as const;
+
+/** Reads the fleet for the page. @param now milliseconds since the Unix epoch @throws as `inspect` */
+export async function readModel(cluster: Cluster, now: number): Promise<Model> {
+  const [seen, past] = await Promise.all([inspect(cluster, now), eventsOfFleet(cluster)]);
+  const moments = inOrder(past.moments);
+  return modelOf({ seen, forecast: forecastFrom(seen, AHEAD), past: { ...past, moments }, cluster: cluster.context });
+}
+
+/** Reads the past of a node, the newest moment first. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
+export async function readPast(cluster: Cluster, node: string): Promise<Past> {
+  const { moments, unknown } = await ofOne(cluster, node);
+  return { notKnown: unknown, moments: inOrder(moments).toReversed().map(eventRowOf) };
+}

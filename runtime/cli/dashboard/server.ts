@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { intruder, SECURITY_HEADERS, strangerAt } from './access.ts';
+import { denyCaller, SECURITY_HEADERS, denyHost } from './access.ts';
 import { Listener } from './stream.ts';
 import type { Message, Past } from './wire.ts';
 
@@ -15,37 +15,37 @@ interface Serving {
   /** 0 for any that is free. */
   readonly port: number;
   readonly token: string;
-  /** What `urlForOnce` has in place of it. */
+  /** A token for one use, in `urlForOnce`. */
   readonly ticket: string;
-  /** By path. */
+  /** Files of the page by path. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** All that is known, for a page that has just come. */
+  /** The whole model, for a page that has just connected. */
   whole(): Message;
   /** @throws as `KubeTransport.request`, and RefusedCommandError where there is no such node */
   pastOf(node: string): Promise<Past>;
-  /** What went wrong, in words. */
+  /** An error in words. */
   explained(error: unknown): string;
 }
 
-/** Pages that may listen at a time, and connections of theirs. */
-const MOST = { listeners: 16, connections: 64 } as const;
+/** Most pages that may be connected, and most connections. */
+const MAX = { listeners: 16, connections: 64 } as const;
 const LOOPBACK = '127.0.0.1';
 const NODES = '/api/nodes/';
 const TOKEN = '/api/token';
 
-/** The dashboard on this machine's own address: nothing can be changed through it. */
+/** Serves the dashboard on the loopback address. It only answers GET, so nothing can be changed through it. */
 export class DashboardServer {
   readonly #server: Server;
   readonly #serving: Serving;
   readonly #listeners = new Set<Listener>();
-  readonly #came = new EventEmitter();
+  readonly #connections = new EventEmitter();
   #ticket: string | undefined;
 
   private constructor(serving: Serving) {
     this.#serving = serving;
     this.#ticket = serving.ticket;
     this.#server = createServer((request, response) => void this.#answer(request, response));
-    this.#server.maxConnections = MOST.connections;
+    this.#server.maxConnections = MAX.connections;
   }
 
   /** @throws Error where the port is taken */
@@ -60,24 +60,24 @@ export class DashboardServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** What comes after # stays in the browser: no server is told of it, and no other page. */
+  /** The address for the user. The browser sends what follows # to no server. */
   get url(): string {
     return `http://${LOOPBACK}:${this.port}/#token=${this.#serving.token}`;
   }
 
-  /** For one page alone: others can read the arguments of the program that opens a browser, for as long as that runs. */
+  /** The address for the program that opens the browser. Other users can see its arguments, so its ticket is good for one page only. */
   get urlForOnce(): string {
     return `http://${LOOPBACK}:${this.port}/#ticket=${this.#serving.ticket}`;
   }
 
-  /** Resolves while a page listens, or when the signal aborts. */
-  async listenedTo(signal: AbortSignal): Promise<void> {
+  /** Resolves when a page is connected, or when the signal aborts. */
+  async connected(signal: AbortSignal): Promise<void> {
     while (this.#listeners.size === 0 && !signal.aborted)
-      await once(this.#came, 'listener', { signal }).catch(() => undefined);
+      await once(this.#connections, 'listener', { signal }).catch(() => undefined);
   }
 
-  tell(message: Message): void {
-    for (const listener of this.#listeners) listener.tell(message);
+  send(message: Message): void {
+    for (const listener of this.#listeners) listener.send(message);
   }
 
   async close(): Promise<void> {
@@ -94,9 +94,9 @@ export class DashboardServer {
     const route = this.#routeTo(path);
     const { port } = this;
     const denial =
-      strangerAt(headers, { port }) ??
-      wrongWay(route, method) ??
-      (route?.token === undefined ? undefined : intruder(headers, { port, token: route.token }));
+      denyHost(headers, { port }) ??
+      denyRoute(route, method) ??
+      (route?.token === undefined ? undefined : denyCaller(headers, { port, token: route.token }));
     if (denial) refuse(response, denial);
     else await route?.answer(response);
   }
@@ -107,26 +107,26 @@ export class DashboardServer {
     const { token } = this.#serving;
     if (path === '/api/stream') return { token, answer: (response) => this.#listen(response) };
     if (path.startsWith(NODES))
-      return { token, answer: (response) => this.#tellPast(path.slice(NODES.length), response) };
+      return { token, answer: (response) => this.#sendPast(path.slice(NODES.length), response) };
     if (path !== TOKEN || this.#ticket === undefined) return undefined;
-    return { token: this.#ticket, answer: (response) => this.#tellToken(response) };
+    return { token: this.#ticket, answer: (response) => this.#sendToken(response) };
   }
 
-  #tellToken(response: ServerResponse): void {
+  #sendToken(response: ServerResponse): void {
     this.#ticket = undefined;
     send(response, 200, { type: 'text/plain', text: this.#serving.token });
   }
 
   #listen(response: ServerResponse): void {
-    if (this.#listeners.size >= MOST.listeners)
+    if (this.#listeners.size >= MAX.listeners)
       return refuse(response, { status: 503, text: 'Too many pages are open.' });
     const listener = new Listener(response, () => this.#serving.whole());
     this.#listeners.add(listener);
-    this.#came.emit('listener');
+    this.#connections.emit('listener');
     response.on('close', () => this.#listeners.delete(listener));
   }
 
-  async #tellPast(name: string, response: ServerResponse): Promise<void> {
+  async #sendPast(name: string, response: ServerResponse): Promise<void> {
     try {
       const past = await this.#serving.pastOf(decodeURIComponent(name));
       send(response, 200, { type: 'application/json', text: JSON.stringify(past) });
@@ -137,7 +137,7 @@ export class DashboardServer {
 }
 
 interface Route {
-  /** What has to be shown; undefined for what says nothing of the cluster: it is there for whoever is on this machine. */
+  /** The token that the request must have; undefined for files of the page, which hold no data of the cluster. */
   readonly token: string | undefined;
   answer(response: ServerResponse): void | Promise<void>;
 }
@@ -147,7 +147,7 @@ interface Refusal {
   readonly text: string;
 }
 
-function wrongWay(route: Route | undefined, method: string | undefined): Refusal | undefined {
+function denyRoute(route: Route | undefined, method: string | undefined): Refusal | undefined {
   if (!route) return { status: 404, text: 'There is nothing here.' };
   return method === 'GET' ? undefined : { status: 405, text: 'The dashboard can only be read.' };
 }

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Message } from './wire.ts';
+import type { Message, Model, NodeRow, Sections } from './wire.ts';
 
 /**
- * One page that listens. What it has not read yet is one message at most: while it does not read, nothing more is written, and afterwards it
- * is told all anew.
+ * The connection of one page. While the page does not read, nothing more is written, so at most one message waits in memory. Afterwards the
+ * page gets the whole model again.
  */
 export class Listener {
   readonly #response: ServerResponse;
@@ -11,7 +11,7 @@ export class Listener {
   #isBehind = false;
   #hasMissed = false;
 
-  /** @param whole what is to be told to whoever knows nothing */
+  /** @param whole makes the message with the whole model */
   constructor(response: ServerResponse, whole: () => Message) {
     this.#response = response;
     this.#whole = whole;
@@ -20,7 +20,7 @@ export class Listener {
     this.#write(whole());
   }
 
-  tell(message: Message): void {
+  send(message: Message): void {
     if (this.#isBehind) this.#hasMissed = true;
     else this.#write(message);
   }
@@ -40,3 +40,45 @@ export class Listener {
     this.#isBehind = !this.#response.write(`data: ${JSON.stringify(message)}\n\n`);
   }
 }
+
+const NOTHING = { sections: {}, nodes: [], gone: [] } as const;
+
+/** Makes the messages to pages. Each holds only what differs from the last model, because a whole one of a thousand nodes is large. */
+export class Messages {
+  #sections = new Map<string, string>();
+  #rows = new Map<string, string>();
+  #model: Model | undefined;
+  #at = 0;
+  #trouble: string | undefined;
+
+  /** The message on what has changed. @param at when the model was read, milliseconds since the Unix epoch */
+  changed(model: Model, at: number): Message {
+    const [sections, rows] = [textsOf(Object.entries(model.sections)), textsOf(byName(model.nodes))];
+    const changed = Object.entries(model.sections).filter(([name]) => this.#sections.get(name) !== sections.get(name));
+    const nodes = model.nodes.filter(({ name }) => this.#rows.get(name) !== rows.get(name));
+    const gone = [...this.#rows.keys()].filter((name) => !rows.has(name));
+    this.#sections = sections;
+    this.#rows = rows;
+    this.#model = model;
+    this.#at = at;
+    this.#trouble = undefined;
+    return { at, sections: Object.fromEntries(changed) as Partial<Sections>, nodes, gone };
+  }
+
+  /** The message that the cluster cannot be read. The last model stays. */
+  failed(trouble: string): Message {
+    this.#trouble = trouble;
+    return { at: this.#at, trouble, ...NOTHING };
+  }
+
+  /** The message with the whole model, for a page that is new or has missed messages. */
+  get whole(): Message {
+    const { sections = {}, nodes = [] } = this.#model ?? {};
+    return { at: this.#at, trouble: this.#trouble, whole: true, sections, nodes, gone: [] };
+  }
+}
+
+const byName = (rows: readonly NodeRow[]): [string, NodeRow][] => rows.map((row) => [row.name, row]);
+
+const textsOf = (entries: readonly (readonly [string, unknown])[]): Map<string, string> =>
+  new Map(entries.map(([name, value]) => [name, JSON.stringify(value)]));

@@ -1,8 +1,8 @@
 import type { Reason } from '../../controller/plan/verdict.ts';
-import type { Standing, Step } from '../status/fleet.ts';
+import type { Standing, Step } from '../status/members.ts';
 import type { Counts } from '../status/status.ts';
 
-/** What the page is told. It draws this and decides nothing. Times are milliseconds since the Unix epoch; what nobody knows is left out. */
+/** The messages to the page, which draws them and decides nothing. Times are milliseconds since the Unix epoch. Unknown values are left out. */
 
 export interface Model {
   readonly sections: Sections;
@@ -10,13 +10,13 @@ export interface Model {
   readonly nodes: readonly NodeRow[];
 }
 
-/** Each is told anew as a whole when anything of it has changed. */
+/** A section is sent as a whole when anything in it has changed. */
 export interface Sections {
   readonly fleet: Fleet;
   readonly policies: readonly PolicyCard[];
   readonly queue: Queue;
   readonly timeline: readonly Bar[];
-  readonly events: readonly Told[];
+  readonly events: readonly EventRow[];
 }
 
 export interface Fleet {
@@ -25,7 +25,7 @@ export interface Fleet {
   readonly counts: Counts;
   readonly paused: boolean;
   readonly notKnown: readonly string[];
-  /** What only a person ends, a sentence each. */
+  /** What waits for a person. */
   readonly needsYou: readonly Trouble[];
   readonly budget: Budget;
   readonly pace: {
@@ -42,7 +42,7 @@ export interface Trouble {
   readonly text: string;
   /** What to do. */
   readonly remedy?: string | undefined;
-  /** The first of those that it is about, and how many these are: a thousand that wait are not told of again for each that begins. */
+  /** The first nodes that it concerns, and how many there are. A longer list would change, and be sent again, with each node that starts. */
   readonly nodes: readonly string[];
   readonly count: number;
   readonly since?: number | undefined;
@@ -52,22 +52,22 @@ export interface Trouble {
 export interface Budget {
   /** Absent where there is no limit. */
   readonly capacity?: number | undefined;
-  /** The first of those that take a part of it, and how many these are. */
+  /** The first nodes that take a part of it, and how many there are. */
   readonly holders: readonly Place[];
   readonly taken: number;
 }
 
-/** Who takes a part of the budget, and why. */
+/** A node that takes a part of the budget, and why. */
 export interface Place {
   readonly node: string;
-  /** Absent where an update does that goes on. */
+  /** Absent where its update is running. */
   readonly why?: string | undefined;
-  /** When it is free again by itself. */
+  /** When it becomes free by itself. */
   readonly until?: number | undefined;
 }
 
 export interface PolicyCard {
-  /** Absent for the controller's variables. */
+  /** Absent for the nodes that no policy rules. */
   readonly name?: string | undefined;
   readonly counts: Counts;
   readonly says?: string | undefined;
@@ -86,9 +86,9 @@ export interface Release {
 }
 
 export interface Queue {
-  /** Who comes next, as far as is foreseen. */
+  /** The next starts, as far as the forecast goes. */
   readonly next: readonly Turn[];
-  /** Everybody who waits, by what keeps them. */
+  /** All nodes that wait, grouped by reason. */
   readonly waiting: readonly Trouble[];
 }
 
@@ -96,7 +96,7 @@ export interface Turn {
   readonly node: string;
   readonly policy?: string | undefined;
   readonly version?: string | undefined;
-  /** Absent where it is not foreseen. */
+  /** Absent where the forecast does not say. */
   readonly at?: number | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface NodeRow {
   readonly family: string;
   readonly standing: Standing;
   readonly step?: Step | undefined;
-  /** It does not go on before somebody does something. */
+  /** The node waits for a person. */
   readonly stuck?: true | undefined;
   readonly reason: Reason;
   readonly message: string;
@@ -127,18 +127,18 @@ export interface Drain {
   readonly startedAt?: number | undefined;
 }
 
-/** A part of the rollout in time. */
+/** A bar of the timeline: one update, or one attempt, of a node. */
 export interface Bar {
   readonly node: string;
   readonly kind: 'done' | 'failed' | 'running' | 'next';
   readonly from: number;
-  /** Of what is not over, an estimate. */
+  /** An estimate for an update that is not over. */
   readonly to?: number | undefined;
   readonly step?: Step | undefined;
 }
 
-/** An Event, or what an object says of the past. */
-export interface Told {
+/** A moment of the past, from an Event or an object. */
+export interface EventRow {
   readonly at: number;
   readonly object: string;
   readonly type: 'Normal' | 'Warning';
@@ -149,20 +149,20 @@ export interface Told {
 
 /** One message of the stream. */
 export interface Message {
-  /** When the cluster was last seen as this is. */
+  /** When the cluster was read. */
   readonly at: number;
-  /** What keeps the cluster from being seen since; absent where nothing does. */
+  /** Why the cluster cannot be read since then; absent where it can. */
   readonly trouble?: string | undefined;
-  /** What was told before is void. */
+  /** The message replaces everything that was sent before. */
   readonly whole?: true | undefined;
   readonly sections: Partial<Sections>;
-  /** New ones, and those of which something has changed. */
+  /** Nodes that are new or have changed. */
   readonly nodes: readonly NodeRow[];
   readonly gone: readonly string[];
 }
 
-/** What is known of one node's past. */
+/** The past of one node. */
 export interface Past {
   readonly notKnown: readonly string[];
-  readonly moments: readonly Told[];
+  readonly moments: readonly EventRow[];
 }

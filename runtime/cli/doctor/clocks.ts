@@ -2,11 +2,11 @@ import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Facts } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
 
-/** Differences that nobody notices, milliseconds. A kubelet writes its Lease each ten seconds. */
+/** Differences of clocks that do no harm, and the longest age of a Lease that a kubelet renews every ten seconds. Milliseconds. */
 const TOLERATED_MS = 30_000;
 const RENEWED_MS = 40_000;
 
-/** Who leads, and since when nobody was heard of. */
+/** Checks which controller leads, and whether it still renews its Lease. */
 export function leaderFindings({ lease }: Facts, now: number): readonly Finding[] {
   if (lease.refused !== undefined) return [unknown('leader', `you may not read the Lease (${lease.refused})`)];
   const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease.value?.spec ?? {};
@@ -19,7 +19,7 @@ export function leaderFindings({ lease }: Facts, now: number): readonly Finding[
 
 const LEADER = "Nothing starts meanwhile: look at the controller's pods and their logs.";
 
-/** Clocks that differ: of this machine, and of nodes, by the Leases that their kubelets write. */
+/** Compares the clock of this machine, and those of nodes, with the API server's. Kubelets write their time into their Leases. */
 export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: number): readonly Finding[] {
   return [
     ...(serverTime === undefined ? [] : [ownClock(now - serverTime)]),

@@ -5,8 +5,7 @@ import { STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Certificate, Definition, Facts } from './facts.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 
-/** Definitions, the webhook that converts, and certificates. */
-
+/** Checks that shadows are stored in one version only, and that the cluster has the policies' definition. */
 export function definitionFindings({ definition, policyDefinition }: Facts): readonly Finding[] {
   if (definition.refused !== undefined)
     return [unknown('definitions', `you may not read CustomResourceDefinitions (${definition.refused})`)];
@@ -29,6 +28,7 @@ export function definitionFindings({ definition, policyDefinition }: Facts): rea
 const MIGRATION =
   'A leading controller brings them over by itself: its log says why it does not. Shadows in another namespace keep the older version.';
 
+/** Checks the conversion webhook, and the CA bundle by which the API server verifies it. */
 export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly Finding[] {
   const answered =
     conversionFault === undefined
@@ -51,7 +51,7 @@ function bundleFindings({ spec }: Definition, now: number): readonly Finding[] {
 
 const INJECTION = "cert-manager's cainjector writes it: look at its log.";
 
-/** A certificate that cannot be read has no end that is known. */
+/** The end of a certificate; undefined where it cannot be read. */
 function endOf(pem: string): string | undefined {
   try {
     return new Date(new X509Certificate(pem).validTo).toISOString();
@@ -60,6 +60,7 @@ function endOf(pem: string): string | undefined {
   }
 }
 
+/** Checks that cert-manager's certificates are ready and do not end soon. */
 export function certificateFindings({ certificates }: Facts, now: number): readonly Finding[] {
   const { value, refused } = certificates;
   if (refused !== undefined)

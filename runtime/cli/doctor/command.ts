@@ -1,13 +1,12 @@
-import { leftoversIn } from '../leftovers.ts';
 import { type Answer, type Command, EXIT } from '../command.ts';
-import { type Look, paint, wrapped } from '../look.ts';
-import { agentFindings, partsFindings } from './parts.ts';
+import { leftoversIn } from '../leftovers.ts';
+import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { clockFindings, leaderFindings } from './clocks.ts';
 import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
-import { lifecycleFindings } from './lifecycle.ts';
-import { mayLook, rightsFindings, rightsOf } from './rights.ts';
+import { agentFindings, partsFindings } from './parts.ts';
+import { lifecycleFindings, mayRead, rightsFindings, rightsOf } from './rights.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -21,12 +20,12 @@ certificates, clocks, lifecycle conditions, update policies, and at what you may
     const now = clock.now();
     const cluster = await connect();
     const rights = await rightsOf(cluster);
-    if (!mayLook(rights)) return answerOf(rightsFindings(rights));
+    if (!mayRead(rights)) return answerOf(rightsFindings(rights));
     return answerOf(diagnosis(await factsOf(cluster, rights, now), now));
   },
 };
 
-/** @param now milliseconds since the Unix epoch, by the clock of this machine */
+/** Makes every check. @param now milliseconds since the Unix epoch, by the clock of this machine */
 export function diagnosis(facts: Facts, now: number): readonly Finding[] {
   return [
     ...partsFindings(facts),
@@ -42,7 +41,7 @@ export function diagnosis(facts: Facts, now: number): readonly Finding[] {
   ];
 }
 
-/** What is told of the fleet that no node tells of. */
+/** Checks policies, the pause of the fleet and leftovers. */
 function fleetFindings({ seen }: Facts): readonly Finding[] {
   const { plan, snapshot, unknown: assumed } = seen;
   const faulty = plan.policies.filter(({ accepted }) => accepted.status === 'False');
@@ -70,7 +69,7 @@ function answerOf(findings: readonly Finding[]): Answer {
   const problems = findings.filter(({ state }) => state === 'problem');
   return {
     value: { problems: problems.length, findings },
-    lines: (look) => findings.flatMap((finding) => findingLines(finding, look)),
+    lines: (terminal) => findings.flatMap((finding) => findingLines(finding, terminal)),
     exitCode: problems.length > 0 ? EXIT.found : EXIT.ok,
   };
 }
@@ -78,8 +77,8 @@ function answerOf(findings: readonly Finding[]): Answer {
 const SIGNS = { ok: 'ok  ', problem: 'BAD ', unknown: '?   ' } as const;
 const STYLES = { ok: 'good', problem: 'bad', unknown: 'late' } as const;
 
-function findingLines({ check, state, says, todo }: Finding, look: Look): readonly string[] {
-  const room = { columns: look.columns, indent: 6 };
-  const said = wrapped(`${paint(look, STYLES[state], SIGNS[state])}${check}: ${says}`, room);
+function findingLines({ check, state, says, todo }: Finding, terminal: Terminal): readonly string[] {
+  const room = { columns: terminal.columns, indent: 6 };
+  const said = wrapped(`${paint(terminal, STYLES[state], SIGNS[state])}${check}: ${says}`, room);
   return todo === undefined ? said : said.concat(wrapped(`      -> ${todo}`, { ...room, indent: 9 }));
 }

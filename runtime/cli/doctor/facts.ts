@@ -9,18 +9,17 @@ import { POLICY_CRD_NAME } from '../../policy/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import { type Workload, workloadsOf } from '../deployed-settings.ts';
-import { type Inspection, inspect } from '../inspect.ts';
+import { inspect, type Inspection } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
-import { type LifecycleRight, lifecycleRightOf } from './lifecycle.ts';
-import type { Right } from './rights.ts';
+import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
 
-/** As much of cert-manager's Certificate as tells how it stands. */
+/** The fields of cert-manager's Certificate that are read. */
 export interface Certificate {
   readonly metadata: { readonly name: string };
   readonly status?: { readonly notAfter?: string | null; readonly conditions?: readonly Condition[] | null } | null;
 }
 
-/** The definition with how its versions are converted. */
+/** A CustomResourceDefinition with its conversion webhook. */
 export type Definition = CustomResourceDefinition & {
   readonly spec?: {
     readonly conversion?: {
@@ -30,20 +29,20 @@ export type Definition = CustomResourceDefinition & {
   };
 };
 
-/** What a doctor looks at, read at one moment. */
+/** Everything that the checks look at, read at one moment. */
 export interface Facts {
   readonly seen: Inspection;
   readonly parts: Read<readonly Part[]>;
-  /** All of the operator's namespace. */
+  /** All pods in the operator's namespace. */
   readonly pods: Read<readonly Pod[]>;
   readonly definition: Read<Definition | undefined>;
   readonly policyDefinition: Read<Definition | undefined>;
   /** Undefined where the cluster has no cert-manager. */
   readonly certificates: Read<readonly Certificate[] | undefined>;
-  /** Why shadows cannot be read as v1, which the apiserver's webhook converts; undefined where they can. */
+  /** Why shadows cannot be read as v1, for which the apiserver's webhook converts them; undefined where they can. */
   readonly conversionFault: string | undefined;
   readonly lease: Read<Lease | undefined>;
-  /** Of the kubelets. */
+  /** Leases of the kubelets. */
   readonly nodeLeases: Read<readonly Lease[]>;
   /** The API server's clock, milliseconds since the Unix epoch; undefined where it does not tell. */
   readonly serverTime: number | undefined;
@@ -58,7 +57,7 @@ export interface Part {
   readonly workload: Workload | undefined;
 }
 
-/** @param rights of whoever asks */
+/** Reads all facts. @param rights the user's own */
 export async function factsOf(cluster: Cluster, rights: readonly Right[], now: number): Promise<Facts> {
   const { transport, namespace } = cluster;
   const [
@@ -112,8 +111,8 @@ async function certificatesOf({ transport, namespace }: Cluster): Promise<readon
 }
 
 /**
- * A list comes out of the API server's cache, where objects were converted long ago. One object comes from the storage, and has the API server
- * call the webhook.
+ * Reads one shadow by its name. This takes it from the storage, so that the API server must call the webhook. A list would come from the API
+ * server's cache, which may hold objects that were converted long ago.
  */
 async function conversionFaultOf({ transport, namespace }: Cluster): Promise<string | undefined> {
   const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace });
@@ -128,7 +127,7 @@ async function conversionFaultOf({ transport, namespace }: Cluster): Promise<str
   }
 }
 
-/** Who asks who he is gets an object that was made just now. */
+/** The API server's time. A SelfSubjectReview is created when it is asked for, so its creation time is the present one. */
 async function serverTimeOf(transport: KubeTransport): Promise<number | undefined> {
   const group = 'authentication.k8s.io';
   const path = collectionPath({ group, version: 'v1', plural: 'selfsubjectreviews' });

@@ -1,11 +1,13 @@
-/** What one check has found. */
+import { firstOf } from '../output.ts';
+
+/** The result of one check. */
 export interface Finding {
   /** What was looked at, e.g. `agents`. */
   readonly check: string;
-  /** `unknown`: it could not be looked at. */
+  /** `unknown`: the check could not be made. */
   readonly state: 'ok' | 'problem' | 'unknown';
   readonly says: string;
-  /** What to do; undefined where nothing is to be done. */
+  /** Advice; undefined where nothing has to be done. */
   readonly todo?: string;
 }
 
@@ -23,8 +25,5 @@ export const problem = (check: string, says: string, todo: string): Finding => (
   todo,
 });
 
-/** Some of many names. */
-export function namesText(names: readonly string[]): string {
-  const shown = names.toSorted().slice(0, 5).join(', ');
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
-}
+/** The first five names in order, and how many more there are. */
+export const namesText = (names: readonly string[]): string => firstOf(names.toSorted(), 5);

@@ -5,7 +5,7 @@ import { containersOf, type Workload } from '../deployed-settings.ts';
 import type { Facts, Part } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
 
-/** Whether the three parts run, and are of one version. */
+/** Checks that the three parts run, and run the same image. */
 export function partsFindings({ parts }: Facts): readonly Finding[] {
   if (parts.refused !== undefined)
     return [unknown('parts', `you may not read the operator's workloads (${parts.refused})`)];
@@ -42,7 +42,7 @@ function versionFindings(parts: readonly Part[]): readonly Finding[] {
   return [problem('versions', says, 'Apply the manifests of one version.')];
 }
 
-/** Whether each labelled node has an agent that runs, and whether what agents report can be heard. */
+/** Checks that each labelled node that is Ready has a running agent, and that running agents have registered their nodes. */
 export function agentFindings({ seen, pods }: Facts): readonly Finding[] {
   const { snapshot } = seen;
   const managed = snapshot.nodes.filter((node) => node.managed);
@@ -81,7 +81,7 @@ export function agentFindings({ seen, pods }: Facts): readonly Finding[] {
 const UNHEARD =
   'They do not reach the apiserver: look at its pods, its Service, NetworkPolicies and the log of an agent.';
 
-/** What kubelets say of pods that do not run. */
+/** Advice for agents that do not run, with what kubelets say of their pods. */
 function stuckText(agents: readonly Pod[], nodes: readonly string[]): string {
   const missing = new Set(nodes);
   const reasons = agents
@@ -89,13 +89,13 @@ function stuckText(agents: readonly Pod[], nodes: readonly string[]): string {
     .flatMap(({ status }) => status?.containerStatuses ?? [])
     .flatMap(({ state }) => reasonOf(state?.waiting));
   const said = reasons.length > 0 ? ` Their pods say ${[...new Set(reasons)].join(', ')}.` : '';
-  return `Look at the pods of the DaemonSet brupop-agent: taints without toleration, images that cannot be pulled, a socket that is not there.${said}`;
+  return `Terminal at the pods of the DaemonSet brupop-agent: taints without toleration, images that cannot be pulled, a socket that is not there.${said}`;
 }
 
 const reasonOf = (waiting: object | null | undefined): readonly string[] =>
   waiting && 'reason' in waiting && typeof waiting.reason === 'string' ? [waiting.reason] : [];
 
-/** Hosts that agents cannot speak to. */
+/** Checks for hosts whose update API fails. */
 function hostFindings(shadows: Facts['seen']['snapshot']['shadows']): readonly Finding[] {
   const failing = shadows.filter(
     ({ status }) => (status?.crash_count ?? 0) > 0 && status?.last_failure?.reason === 'HostFailed',

@@ -1,16 +1,19 @@
+import type { ControllerConfig } from '../../controller/config.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { POLICY_PLURAL } from '../../policy/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, GROUP, PLURAL } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
+import type { Workload } from '../deployed-settings.ts';
+import { ifAllowed, type Read } from '../reading.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 
-/** Something that commands do, and whether whoever asks may do it. */
+/** A right that commands need, and whether the user has it. */
 export interface Right {
-  /** Commands that need it. */
+  /** The commands that need it. */
   readonly commands: string;
-  /** In the words of roles, e.g. `list nodes`. */
+  /** Verb and resource, e.g. `list nodes`. */
   readonly called: string;
-  /** Nothing works without it. */
+  /** Whether no command works without it. */
   readonly isNeeded: boolean;
   readonly isAllowed: boolean;
 }
@@ -21,7 +24,7 @@ interface Wanted {
   readonly group?: string;
   readonly resource: string;
   readonly name?: string;
-  /** In the operator's namespace, in `default`, or in none. */
+  /** In the operator's namespace, in `default`, or, without this, in the whole cluster. */
   readonly where?: 'own' | 'default';
   readonly isNeeded?: true;
 }
@@ -54,7 +57,7 @@ const wanted = (namespace: string): readonly Wanted[] => [
 
 const REVIEWS = collectionPath({ group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews' });
 
-/** Asks the API server what whoever asks may do. */
+/** Asks the API server for the user's rights. */
 export function rightsOf({ transport, namespace }: Cluster): Promise<readonly Right[]> {
   const asked = wanted(namespace).map(async ({ commands, isNeeded = false, where, ...one }): Promise<Right> => {
     const place = where === undefined ? {} : { namespace: where === 'own' ? namespace : where };
@@ -64,18 +67,17 @@ export function rightsOf({ transport, namespace }: Cluster): Promise<readonly Ri
       spec: { resourceAttributes: { ...one, ...place } },
     };
     const answer = await transport.request({ method: 'POST', path: REVIEWS, body });
-    const isAllowed = (answer as { status?: { allowed?: boolean } | null }).status?.allowed === true;
     const inside = place.namespace === undefined ? '' : ` in ${place.namespace}`;
-    return { commands, called: `${one.verb} ${one.resource}${inside}`, isNeeded, isAllowed };
+    return { commands, called: `${one.verb} ${one.resource}${inside}`, isNeeded, isAllowed: allowedIn(answer) };
   });
   return Promise.all(asked);
 }
 
-/** Without the rights that are needed nothing else can be looked at. */
-export const mayLook = (rights: readonly Right[]): boolean =>
+/** Whether the user has the rights without which no other check can be made. */
+export const mayRead = (rights: readonly Right[]): boolean =>
   rights.every(({ isNeeded, isAllowed }) => isAllowed || !isNeeded);
 
-/** That somebody may see and not steer is no fault. */
+/** Only a missing right that every command needs is a problem. A user may be allowed to read only. */
 export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
   const missing = rights.filter(({ isAllowed }) => !isAllowed);
   if (missing.length === 0) return [ok('your rights', 'you may do all that kubectl brupop does')];
@@ -87,3 +89,50 @@ export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
 
 const ASK =
   'Ask whoever grants rights, if you need that: the ClusterRole brupop-view is to see, brupop-operate to steer.';
+
+/** Whether the controller may write Kubernetes' lifecycle conditions of Nodes, as its setting demands. */
+export interface LifecycleRight {
+  readonly setting: ControllerConfig['NODE_LIFECYCLE_CONDITIONS'];
+  readonly isAllowed: Read<boolean | undefined>;
+}
+
+interface Deployed {
+  readonly config: ControllerConfig;
+  /** The controller's Deployment. */
+  readonly workload: Workload | undefined;
+}
+
+/** @returns undefined where the controller does not write these conditions */
+export async function lifecycleRightOf(
+  { transport, namespace }: Cluster,
+  { config: { NODE_LIFECYCLE_CONDITIONS: setting }, workload }: Deployed,
+): Promise<LifecycleRight | undefined> {
+  if (setting === 'none') return undefined;
+  const account = workload?.spec?.template?.spec?.serviceAccountName || 'default';
+  const group = 'authorization.k8s.io';
+  const path = collectionPath({ group, version: 'v1', plural: 'subjectaccessreviews' });
+  const spec = {
+    user: `system:serviceaccount:${namespace}:${account}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    resourceAttributes: { verb: 'patch', resource: 'nodes', subresource: 'status' },
+  };
+  const body = { apiVersion: `${group}/v1`, kind: 'SubjectAccessReview', spec };
+  const answer = transport.request({ method: 'POST', path, body }).then(allowedIn);
+  return { setting, isAllowed: await ifAllowed(answer, undefined) };
+}
+
+const allowedIn = (answer: unknown): boolean =>
+  (answer as { status?: { allowed?: boolean } | null }).status?.allowed === true;
+
+export function lifecycleFindings(right: LifecycleRight | undefined): readonly Finding[] {
+  if (!right) return [];
+  const { setting, isAllowed } = right;
+  if (isAllowed.refused !== undefined)
+    return [unknown(CHECK, `you may not ask what the controller may write (${isAllowed.refused})`)];
+  if (isAllowed.value)
+    return [ok(CHECK, `the controller may write them on Nodes, as NODE_LIFECYCLE_CONDITIONS=${setting} needs`)];
+  const says = `the controller may not patch nodes/status, which NODE_LIFECYCLE_CONDITIONS=${setting} needs`;
+  return [problem(CHECK, says, 'Apply the manifests that have this setting: the right comes with it.')];
+}
+
+const CHECK = 'lifecycle conditions';

@@ -1,12 +1,14 @@
-import { instantOf } from '../../lib/clock.ts';
+import { readFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
 import { startable } from '../../controller/plan/machine.ts';
+import type { UpdatePolicyObject } from '../../kube/objects.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../policy/names.ts';
 import { type Command, RefusedCommandError, type Request, textsOf, UsageError } from '../command.ts';
-import { type Inspection, inspect } from '../inspect.ts';
-import { changesOf } from './changes.ts';
+import { type Overrides, inspect, type Inspection } from '../inspect.ts';
 import { drainsOf } from './drains.ts';
-import { foresee } from './forecast.ts';
-import { forecastLines, planLines } from './lines.ts';
-import { forecastValue, planValue } from './values.ts';
+import { forecastFrom } from './forecast.ts';
+import { forecastLines, forecastValue, planLines, planValue } from './lines.ts';
 
 export const planCommand: Command = {
   name: 'plan',
@@ -38,20 +40,20 @@ agents take as long as the nodes' last updates took, and nothing fails that has 
   most: 0,
   async run(request) {
     const cluster = await request.connect();
-    const changes = await changesOf(textsOf(request.values, 'filename'), textsOf(request.values, 'set'));
-    const seen = await inspect(cluster, timeOf(request), changes);
+    const overrides = await overridesOf(textsOf(request.values, 'filename'), textsOf(request.values, 'set'));
+    const seen = await inspect(cluster, timeOf(request), overrides);
     checkPolicies(
       seen,
-      changes.policies.map(({ metadata }) => metadata.name),
+      overrides.policies.map(({ metadata }) => metadata.name),
     );
     const drains = await drainsOf(cluster, aheadIn(seen), seen.now);
     const known = { ...seen, unknown: [...seen.unknown, ...drains.unknown] };
     if (request.values['until-done'] !== true)
-      return { value: planValue(known, drains.stuck), lines: (look) => planLines(known, drains.stuck, look) };
-    const forecast = foresee(known);
+      return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(known, drains.stuck, terminal) };
+    const forecast = forecastFrom(known);
     return {
       value: forecastValue(known, forecast, drains.stuck),
-      lines: (look) => forecastLines({ seen: known, forecast, stuck: drains.stuck }, look),
+      lines: (terminal) => forecastLines({ seen: known, forecast, stuck: drains.stuck }, terminal),
     };
   },
 };
@@ -64,15 +66,50 @@ function timeOf({ values, clock }: Request): number {
   return at;
 }
 
-/** A policy that is tried and cannot be obeyed would hold its nodes back: that is not what is asked about. */
+/** Refuses policies with faults: such a policy would only hold its nodes back. */
 function checkPolicies({ plan }: Inspection, names: readonly string[]): void {
   const faulty = plan.policies.filter(({ name, accepted }) => names.includes(name) && accepted.status === 'False');
   if (faulty.length === 0) return;
   throw new RefusedCommandError(faulty.map(({ name, accepted }) => `policy ${name}: ${accepted.message}`).join('\n'));
 }
 
-/** Managed nodes with an update to begin. */
+/** Names of managed nodes whose update can start. */
 function aheadIn({ snapshot: { nodes, shadows } }: Inspection): ReadonlySet<string> {
   const waiting = new Set(shadows.filter((shadow) => startable(shadow) !== undefined).map(({ name }) => name));
   return new Set(nodes.filter(({ managed, shadowName }) => managed && waiting.has(shadowName)).map(({ name }) => name));
+}
+
+/** Reads the options -f and --set. @throws UsageError */
+export async function overridesOf(files: readonly string[], settings: readonly string[]): Promise<Overrides> {
+  const policies = (await Promise.all(files.map(policiesInFile))).flat();
+  return { policies, settings: Object.fromEntries(settings.map(settingOf)) };
+}
+
+function settingOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--set: expected VARIABLE=VALUE, got ${text}`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+async function policiesInFile(file: string): Promise<readonly UpdatePolicyObject[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`-f: cannot read ${file}`, { cause });
+  });
+  const documents = parseAllDocuments(text);
+  return [...documents].flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw new UsageError(`${file}: ${error.message}`);
+    const object = document.toJS() as unknown;
+    return object === null ? [] : [policyOf(object, file)];
+  });
+}
+
+/** The plan validates the spec, as that of any policy. */
+function policyOf(object: unknown, file: string): UpdatePolicyObject {
+  const { apiVersion, kind, metadata, spec } = (object ?? {}) as Partial<UpdatePolicyObject>;
+  if (apiVersion !== POLICY_API_VERSION || kind !== POLICY_KIND)
+    throw new UsageError(`${file}: expected ${POLICY_API_VERSION} ${POLICY_KIND}, got ${apiVersion} ${kind}`);
+  const name: unknown = metadata?.name;
+  if (typeof name !== 'string' || name === '') throw new UsageError(`${file}: expected a policy with a name`);
+  return { apiVersion, kind, metadata: { name, uid: `planned-${name}`, resourceVersion: '0', generation: 1 }, spec };
 }

@@ -19,7 +19,7 @@ interface Drains {
   readonly unknown: readonly string[];
 }
 
-/** Which drains of these nodes cannot end, by the preflight that the apiserver makes before each. */
+/** Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are. */
 export async function drainsOf(cluster: Cluster, nodes: ReadonlySet<string>, now: number): Promise<Drains> {
   const { transport } = cluster;
   if (nodes.size === 0) return { stuck: [], unknown: [] };
@@ -34,14 +34,14 @@ export async function drainsOf(cluster: Cluster, nodes: ReadonlySet<string>, now
   return { stuck: stuckOn(nodes, world, { namespace: cluster.namespace, lateAfter: rfc3339(now) }), unknown: [] };
 }
 
-interface World {
+interface PodsAndBudgets {
   readonly pods: readonly Pod[];
   readonly budgets: readonly PodDisruptionBudget[];
 }
 
 export function stuckOn(
   nodes: ReadonlySet<string>,
-  { pods, budgets }: World,
+  { pods, budgets }: PodsAndBudgets,
   terms: Parameters<typeof filterPods>[1],
 ): readonly Stuck[] {
   const moved = podsLeft(

@@ -1,23 +1,24 @@
 import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/snapshot.ts';
+import { medianOf } from '../status/pace.ts';
 
-/** Of an update here, where no node has completed one. */
-const UNKNOWN_MS = 600_000;
-/** Of an update without its soak, what goes by before the node is drained: its download and its writing. */
+/** Assumed duration of an update where no node has completed one, milliseconds. */
+const ASSUMED_MS = 600_000;
+/** The share of an update, without its soak, before the drain begins: download and writing of the image. */
 const STAGING_SHARE = 0.4;
-/** What happens within this share of an update counts as at one moment: a large fleet is then planned for far less often. */
+/** Instants are rounded to this share of an update, because a large fleet then needs far fewer plans. */
 const GRAIN = 0.02;
 
-/** What steps take, by what the nodes' last updates took. */
+/** How long steps take, estimated from the nodes' last updates. */
 export class Durations {
   readonly #byFamily: ReadonlyMap<string, number>;
-  /** Milliseconds that an update takes: the median of all that are known. */
+  /** Duration of an update, milliseconds: the median of all known ones. */
   readonly typicalMs: number;
-  /** None is known, so it is assumed. */
+  /** Whether `typicalMs` is an assumption, because no duration is known. */
   readonly isAssumed: boolean;
   readonly #soakMs: (node: NodeView) => number;
   readonly #grainMs: number;
 
-  /** @param soakMs of the policy that rules the node: the last updates included it */
+  /** @param soakMs soak time of a node, which is part of its last update, milliseconds */
   constructor({ nodes, shadows }: Pick<Snapshot, 'nodes' | 'shadows'>, soakMs: (node: NodeView) => number) {
     const families = new Map(nodes.map(({ shadowName, family }) => [shadowName, family]));
     const known = shadows.flatMap(({ name, lastUpdateMs }) =>
@@ -25,16 +26,16 @@ export class Durations {
     );
     const medians = [...new Set(known.map(({ family }) => family))].map((family) => {
       const own = known.filter((one) => one.family === family);
-      return [family, medianOf(own.map(({ ms }) => ms))] as const;
+      return [family, medianOf(own.map(({ ms }) => ms)) ?? ASSUMED_MS] as const;
     });
     this.#byFamily = new Map(medians);
     this.isAssumed = known.length === 0;
-    this.typicalMs = this.isAssumed ? UNKNOWN_MS : medianOf(known.map(({ ms }) => ms));
+    this.typicalMs = medianOf(known.map(({ ms }) => ms)) ?? ASSUMED_MS;
     this.#soakMs = soakMs;
     this.#grainMs = Math.max(1000, Math.round(this.typicalMs * GRAIN));
   }
 
-  /** Milliseconds until the agent has done what the spec says. */
+  /** Milliseconds until the agent has reached the state in the spec. */
   of(node: NodeView, { spec, lastUpdateMs }: ShadowView): number {
     const whole = lastUpdateMs ?? this.#byFamily.get(node.family) ?? this.typicalMs;
     const working = Math.max(0, whole - this.#soakMs(node));
@@ -45,8 +46,4 @@ export class Durations {
   rounded(instant: number): number {
     return Math.round(instant / this.#grainMs) * this.#grainMs;
   }
-}
-
-function medianOf(durations: readonly number[]): number {
-  return durations.toSorted((a, b) => a - b)[durations.length >> 1] ?? UNKNOWN_MS;
 }

@@ -4,56 +4,56 @@ import { Rulings } from '../../controller/plan/rulings.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { Durations } from './durations.ts';
-import { REACTION_MS, VirtualFleet } from './fleet.ts';
+import { REACTION_MS, VirtualFleet } from './virtual-fleet.ts';
 
 /** An update that would start. Times are milliseconds since the Unix epoch. */
-export interface Foreseen {
+export interface ForecastStart {
   readonly at: number;
   readonly node: string;
   readonly policy: string | undefined;
   readonly version: string | undefined;
-  /** Undefined where it does not end in the time that is looked at. */
+  /** Undefined where it does not end within the forecast. */
   readonly endsAt: number | undefined;
 }
 
-/** A rollout ahead of time. */
+/** A simulated rollout. */
 export interface Forecast {
-  readonly starts: readonly Foreseen[];
-  /** When nothing more happens. */
+  readonly starts: readonly ForecastStart[];
+  /** The time of the last change. */
   readonly endsAt: number;
   readonly mostAtOnce: number;
-  /** What is said in the end of the nodes that do not run what they are offered. */
+  /** The final verdicts on nodes that are not up to date in the end. */
   readonly left: readonly Verdict[];
-  /** There was more to come. */
+  /** Whether the forecast ended at a limit, before the rollout did. */
   readonly isCut: boolean;
   readonly typicalMs: number;
-  /** No node has completed an update here, so what one takes is a guess. */
+  /** Whether `typicalMs` is a guess, because no node has completed an update. */
   readonly isDurationAssumed: boolean;
 }
 
 const LONGEST_MS = 400 * 24 * 3_600_000;
 const MOST_PLANS = 100_000;
 
-/** How far ahead is looked. */
-interface Most {
+/** Limits of a forecast. */
+interface Limits {
   readonly starts: number;
   readonly plans: number;
 }
 
-/** Goes through the rollout on the controller's own plan, from the moment of the inspection on. */
-export function foresee(seen: Inspection, most: Most = { starts: Infinity, plans: MOST_PLANS }): Forecast {
-  const rollout = new Rollout(seen, most);
-  while (rollout.goOn());
+/** Simulates the rollout with the controller's own plan, from the moment of the inspection. */
+export function forecastFrom(seen: Inspection, limits: Limits = { starts: Infinity, plans: MOST_PLANS }): Forecast {
+  const rollout = new Rollout(seen, limits);
+  while (rollout.advance());
   return rollout.forecast();
 }
 
 class Rollout {
   readonly #seen: Inspection;
-  readonly #most: Most;
+  readonly #limits: Limits;
   readonly #settings;
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
-  readonly #starts: Foreseen[] = [];
+  readonly #starts: ForecastStart[] = [];
   readonly #ends = new Map<string, number[]>();
   #now: number;
   #last: Plan;
@@ -62,8 +62,8 @@ class Rollout {
   #mostAtOnce = 0;
   #isCut = false;
 
-  constructor(seen: Inspection, most: Most) {
-    this.#most = most;
+  constructor(seen: Inspection, limits: Limits) {
+    this.#limits = limits;
     this.#seen = seen;
     this.#now = seen.now;
     this.#changedAt = seen.now;
@@ -74,8 +74,8 @@ class Rollout {
     this.#fleet = new VirtualFleet(seen.snapshot, this.#durations, seen.now);
   }
 
-  /** One plan, and on to when there is something to do again. @returns whether there is */
-  goOn(): boolean {
+  /** Makes one plan, carries it out, and moves the clock to the next change. @returns whether there is a next change */
+  advance(): boolean {
     for (const node of this.#fleet.letAgentsAct(this.#now)) {
       this.#ends.set(node, [...(this.#ends.get(node) ?? []), this.#now]);
       this.#changedAt = this.#now;
@@ -88,7 +88,7 @@ class Rollout {
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#fleet.updating);
     const next =
       made.commands.length > 0 ? this.#now + REACTION_MS : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
-    const isEnough = this.#plans >= this.#most.plans || this.#starts.length >= this.#most.starts;
+    const isEnough = this.#plans >= this.#limits.plans || this.#starts.length >= this.#limits.starts;
     this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;
     this.#now = next;
@@ -118,7 +118,7 @@ class Rollout {
     };
   }
 
-  #endOf({ node, at }: Foreseen): number | undefined {
+  #endOf({ node, at }: ForecastStart): number | undefined {
     return this.#ends.get(node)?.find((end) => end > at);
   }
 }

@@ -1,15 +1,14 @@
+import type { Start } from '../../controller/plan/commands.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import type { Inspection } from '../inspect.ts';
-import { type Look, paint, table, wrapped } from '../look.ts';
+import { PLAIN, type Terminal, paint, table, wrapped } from '../terminal.ts';
+import { timeValue, verdictValue, unknownLines } from '../output.ts';
 import type { Stuck } from './drains.ts';
 import type { Forecast } from './forecast.ts';
-import { startsOf } from './values.ts';
 
-const WIDE = { columns: Infinity };
-
-/** What would start now, what keeps the others, and which drains cannot end. */
-export function planLines(seen: Inspection, stuck: readonly Stuck[], look: Look): readonly string[] {
+/** The starts of this moment, what keeps the other nodes waiting, and which drains cannot end. */
+export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: Terminal): readonly string[] {
   const { plan, unknown, now } = seen;
   const starting = new Set(startsOf(seen).map(({ node }) => node));
   const policies = new Map(plan.verdicts.map(({ node, policy }) => [node, policy]));
@@ -17,11 +16,11 @@ export function planLines(seen: Inspection, stuck: readonly Stuck[], look: Look)
   const others = plan.verdicts.filter(({ node, reason }) => !starting.has(node) && !AT_REST.has(reason));
   const rows = others.toSorted(byPosition).map((verdict) => ['', verdict.node, verdict.reason, waitText(verdict, now)]);
   return [
-    ...unknownLines(unknown, look),
-    paint(look, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
-    ...table(starts, WIDE),
-    ...section('OTHERS', table(rows, WIDE), look),
-    ...stuckLines(stuck, look),
+    ...unknownLines(unknown, terminal),
+    paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
+    ...table(starts, PLAIN),
+    ...section('OTHERS', table(rows, PLAIN), terminal),
+    ...stuckLines(stuck, terminal),
   ];
 }
 
@@ -39,25 +38,22 @@ function waitText({ message, position, until }: Verdict, now: number): string {
 
 const policyText = (policy: string | undefined): string => (policy === undefined ? '' : `policy ${policy}`);
 
-const unknownLines = (unknown: readonly string[], look: Look): readonly string[] =>
-  unknown.map((one) => paint(look, 'late', `not known: ${one}`));
+const section = (title: string, lines: readonly string[], terminal: Terminal): readonly string[] =>
+  lines.length === 0 ? [] : ['', paint(terminal, 'head', title), ...lines];
 
-const section = (title: string, lines: readonly string[], look: Look): readonly string[] =>
-  lines.length === 0 ? [] : ['', paint(look, 'head', title), ...lines];
-
-function stuckLines(stuck: readonly Stuck[], look: Look): readonly string[] {
+function stuckLines(stuck: readonly Stuck[], terminal: Terminal): readonly string[] {
   const rows = stuck.map(({ node, pod, because }) => ['', node, pod, because]);
-  return section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, WIDE), look);
+  return section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, PLAIN), terminal);
 }
 
-interface Foreseen {
+interface ForecastView {
   readonly seen: Inspection;
   readonly forecast: Forecast;
   readonly stuck: readonly Stuck[];
 }
 
-/** Every start by time, the end, who is left, and what was assumed. */
-export function forecastLines({ seen, forecast, stuck }: Foreseen, look: Look): readonly string[] {
+/** Every start in order of time, the nodes that are not updated in the end, and the end with its assumptions. */
+export function forecastLines({ seen, forecast, stuck }: ForecastView, terminal: Terminal): readonly string[] {
   const { starts, left } = forecast;
   const rows = starts.map(({ at, node, version, policy, endsAt }) => {
     const took = endsAt === undefined ? 'does not end' : `takes ${durationText(endsAt - at)}`;
@@ -65,13 +61,13 @@ export function forecastLines({ seen, forecast, stuck }: Foreseen, look: Look): 
   });
   const remaining = left.map(({ node, reason, message }) => ['', node, reason, message]);
   return [
-    ...unknownLines(seen.unknown, look),
-    paint(look, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),
-    ...table(rows, WIDE),
-    ...section('NOT UPDATED IN THE END', table(remaining, WIDE), look),
-    ...stuckLines(stuck, look),
+    ...unknownLines(seen.unknown, terminal),
+    paint(terminal, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),
+    ...table(rows, PLAIN),
+    ...section('NOT UPDATED IN THE END', table(remaining, PLAIN), terminal),
+    ...stuckLines(stuck, terminal),
     '',
-    ...wrapped(endText(forecast, seen.now), { columns: look.columns, indent: 2 }),
+    ...wrapped(endText(forecast, seen.now), { columns: terminal.columns, indent: 2 }),
   ];
 }
 
@@ -84,4 +80,34 @@ function endText(forecast: Forecast, now: number): string {
   const end = isCut ? 'there is more to come after' : 'over at';
   const many = `${starts.length} updates, ${mostAtOnce} at once at most`;
   return `${many}; ${end} ${rfc3339(endsAt)}, in ${durationText(endsAt - now)}. ${basis} It is assumed that none fails.`;
+}
+
+export const startsOf = ({ plan }: Inspection): readonly Start[] =>
+  plan.commands.filter((command) => command.kind === 'start');
+
+export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
+  const { plan, unknown, now } = seen;
+  return {
+    at: rfc3339(now),
+    notKnown: unknown,
+    starts: startsOf(seen).map(({ node, spec }) => ({ node, version: spec.version })),
+    nextChangeAt: timeValue(plan.requeueAt),
+    nodes: plan.verdicts.map(verdictValue),
+    drainsThatCannotEnd: stuck,
+  };
+}
+
+export function forecastValue({ unknown, now }: Inspection, forecast: Forecast, stuck: readonly Stuck[]): object {
+  return {
+    at: rfc3339(now),
+    notKnown: unknown,
+    starts: forecast.starts.map((one) => ({ ...one, at: rfc3339(one.at), endsAt: timeValue(one.endsAt) })),
+    endsAt: rfc3339(forecast.endsAt),
+    mostAtOnce: forecast.mostAtOnce,
+    left: forecast.left.map(verdictValue),
+    isCut: forecast.isCut,
+    typicalSeconds: Math.round(forecast.typicalMs / 1000),
+    isDurationAssumed: forecast.isDurationAssumed,
+    drainsThatCannotEnd: stuck,
+  };
 }

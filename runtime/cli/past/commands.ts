@@ -1,7 +1,8 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { durationMs } from '../../policy/duration.ts';
 import { type Answer, type Command, type Request, UsageError } from '../command.ts';
-import { type Look, paint, wrapped } from '../look.ts';
+import { unknownLines } from '../output.ts';
+import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { inOrder, type Moment } from './moments.ts';
 import { ofFleet, ofOne, type Past } from './past.ts';
 
@@ -41,9 +42,9 @@ function told(from: number, { moments, unknown }: Past): Answer {
   const shown = inOrder(moments.filter(({ at }) => at >= from));
   return {
     value: { notKnown: unknown, moments: shown.map((moment) => ({ ...moment, at: rfc3339(moment.at) })) },
-    lines: (look) => [
-      ...unknown.map((one) => paint(look, 'late', `not known: ${one}`)),
-      ...(shown.length === 0 ? ['Nothing is known.'] : shown.flatMap((moment) => momentLines(moment, look))),
+    lines: (terminal) => [
+      ...unknownLines(unknown, terminal),
+      ...(shown.length === 0 ? ['Nothing is known.'] : shown.flatMap((moment) => momentLines(moment, terminal))),
     ],
   };
 }
@@ -57,10 +58,10 @@ function sinceOf({ values, clock }: Request): number {
   return clock.now() - duration;
 }
 
-function momentLines({ at, object, source, reason, message, count }: Moment, look: Look): readonly string[] {
+function momentLines({ at, object, source, reason, message, count }: Moment, terminal: Terminal): readonly string[] {
   const times = count === undefined ? '' : ` (${count} times)`;
-  const text = `${rfc3339(at)}  ${object}  ${paint(look, STYLES[source], reason)}: ${message}${times}`;
-  return wrapped(text, { columns: look.columns, indent: 4 });
+  const text = `${rfc3339(at)}  ${object}  ${paint(terminal, STYLES[source], reason)}: ${message}${times}`;
+  return wrapped(text, { columns: terminal.columns, indent: 4 });
 }
 
 const STYLES = { Event: 'head', condition: 'faint', object: 'faint' } as const;

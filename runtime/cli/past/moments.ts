@@ -5,22 +5,22 @@ import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
 
-/** Something that happened, or began to be so. */
+/** Something that happened, or a state that began. */
 export interface Moment {
-  /** Milliseconds since the Unix epoch, by the clock of whoever wrote it down. */
+  /** Milliseconds since the Unix epoch, by the clock of the writer. */
   readonly at: number;
-  /** What it happened to, e.g. `Node a`. */
+  /** The object that it concerns, e.g. `Node a`. */
   readonly object: string;
-  /** Who tells: an Event, or what stands on the object now. */
+  /** Where it is known from: an Event, a condition, or another field of the object. */
   readonly source: 'Event' | 'condition' | 'object';
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** How often, where an Event counts; the time is that of the last one. */
+  /** How often, where an Event counts; `at` is then the last time. */
   readonly count: number | undefined;
 }
 
-/** An Event of v1, which anybody may have written: every field may be null or missing. */
+/** An Event (v1). Any program may have written it, so every field may be null or missing. */
 export interface EventObject extends KubeObject {
   readonly involvedObject?: Partial<ObjectReference> | null;
   readonly type?: string | null;
@@ -34,7 +34,7 @@ export interface EventObject extends KubeObject {
   readonly lastTimestamp?: string | null;
 }
 
-/** Of the first time and of the last one, where an Event counts. */
+/** The moment of an Event; two, the first and the last time, where the Event counts. */
 export function ofEvent(event: EventObject): readonly Moment[] {
   const last = lastTimeOf(event);
   if (last === undefined) return [];
@@ -57,7 +57,7 @@ function saidIn({ involvedObject: about, type: given, reason, message }: EventOb
 const componentOf = ({ source, reportingComponent }: EventObject): string =>
   source?.component || reportingComponent || '';
 
-/** Whether a part of the operator has written it. */
+/** Whether the operator has written the Event. */
 export const isOurs = (event: EventObject): boolean => componentOf(event).startsWith('brupop-');
 
 type Fact = readonly [time: string | null | undefined, reason: string, message: string, type?: Moment['type']];
@@ -69,7 +69,7 @@ function stated(object: string, facts: readonly Fact[], source: Moment['source']
   });
 }
 
-/** What a shadow says of the past: its last failure, its last complete update, and what it is at. */
+/** Moments in a shadow: its last failure, its last complete update, and its present step. */
 export function ofShadow({ metadata, spec, status }: ShadowObject): readonly Moment[] {
   const object = `BottlerocketShadow ${metadata.name}`;
   const { annotations } = metadata;
@@ -108,7 +108,7 @@ function ofStatus(object: string, { crash_count: crashes, reboot, drain, conditi
   return [...stated(object, facts), ...stated(object, since, 'condition')];
 }
 
-/** What a Node says: since when it is Ready, or not, and of a drain that goes on. */
+/** Moments in a Node: since when it is Ready or not, and its present drain. */
 export function ofNode(node: Node): readonly Moment[] {
   const object = `Node ${node.metadata.name}`;
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
@@ -129,7 +129,7 @@ const ofMarks = ({ since, drained, owns }: Marks): readonly Fact[] => [
   [drained, 'Drained', 'no pod was left'],
 ];
 
-/** When each release that a policy remembers was offered, proven and complete. */
+/** Moments in a policy's status: when each release was offered, proven and complete. */
 export function ofPolicy({ metadata, status }: UpdatePolicyObject): readonly Moment[] {
   const object = `BottlerocketUpdatePolicy ${metadata.name}`;
   return (status?.releases ?? []).flatMap(({ family, version, firstOfferedAt, provenAt, completedAt }) => {
@@ -142,7 +142,7 @@ export function ofPolicy({ metadata, status }: UpdatePolicyObject): readonly Mom
   });
 }
 
-/** In order; what is told twice, by an Event and by an object, stays twice: their clocks differ. */
+/** By time. A moment that both an Event and an object tell appears twice, because their clocks may differ. */
 export function inOrder(moments: readonly Moment[]): readonly Moment[] {
   return moments.toSorted((a, b) => a.at - b.at);
 }

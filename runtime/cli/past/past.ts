@@ -1,18 +1,19 @@
+import { Collection, type Selectors } from '../../kube/collection.ts';
+import { collectionPath } from '../../kube/paths.ts';
 import { nodesOf, shadowsOf } from '../../kube/resources.ts';
 import { KIND, shadowName } from '../../shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
 import { policiesIn } from '../inspect.ts';
 import { ifAllowed } from '../reading.ts';
-import { isOurs, type Moment, ofEvent, ofNode, ofPolicy, ofShadow } from './moments.ts';
-import { about, DEFAULT_NAMESPACE, eventsIn } from './reading.ts';
+import { type EventObject, isOurs, type Moment, ofEvent, ofNode, ofPolicy, ofShadow } from './moments.ts';
 
-/** What is known of what happened; in no order. */
+/** Moments in no order, and which objects could not be read. */
 export interface Past {
   readonly moments: readonly Moment[];
   readonly unknown: readonly string[];
 }
 
-/** Of a node. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
+/** The past of a node. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
 export async function ofOne(cluster: Cluster, name: string): Promise<Past> {
   const { transport, namespace } = cluster;
   const shadow = shadowName(name);
@@ -28,7 +29,7 @@ export async function ofOne(cluster: Cluster, name: string): Promise<Past> {
   return { moments: [...events, ...stated], unknown: [...onNode.unknown, ...onShadow.unknown] };
 }
 
-/** What the operator has told by Events. @throws as `KubeTransport.request` */
+/** The operator's Events. @throws as `KubeTransport.request` */
 export async function eventsOfFleet(cluster: Cluster): Promise<Past> {
   const read = await Promise.all(
     [cluster.namespace, DEFAULT_NAMESPACE].map((namespace) => eventsIn(cluster, namespace, {})),
@@ -37,7 +38,7 @@ export async function eventsOfFleet(cluster: Cluster): Promise<Past> {
   return { moments: events.flatMap(ofEvent), unknown: read.flatMap((one) => one.unknown) };
 }
 
-/** Of the fleet: what the operator has told, and what its objects remember. @throws as `KubeTransport.request` */
+/** The past of the fleet, from the operator's Events and its objects. @throws as `KubeTransport.request` */
 export async function ofFleet(cluster: Cluster): Promise<Past> {
   const { transport, namespace } = cluster;
   const [told, shadows, policies] = await Promise.all([
@@ -54,5 +55,30 @@ export async function ofFleet(cluster: Cluster): Promise<Past> {
   };
 }
 
-/** Of a shadow, what outlives its Events. */
+/** Moments of shadows that are still of interest when their Events are gone. */
 const LASTING: ReadonlySet<string> = new Set(['LastUpdateFinished', 'Failed']);
+
+/** The namespace of Events on objects without a namespace. */
+const DEFAULT_NAMESPACE = 'default';
+
+interface EventsRead {
+  readonly events: readonly EventObject[];
+  /** Why they could not be read. */
+  readonly unknown: readonly string[];
+}
+
+/** The Events in a namespace, where the user may list them. */
+async function eventsIn({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
+  const collection = new Collection<EventObject>(
+    transport,
+    collectionPath({ version: 'v1', plural: 'events', namespace }),
+  );
+  const { value, refused } = await ifAllowed(collection.list(selectors), []);
+  const unknown = refused === undefined ? [] : [`Events in ${namespace}, which you may not list (${refused})`];
+  return { events: value, unknown };
+}
+
+/** Selects the Events on one object. */
+const about = (kind: string, name: string): Selectors => ({
+  fieldSelector: `involvedObject.kind=${kind},involvedObject.name=${name}`,
+});

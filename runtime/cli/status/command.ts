@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Command } from '../command.ts';
 import { inspect } from '../inspect.ts';
-import { timeValue } from '../values.ts';
+import { timeValue } from '../output.ts';
 import { statusLines } from './lines.ts';
 import { type FleetStatus, type Reasoned, statusOf } from './status.ts';
 
@@ -15,7 +15,7 @@ When it may be over is counted from what the nodes' last updates took and from h
   most: 0,
   async run({ clock, connect }) {
     const seen = statusOf(await inspect(await connect(), clock.now()));
-    return { value: statusValue(seen), lines: (look) => statusLines(seen, look) };
+    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal) };
   },
 };
 

@@ -1,65 +1,63 @@
 import type { Reason } from '../../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
-import { type Look, paint, table, wrapped } from '../look.ts';
-import { STEPS } from './fleet.ts';
+import { firstOf, unknownLines } from '../output.ts';
+import { type Terminal, paint, table, wrapped } from '../terminal.ts';
+import { STEPS } from './members.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 
-/** The fleet for people: first what needs them, then how far it is, what goes on, what waits, and when it may be over. */
-export function statusLines(status: FleetStatus, look: Look): readonly string[] {
+/** The status for people: what needs them comes first. */
+export function statusLines(status: FleetStatus, terminal: Terminal): readonly string[] {
   const { counts, paused, notKnown } = status;
-  if (counts.nodes === 0) return [...unknown(notKnown, look), NO_NODES];
+  if (counts.nodes === 0) return [...notKnownLines(notKnown, terminal), NO_NODES];
   const sections = [
     [
       ...(paused
-        ? [paint(look, 'late', 'The fleet is paused: no update starts. kubectl brupop resume ends that.')]
+        ? [paint(terminal, 'late', 'The fleet is paused: no update starts. kubectl brupop resume ends that.')]
         : []),
-      ...unknown(notKnown, look),
+      ...notKnownLines(notKnown, terminal),
     ],
-    needsYouLines(status, look),
-    progressLines(status, look),
-    updatingLines(status.updating, look),
-    waitingLines(status, look),
-    paceLines(status, look),
+    needsYouLines(status, terminal),
+    progressLines(status, terminal),
+    updatingLines(status.updating, terminal),
+    waitingLines(status, terminal),
+    paceLines(status, terminal),
   ].filter((lines) => lines.length > 0);
   return sections.flatMap((lines, index) => (index === 0 ? lines : [''].concat(lines)));
 }
 
 const NO_NODES = 'No node is managed: none bears the label bottlerocket.aws/updater-interface-version=2.0.0.';
 
-const unknown = (notKnown: readonly string[], look: Look): readonly string[] =>
-  notKnown.flatMap((one) => wrapped(paint(look, 'late', `not known: ${one}`), { columns: look.columns, indent: 2 }));
+const notKnownLines = (notKnown: readonly string[], terminal: Terminal): readonly string[] =>
+  unknownLines(notKnown, terminal).flatMap((line) => wrapped(line, { columns: terminal.columns, indent: 2 }));
 
-/** How many nodes are named. */
-const NAMED = 3;
+/** How many nodes of a group are named. */
+const MAX_NAMED = 3;
 
-function namesOf(nodes: readonly string[]): string {
-  const shown = nodes.slice(0, NAMED).join(', ');
-  return nodes.length > NAMED ? `${shown} and ${nodes.length - NAMED} more` : shown;
-}
-
-function needsYouLines({ needsYou, halted, now }: FleetStatus, look: Look): readonly string[] {
+function needsYouLines({ needsYou, halted, now }: FleetStatus, terminal: Terminal): readonly string[] {
   if (needsYou.length === 0 && halted.length === 0) return [];
   const releases = halted.map(({ version, family, failures, policy }) => {
     const where = policy === undefined ? '' : ` of policy ${policy}`;
     return `${version} (${family}) is halted: it failed on ${failures} nodes${where}`;
   });
   const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${REMEDIES[one.reason] ?? ''}`.trimEnd());
-  const said = [...releases, ...nodes].flatMap((text) => wrapped(`  ${text}`, { columns: look.columns, indent: 4 }));
-  return [paint(look, 'bad', 'NEEDS YOU'), ...said];
+  const said = [...releases, ...nodes].flatMap((text) =>
+    wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),
+  );
+  return [paint(terminal, 'bad', 'NEEDS YOU'), ...said];
 }
 
-/** What to do. */
+/** What to do about a verdict that only a person can end. */
 export const REMEDIES: Partial<Readonly<Record<Reason, string>>> = {
-  NotReturned: 'Look at the machine, or delete its Node.',
-  SoakFailed: 'Look at the node.',
-  ProgressDeadlineExceeded: 'Look at the node and the log of its agent.',
+  NotReturned: 'Terminal at the machine, or delete its Node.',
+  SoakFailed: 'Terminal at the node.',
+  ProgressDeadlineExceeded: 'Terminal at the node and the log of its agent.',
   RolloutHalted: 'Repair a node that failed, or wait for a better release.',
-  DrainBlocked: 'Look at the workload, or wait until the drain times out.',
+  DrainBlocked: 'Terminal at the workload, or wait until the drain times out.',
   PolicyInvalid: 'Mend the policy.',
   PolicyConflict: 'Give one of the policies another priority.',
-  WriteRefused: 'Look at the policy, webhook or right that refuses it.',
-  AgentSilent: "Look at the agent's pod on the node.",
-  AgentMissing: "Look at the agent's pod on the node.",
+  WriteRefused: 'Terminal at the policy, webhook or right that refuses it.',
+  AgentSilent: "Terminal at the agent's pod on the node.",
+  AgentMissing: "Terminal at the agent's pod on the node.",
   ShadowNotOwned: 'Delete the shadow: the agent makes it anew.',
 };
 
@@ -69,25 +67,25 @@ function reasonedText({ reason, policy, message, nodes, since, until }: Reasoned
     since === undefined ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
   ].filter((detail) => detail !== undefined);
-  return `${namesOf(nodes)}  ${reason}: ${message}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
+  return `${firstOf(nodes, MAX_NAMED)}  ${reason}: ${message}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
 
-/** A line for the fleet, each policy, each of its zones, and each family. */
-function progressLines(status: FleetStatus, look: Look): readonly string[] {
+/** A line for the fleet, each policy, each of its zones, and each family (variant and architecture). */
+function progressLines(status: FleetStatus, terminal: Terminal): readonly string[] {
   const { counts, policies, families } = status;
   const [only] = policies;
   const hasPolicies = policies.length > 1 || only?.name !== undefined;
   const rows = [
-    row('fleet', counts, look),
-    ...policies.flatMap((policy) => policyRows(policy, { named: hasPolicies, look })),
-    ...families.map((family) => row(family.name || 'unknown', family.counts, look).concat(versionsOf(family))),
+    row('fleet', counts, terminal),
+    ...policies.flatMap((policy) => policyRows(policy, { named: hasPolicies, terminal })),
+    ...families.map((family) => row(family.name || 'unknown', family.counts, terminal).concat(versionsOf(family))),
   ];
   const notes = policies.flatMap(({ name, progressing, halted }) =>
     [progressing, halted].flatMap((text) => (text === undefined ? [] : [`policy ${name}: ${text}`])),
   );
   return [
-    ...table([HEAD.map((cell) => paint(look, 'head', cell)), ...rows], look),
-    ...notes.flatMap((note) => wrapped(note, { columns: look.columns, indent: 2 })),
+    ...table([HEAD.map((cell) => paint(terminal, 'head', cell)), ...rows], terminal),
+    ...notes.flatMap((note) => wrapped(note, { columns: terminal.columns, indent: 2 })),
   ];
 }
 
@@ -95,35 +93,35 @@ const HEAD = ['', 'DONE', 'PROGRESS', 'UPDATING', 'WAITING', 'FAILED', 'VERSIONS
 
 interface Named {
   readonly named: boolean;
-  readonly look: Look;
+  readonly terminal: Terminal;
 }
 
-function policyRows({ name, counts, zones }: PolicyStatus, { named, look }: Named): string[][] {
-  const own = row(name === undefined ? 'no policy' : `policy ${name}`, counts, look);
+function policyRows({ name, counts, zones }: PolicyStatus, { named, terminal }: Named): string[][] {
+  const own = row(name === undefined ? 'no policy' : `policy ${name}`, counts, terminal);
   const indent = named ? '  ' : '';
-  return [...(named ? [own] : []), ...zones.map((zone) => row(`${indent}zone ${zone.name}`, zone.counts, look))];
+  return [...(named ? [own] : []), ...zones.map((zone) => row(`${indent}zone ${zone.name}`, zone.counts, terminal))];
 }
 
-/** Names that are longer leave no room for anything else. */
-function row(name: string, counts: Counts, look: Look): string[] {
+/** A longer name is cut to half of the terminal's width. */
+function row(name: string, counts: Counts, terminal: Terminal): string[] {
   const { nodes, upToDate, updating, waiting, failed } = counts;
-  const short = name.length > look.columns / 2 ? `${name.slice(0, Math.floor(look.columns / 2) - 1)}…` : name;
-  const failures = failed > 0 ? paint(look, 'bad', String(failed)) : '0';
-  return [short, `${upToDate}/${nodes}`, bar(counts, look), String(updating), String(waiting), failures];
+  const short = name.length > terminal.columns / 2 ? `${name.slice(0, Math.floor(terminal.columns / 2) - 1)}…` : name;
+  const failures = failed > 0 ? paint(terminal, 'bad', String(failed)) : '0';
+  return [short, `${upToDate}/${nodes}`, bar(counts, terminal), String(updating), String(waiting), failures];
 }
 
-/** What is done, what goes on, what has failed, and the rest. One node of very many is still seen. */
-function bar({ nodes, upToDate, updating, failed }: Counts, look: Look): string {
-  const width = Math.max(6, Math.min(20, Math.floor(look.columns / 4)));
+/** The bar of a line. A single failed or updating node of very many still gets a sign. */
+function bar({ nodes, upToDate, updating, failed }: Counts, terminal: Terminal): string {
+  const width = Math.max(6, Math.min(20, Math.floor(terminal.columns / 4)));
   const share = (count: number, rounded: (value: number) => number): number =>
     nodes === 0 ? 0 : Math.min(width, rounded((count * width) / nodes));
   const bad = share(failed, Math.ceil);
   const busy = Math.min(width - bad, share(updating, Math.ceil));
   const done = nodes > 0 && upToDate === nodes ? width : Math.min(width - bad - busy, share(upToDate, Math.floor));
   const parts = [
-    paint(look, 'good', '#'.repeat(done)),
-    paint(look, 'busy', '>'.repeat(busy)),
-    paint(look, 'bad', '!'.repeat(bad)),
+    paint(terminal, 'good', '#'.repeat(done)),
+    paint(terminal, 'busy', '>'.repeat(busy)),
+    paint(terminal, 'bad', '!'.repeat(bad)),
     '.'.repeat(width - done - busy - bad),
   ];
   return `[${parts.join('')}]`;
@@ -134,44 +132,43 @@ function versionsOf({ runs, offered }: FamilyStatus): string {
   return newer.length > 0 ? `${runs.join(', ')} -> ${offered.join(', ')}` : runs.join(', ');
 }
 
-/** How many nodes are at which step, and the first of each. */
-function updatingLines(updating: readonly Updating[], look: Look): readonly string[] {
+/** For each step: how many nodes are at it, and the names of the first. */
+function updatingLines(updating: readonly Updating[], terminal: Terminal): readonly string[] {
   if (updating.length === 0) return [];
   const lines = STEPS.flatMap((step) => {
     const those = updating.filter((one) => one.step === step);
     if (those.length === 0) return [];
-    const named = those.slice(0, NAMED).map((one) => `${one.node}${drainText(one)}`);
-    const more = those.length > NAMED ? ` and ${those.length - NAMED} more` : '';
-    const text = `  ${step.padEnd(9)}  ${those.length}  ${named.join(', ')}${more}`;
-    return wrapped(text, { columns: look.columns, indent: 4 });
+    const named = those.map((one) => `${one.node}${drainText(one)}`);
+    const text = `  ${step.padEnd(9)}  ${those.length}  ${firstOf(named, MAX_NAMED)}`;
+    return wrapped(text, { columns: terminal.columns, indent: 4 });
   });
-  return [paint(look, 'head', 'UPDATING'), ...lines];
+  return [paint(terminal, 'head', 'UPDATING'), ...lines];
 }
 
 function drainText({ podsLeft, blockedBy }: Updating): string {
   if (podsLeft === undefined) return '';
-  const blockers = blockedBy.length > 0 ? `, blocked by ${namesOf(blockedBy)}` : '';
+  const blockers = blockedBy.length > 0 ? `, blocked by ${firstOf(blockedBy, MAX_NAMED)}` : '';
   return ` (${podsLeft} pods left${blockers})`;
 }
 
-function waitingLines({ waiting, now }: FleetStatus, look: Look): readonly string[] {
+function waitingLines({ waiting, now }: FleetStatus, terminal: Terminal): readonly string[] {
   if (waiting.length === 0) return [];
   const lines = waiting.flatMap((one) => {
     const text = `  ${String(one.nodes.length).padStart(3)}  ${reasonedText(one, now)}`;
-    return wrapped(text, { columns: look.columns, indent: 7 });
+    return wrapped(text, { columns: terminal.columns, indent: 7 });
   });
-  return [paint(look, 'head', 'WAITING'), ...lines];
+  return [paint(terminal, 'head', 'WAITING'), ...lines];
 }
 
-function paceLines({ pace, now }: FleetStatus, look: Look): readonly string[] {
+function paceLines({ pace, now }: FleetStatus, terminal: Terminal): readonly string[] {
   const { finishedLastHour, typicalMs, left, stuck, endsAt } = pace;
   if (left === 0 && stuck === 0)
-    return [paint(look, 'good', 'All nodes that agents report run what they are offered.')];
+    return [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')];
   const sentences = [
     `${finishedLastHour} finished in the last hour`,
     ...(typicalMs === undefined ? [] : [`an update takes ${durationText(typicalMs)}`]),
     ...(endsAt === undefined ? [] : [`about ${durationText(endsAt - now)} to go, until ${rfc3339(endsAt)}`]),
     ...(stuck > 0 ? [`${stuck} do not go on by themselves`] : []),
   ];
-  return wrapped(`${sentences.join('; ')}.`, { columns: look.columns, indent: 2 });
+  return wrapped(`${sentences.join('; ')}.`, { columns: terminal.columns, indent: 2 });
 }

@@ -1,19 +1,19 @@
 import type { Reason } from '../../controller/plan/verdict.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Inspection } from '../inspect.ts';
-import type { Member } from './fleet.ts';
+import type { Member } from './members.ts';
 
-/** How fast the rollout goes, and when it would be over at that pace. */
+/** The speed of the rollout, and its estimated end. */
 export interface Pace {
   /** Updates that were finished within the last hour. */
   readonly finishedLastHour: number;
-  /** What an update takes, milliseconds: the median of the nodes' last ones; undefined where none is known. */
+  /** Median duration of the nodes' last updates, milliseconds; undefined where none is known. */
   readonly typicalMs: number | undefined;
-  /** Nodes that are being updated, or will be without anybody's doing. */
+  /** Nodes that are being updated, or will start by themselves. */
   readonly left: number;
-  /** Nodes with an update on offer that do not start before somebody does something. */
+  /** Nodes with an update that a person must act on before it goes on. */
   readonly stuck: number;
-  /** Milliseconds since the Unix epoch; undefined where nobody can tell. */
+  /** Milliseconds since the Unix epoch; undefined where it cannot be estimated. */
   readonly endsAt: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export function paceOf(members: readonly Member[], { snapshot, plan, now }: Insp
 
 const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
 
-/** Reasons that time, or other nodes, end. */
+/** Reasons that end by time, or when other nodes are done. */
 const BY_ITSELF: ReadonlySet<Reason> = new Set<Reason>([
   'Updating',
   'WaitingForSlot',
@@ -45,7 +45,8 @@ const BY_ITSELF: ReadonlySet<Reason> = new Set<Reason>([
 
 const goesByItself = ({ verdict }: Member): boolean => BY_ITSELF.has(verdict.reason);
 
-function medianOf(durations: readonly number[]): number | undefined {
+/** The median; undefined for no durations. */
+export function medianOf(durations: readonly number[]): number | undefined {
   return durations.toSorted((a, b) => a - b)[durations.length >> 1];
 }
 
@@ -55,8 +56,8 @@ interface Known extends Pick<Inspection, 'snapshot' | 'plan' | 'now'> {
 }
 
 /**
- * Under each policy its nodes go as many at a time as its budget, and that over all, allows. Windows, zones and proof that take turns make it
- * later.
+ * Each policy updates as many nodes at a time as its own budget and the fleet's budget allow. Windows, zones and proof are left out, so the
+ * real end may be later.
  */
 function endOf(left: readonly Member[], { typicalMs, members, snapshot, plan, now }: Known): number | undefined {
   if (left.length === 0) return undefined;
@@ -71,7 +72,7 @@ function endOf(left: readonly Member[], { typicalMs, members, snapshot, plan, no
   return Math.max(...ends, now + Math.ceil(left.length / over) * typicalMs);
 }
 
-/** Where all of them wait for a time, nothing begins before the first of these. */
+/** The earliest start: now, or the first time for which a node waits where all of them wait. */
 function beginOf(members: readonly Member[], now: number): number {
   return Math.max(now, Math.min(...members.map(({ verdict }) => verdict.until ?? now)));
 }

@@ -2,7 +2,7 @@ import type { Halted } from '../../controller/plan/releases.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
-import { type Member, membersOf, type Standing, STANDINGS, type Step } from './fleet.ts';
+import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
 import { type Pace, paceOf } from './pace.ts';
 
 /** The whole fleet at one moment. */
@@ -12,11 +12,11 @@ export interface FleetStatus {
   readonly paused: boolean;
   readonly notKnown: readonly string[];
   readonly counts: Counts;
-  /** Each with its zones, where its nodes are in several. The last is that of the controller's variables. */
+  /** Each with its zones, where its nodes are in several. The last one stands for nodes that no policy rules. */
   readonly policies: readonly PolicyStatus[];
   readonly families: readonly FamilyStatus[];
   readonly halted: readonly Halted[];
-  /** What only a person ends. */
+  /** Groups of nodes that wait for a person. */
   readonly needsYou: readonly Reasoned[];
   readonly updating: readonly Updating[];
   readonly waiting: readonly Reasoned[];
@@ -26,10 +26,10 @@ export interface FleetStatus {
 export type Counts = Readonly<Record<Standing, number>> & { readonly nodes: number };
 
 export interface PolicyStatus {
-  /** Undefined for the controller's variables. */
+  /** Undefined for the nodes that no policy rules. */
   readonly name: string | undefined;
   readonly counts: Counts;
-  /** What it is at, and whether a release is halted under it; undefined for the variables. */
+  /** Messages of its conditions; undefined for the nodes that no policy rules. */
   readonly progressing: string | undefined;
   readonly halted: string | undefined;
   readonly zones: readonly { readonly name: string; readonly counts: Counts }[];
@@ -39,19 +39,19 @@ export interface PolicyStatus {
 export interface FamilyStatus {
   readonly name: string;
   readonly counts: Counts;
-  /** What its nodes run, and what they are offered. */
+  /** Versions that its nodes run, and versions that they are offered. */
   readonly runs: readonly string[];
   readonly offered: readonly string[];
 }
 
-/** Nodes of which there is the same to say. */
+/** Nodes with the same verdict under the same policy. */
 export interface Reasoned {
   readonly reason: Reason;
   readonly policy: string | undefined;
-  /** Of the first of them. */
+  /** The message of the first one. */
   readonly message: string;
   readonly nodes: readonly string[];
-  /** The earliest, milliseconds since the Unix epoch. */
+  /** The earliest times, milliseconds since the Unix epoch. */
   readonly since: number | undefined;
   readonly until: number | undefined;
 }
@@ -60,13 +60,13 @@ export interface Updating {
   readonly node: string;
   readonly step: Step;
   readonly version: string | undefined;
-  /** When its update began, where the Lease says. */
+  /** When its update began (from the Lease); undefined where that is not known. */
   readonly since: number | undefined;
   readonly podsLeft: number | undefined;
   readonly blockedBy: readonly string[];
 }
 
-/** @param members those of the inspection */
+/** @param members of `seen`, for a caller that has them already */
 export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, seen.plan.verdicts)): FleetStatus {
   const { snapshot, plan, unknown, now } = seen;
   const troubled = members.filter(({ verdict }) => NEEDS_YOU.has(verdict.reason));
@@ -86,7 +86,7 @@ export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, se
   };
 }
 
-/** Verdicts that end only by what somebody does, the most urgent first. */
+/** Verdicts that only a person can end, the most urgent first. */
 const URGENCY: readonly Reason[] = [
   'NotReturned',
   'SoakFailed',
@@ -100,7 +100,6 @@ const URGENCY: readonly Reason[] = [
   'AgentMissing',
   'ShadowNotOwned',
 ];
-/** Nothing goes on with these before somebody does something. */
 export const NEEDS_YOU: ReadonlySet<Reason> = new Set(URGENCY);
 const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
 
@@ -127,7 +126,7 @@ function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection):
   });
 }
 
-/** Where no policy names another label. */
+/** The label of a node's zone, unless its policy names another. */
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 /** @param policy that rules the node */
@@ -152,7 +151,7 @@ function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
   return stated.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Those of the same verdict under the same policy, together. */
+/** Groups by verdict and policy, the most urgent first. */
 function grouped(members: readonly Member[]): readonly Reasoned[] {
   const groups = Map.groupBy(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
   const said = [...groups.values()].map((those) => reasoned(those.map(({ verdict }) => verdict)));
@@ -168,7 +167,7 @@ function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
   return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), since, until }];
 }
 
-/** Of the times that somebody knows. */
+/** The earliest of the known times. */
 function earliest(times: readonly (number | undefined)[]): number | undefined {
   let first = Infinity;
   for (const time of times) if (time !== undefined && time > 0 && time < first) first = time;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { DashboardServer } from '../../../runtime/cli/dashboard/server.ts';
-import { Shown } from '../../../runtime/cli/dashboard/shown.ts';
+import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
 import type { Model, NodeRow } from '../../../runtime/cli/dashboard/wire.ts';
 import { inTime, until } from '../../in-time.ts';
 
@@ -22,17 +22,17 @@ const model = (...nodes: readonly NodeRow[]): Model => ({
   nodes,
 });
 
-let shown: Shown;
+let messages: Messages;
 let server: DashboardServer;
 beforeEach(async () => {
-  shown = new Shown();
-  shown.take(model(row('a')), 1000);
+  messages = new Messages();
+  messages.changed(model(row('a')), 1000);
   server = await DashboardServer.listening({
     port: 0,
     token: TOKEN,
     ticket: TICKET,
     files: FILES,
-    whole: () => shown.whole,
+    whole: () => messages.whole,
     pastOf: async (node) => {
       if (node === 'gone') throw new Error('the cluster has no node gone');
       return { notKnown: [node], moments: [] };
@@ -165,9 +165,9 @@ describe('who listens', () => {
   test('is told all once, and then what has changed', async () => {
     const { heard, response } = await listening();
     expect(heard).toMatchObject([{ whole: true, at: 1000, nodes: [{ name: 'a' }] }]);
-    server.tell(shown.take(model(row('a'), row('b')), 2000));
-    server.tell(shown.take(model(row('b', 'other')), 3000));
-    server.tell(shown.fail('the cluster does not answer'));
+    server.send(messages.changed(model(row('a'), row('b')), 2000));
+    server.send(messages.changed(model(row('b', 'other')), 3000));
+    server.send(messages.failed('the cluster does not answer'));
     await until('four messages', () => heard.length === 4);
     expect(heard.slice(1)).toEqual([
       { at: 2000, sections: {}, nodes: [row('b')], gone: [] },
@@ -194,7 +194,7 @@ describe('who listens', () => {
   test('and reads nothing holds no more than a message back, and is told all of it once it reads on', async () => {
     const socket = await unread();
     const large = 'x'.repeat(100_000);
-    for (let at = 0; at < 2000; at++) server.tell(shown.take(model(row('a', `${at} ${large}`)), at));
+    for (let at = 0; at < 2000; at++) server.send(messages.changed(model(row('a', `${at} ${large}`)), at));
     let text = '';
     socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
     await until('the newest state', () => text.includes('"message":"1999 '));
@@ -228,7 +228,7 @@ const NOTHING = {
   token: TOKEN,
   ticket: TICKET,
   files: FILES,
-  whole: () => shown.whole,
+  whole: () => messages.whole,
   pastOf: async () => ({ notKnown: [], moments: [] }),
   explained: () => '',
 } as const;

@@ -6,11 +6,11 @@ import { HostUnreachableError } from '../errors.ts';
 export interface HostFiles {
   /** Undefined where there is none. */
   read(path: string): Promise<string | undefined>;
-  /** Whoever reads it finds the whole text, or what was there before. */
+  /** Replaces the file at once. A reader sees either the whole new text or the old one. */
   write(path: string, text: string): Promise<void>;
   /** What a symbolic link points to; undefined where there is none. */
   linkAt(path: string): Promise<string | undefined>;
-  /** Makes a symbolic link, or has one point elsewhere: at no moment it is not there. */
+  /** Creates a symbolic link, or changes its target at once, so that the link always exists. */
   link(path: string, target: string): Promise<void>;
   isDirectory(path: string): Promise<boolean>;
 }
@@ -72,5 +72,5 @@ export class MountedFiles implements HostFiles {
 }
 
 const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
-/** At the end of what takes another file's place once it is whole. */
+/** Suffix of a new file, which replaces the other one when it is complete. */
 const NEW = '.brupop';

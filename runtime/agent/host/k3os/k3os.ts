@@ -24,14 +24,14 @@ export interface K3osOptions {
   readonly random: Random;
   /** @see readBootId */
   readonly readBootId: () => Promise<string>;
-  /** Has the host's init shut the host down and boot it again. @throws HostUnreachableError */
+  /** Makes the host's init reboot the host. @throws HostUnreachableError */
   readonly reboot: () => Promise<void>;
 }
 
-/** For how long one upgrade may run, and be tried again. It is that of the Job of the operator's preview. */
+/** How long one upgrade may run, retries included, milliseconds. The Job of the operator's preview had the same limit. */
 const UPGRADE_MS = 180_000;
 
-/** The tool may be asking for a release by then, which is of no interest. */
+/** How long the tool may take to remount the system, milliseconds. Afterwards it asks for a release, which is not needed. */
 const REMOUNT_MS = 20_000;
 
 const TRAITS: HostTraits = {
@@ -43,9 +43,9 @@ const TRAITS: HostTraits = {
 const K3OS = '/sbin/k3os';
 
 /**
- * A k3OS host. `k3os ops upgrade` downloads a release and has it boot next, in one: so `prepare` only looks whether the order can be followed, and
- * `activate`, after the drain, does the work. The tool keeps no status. What boots next is in links, and what booted is remembered in memory
- * that a reboot clears, before the first upgrade changes them.
+ * A k3OS host. `k3os ops upgrade` downloads a release and activates it in one step. So `prepare` only checks whether the order can be followed,
+ * and `activate` does the work after the drain. The tool keeps no status. Links say what boots next. Before the first upgrade changes them, the
+ * driver records what has booted, in a file in memory that a reboot clears.
  */
 export class K3os implements HostUpdater {
   readonly traits = TRAITS;
@@ -128,7 +128,7 @@ export class K3os implements HostUpdater {
     }
   }
 
-  /** @throws UpdateGoneError where the order does not say which release it means, and where that comes from */
+  /** @throws UpdateGoneError where the order lacks the release's tag or the URL of its source */
   #releaseFor(version: string): { readonly tag: string; readonly url: string } {
     const { [VERSION_ANNOTATION]: tag = '', [CHANNEL_ANNOTATION]: url = '' } = this.#order;
     if (releaseOf(tag)?.version !== version || url === '')
@@ -136,7 +136,7 @@ export class K3os implements HostUpdater {
     return { tag, url };
   }
 
-  /** Each look remembers what has booted, for as long as nobody has changed that. */
+  /** Reads the files. It also records what has booted, unless somebody has changed the links already. */
   async #look(): Promise<Seen> {
     const running = await this.#system.running();
     const links = await this.#system.links();
@@ -174,8 +174,8 @@ export class K3os implements HostUpdater {
   }
 
   /**
-   * Each container mounts the host's system anew, which cannot be written. The host's tool changes that, before it asks for a release: how it ends
-   * says nothing.
+   * The mount of the host's system is read-only in each new container. The host's tool remounts it before it asks for a release, so the tool's exit
+   * status is ignored.
    */
   async #restore(booted: Links, running: string, signal: AbortSignal | undefined): Promise<void> {
     try {
@@ -195,16 +195,16 @@ export class K3os implements HostUpdater {
   }
 }
 
-/** What the files tell at one moment. */
+/** The content of the files at one moment. */
 interface Seen {
   /** The release that runs, as its source names it. */
   readonly running: string;
   readonly links: Links;
-  /** Undefined where what boots next was changed before anybody looked. */
+  /** Undefined where the links were changed before they were first read. */
   readonly record: BootRecord | undefined;
 }
 
-/** Whether another system boots next than runs, or a part of one. */
+/** Whether the links point to another system than the running one, also in part. */
 function isChanged({ running, links, record }: Seen): boolean {
   return record ? !sameLinks(links, record.booted) : links.k3os !== running;
 }
@@ -226,7 +226,7 @@ function imageOf(tag: string): Image {
   return { version: tag.replace(/^v/, ''), variant: 'k3os', arch: process.arch };
 }
 
-/** Its lock is held by another process: it does not wait for that. */
+/** Another process holds the tool's lock. The tool does not wait for it. */
 function isLocked({ exit, stderr }: Ended): boolean {
   return exit !== 0 && /resource temporarily unavailable/i.test(stderr);
 }

@@ -1,7 +1,7 @@
 import { osReleaseField } from '../os-release.ts';
 import type { HostFiles } from './files.ts';
 
-/** The parts that an upgrade replaces. Each has a folder for each of its versions, and a link to the one that boots next. */
+/** The parts that an upgrade replaces. Each part has a folder for each version, and a link to the version that boots next. */
 export const COMPONENTS = ['k3os', 'k3s', 'kernel'] as const;
 export type Component = (typeof COMPONENTS)[number];
 
@@ -11,16 +11,16 @@ export type Links = Readonly<Partial<Record<Component, string>>>;
 const SYSTEM = '/k3os/system';
 const OS_RELEASE = '/etc/os-release';
 const MODE = '/run/k3os/mode';
-/** In memory: a reboot forgets it. */
+/** This file is in memory, so a reboot deletes it. */
 const RECORD = '/run/k3os/brupop.json';
 
 export const KERNEL = `${SYSTEM}/kernel`;
 
 const currentOf = (component: Component): string => `${SYSTEM}/${component}/current`;
 
-/** What is remembered of the present boot. */
+/** The record of the present boot. */
 export interface BootRecord {
-  /** What was to boot next before anybody changed it: what the host runs. */
+  /** The links before anybody changed them, so the versions that run. */
   readonly booted: Links;
   /** The release whose upgrade has ended well. */
   readonly done?: string | undefined;
@@ -56,7 +56,7 @@ export class K3osSystem {
     return links;
   }
 
-  /** Has the same versions boot next as before. */
+  /** Points the links to the versions that booted. */
   async restore(booted: Links): Promise<void> {
     for (const component of COMPONENTS) {
       const version = booted[component];
@@ -64,7 +64,7 @@ export class K3osSystem {
     }
   }
 
-  /** Undefined where nothing is remembered, or nothing that can be read. */
+  /** Undefined where there is no record, or it cannot be read. */
   async record(): Promise<BootRecord | undefined> {
     try {
       const record = JSON.parse((await this.#files.read(RECORD)) ?? '') as Partial<BootRecord> | null;

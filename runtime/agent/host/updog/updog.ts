@@ -103,7 +103,7 @@ export class Updog implements HostUpdater {
     if (before.state === 'Ready') return before;
     const failure = await this.#perform('activate', [UPDOG, 'update-apply'], signal).then(() => undefined, asError);
     signal?.throwIfAborted();
-    // What it did is on the disk, whatever became of it afterwards.
+    // The result is on the disk, even if the program failed afterwards.
     return this.#staged(version, 'Ready', signal).catch((gone: unknown) => {
       throw failure ?? gone;
     });

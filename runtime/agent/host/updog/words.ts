@@ -6,8 +6,8 @@ import type { Ended } from '../programs.ts';
 /** What the host's programs say, by their outputs and exit statuses. */
 
 /**
- * The update in the output of `updog check-update --json`; undefined where there is none, of which the exit status says nothing: it is 1, and was
- * 0 without an output in the first versions.
+ * The update in the output of `updog check-update --json`; undefined where there is none. The exit status does not tell, because it is 1 without an
+ * update, and in the first versions 0 with an empty output.
  * @throws HostProtocolError where the output says neither
  */
 export function offerIn({ exit, stdout, stderr }: Ended): Image | undefined {
@@ -25,8 +25,8 @@ export function isNothing(stderr: string): boolean {
 }
 
 /**
- * The version that `updog update-image` has written or begun to write; null where it found none to write, with which it succeeds as well;
- * undefined where it does not say.
+ * The version that `updog update-image` has written or begun to write. Null where it found no version, which it reports as a success. Undefined
+ * where the output does not say.
  */
 export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
   const version = /^Starting update to (\S+)$/m.exec(stderr)?.[1] ?? /^Update applied: \S+ (\S+)$/m.exec(stdout)?.[1];
@@ -34,7 +34,7 @@ export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
   return /^(No update required|Update available in later wave)\b/m.test(stderr) ? null : undefined;
 }
 
-/** What the partition table says of the system that does not run. */
+/** The state of the partition that does not run, from the partition table. */
 export type OtherSlot =
   /** Empty, half written, or a system that has run before. */
   | 'other'

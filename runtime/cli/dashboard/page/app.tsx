@@ -24,7 +24,7 @@ export function App({ state, now, token }: AppProps) {
     const isInside = document.activeElement?.closest('.selected');
     const tile = document.querySelector<HTMLElement>('.tile[aria-pressed="true"]');
     select(undefined);
-    // What has the focus goes away, and keys would begin at the top of the page again.
+    // The panel with the focus disappears. Without this, the keyboard would start at the top of the page.
     if (isInside) tile?.focus();
   }, []);
   useKeys({ escape: leave });
@@ -83,7 +83,7 @@ function Fleet({ state, sections, now, token, selected, select, leave }: FleetPr
   );
 }
 
-/** `/` goes to the filter, as on many pages; Escape leaves the node. */
+/** `/` focuses the filter, as on many pages. Escape closes the node's panel. */
 function useKeys({ escape }: { readonly escape: () => void }): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -1,7 +1,7 @@
 import type { Message, Past } from '../wire.ts';
 import type { Link } from './state.ts';
 
-/** Pauses before the next attempt to connect, milliseconds; the last one again and again. */
+/** Pauses before the next attempts to connect, milliseconds. The last one repeats. */
 const PAUSES_MS = [500, 1000, 2000, 4000];
 
 interface Heard {
@@ -10,8 +10,8 @@ interface Heard {
 }
 
 /**
- * The token, or a ticket for it, comes after # in the address, from where it is taken away: the token stays in the memory of this tab, for a
- * reload too. Empty where the ticket is used up.
+ * The token, or a ticket to get it, follows # in the address. It is removed from there and kept in the tab's session storage, so that it
+ * survives a reload. The result is empty where the ticket was used already.
  */
 export async function tokenOf({ location, history, sessionStorage }: Window): Promise<string> {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -31,8 +31,8 @@ async function tokenFor(ticket: string): Promise<string> {
 const asked = (token: string): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
 /**
- * Listens while somebody sees the page, and connects again whenever that has ended. A browser has six connections to a server at most, over
- * all of its tabs: those that nobody sees leave theirs to the others.
+ * Listens while the tab is visible, and connects again when the connection ends. A browser opens at most six connections to one server for all
+ * of its tabs, so hidden tabs give theirs up.
  */
 export async function listen(token: string, heard: Heard): Promise<void> {
   let connection = new AbortController();
@@ -74,12 +74,14 @@ async function listenOnce({ token, signal }: Connection, heard: Heard): Promise<
       heard.message(message);
     }
   } catch {
-    // Whoever does not answer says no more than that.
+    // A failure gives no detail that could be shown.
   }
   return hasBegun ? 'ended' : 'failed';
 }
 
-/** Server-sent events, each of one line of data. An EventSource could not show the token but in its address, or in a cookie that other ports see. */
+/**
+ * Server-sent events, each of one line of data. EventSource cannot send the token in a header. In the address or in a cookie, others could see it.
+ */
 async function* messagesIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Message> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -92,7 +94,7 @@ async function* messagesIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): Async
   }
 }
 
-/** What happened to a node. @throws Error with what the program says */
+/** The past of a node. @throws Error with the server's message */
 export async function pastOf(token: string, node: string): Promise<Past> {
   const response = await fetch(`/api/nodes/${encodeURIComponent(node)}`, asked(token));
   if (!response.ok) throw new Error((await response.text()).trim());

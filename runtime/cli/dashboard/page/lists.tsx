@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks';
-import type { Queue, Told } from '../wire.ts';
+import type { Queue, EventRow } from '../wire.ts';
 import { NamingContext, NodeName, Names, Time } from './parts.tsx';
 import { plural, timeText } from './text.ts';
 
@@ -8,7 +8,7 @@ interface QueueProps {
   readonly now: number;
 }
 
-/** Who comes next, and what keeps everybody else. */
+/** The next starts, and what the other nodes wait for. */
 export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
   return (
     <section class="panel" aria-labelledby="queue">
@@ -42,7 +42,7 @@ export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
 
 interface EventListProps {
   readonly title: string;
-  readonly events: readonly Told[];
+  readonly events: readonly EventRow[];
   readonly now: number;
 }
 
@@ -58,13 +58,13 @@ export function EventList({ title, events, now }: EventListProps) {
 }
 
 interface MomentsProps {
-  readonly moments: readonly Told[];
+  readonly moments: readonly EventRow[];
   readonly now: number;
-  /** Whom all of it is about. */
+  /** Name of the object that all moments concern; its name is then not repeated. */
   readonly about?: string;
 }
 
-/** The newest first. Many are out of sight, so the list can be reached by Tab, and scrolled by keys. */
+/** Moments, the newest first. The list scrolls, so Tab reaches it and keys can scroll it. */
 export function Moments({ moments, now, about }: MomentsProps) {
   const { shorten } = useContext(NamingContext);
   return (
@@ -85,5 +85,5 @@ export function Moments({ moments, now, about }: MomentsProps) {
   );
 }
 
-/** Kinds are long, and the name says enough. */
+/** The name of an object without its kind, which is long. */
 const nameIn = (object: string): string => object.replace(/^Bottlerocket(Shadow brs-|UpdatePolicy )|^Node /, '');

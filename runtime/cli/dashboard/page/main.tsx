@@ -2,9 +2,9 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { App } from './app.tsx';
 import { listen, tokenOf } from './connection.ts';
-import { NOTHING, type State, told } from './state.ts';
+import { NOTHING, type State, applied } from './state.ts';
 
-/** The clock of ages and of what is left goes so often, milliseconds. */
+/** How often ages and remaining times are drawn again, milliseconds. */
 const TICK_MS = 1000;
 
 function Dashboard({ token }: { readonly token: string }) {
@@ -12,7 +12,7 @@ function Dashboard({ token }: { readonly token: string }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     void listen(token, {
-      message: (message) => setState((before) => told(before, message)),
+      message: (message) => setState((before) => applied(before, message)),
       link: (link) => setState((before) => ({ ...before, link })),
     });
     const ticking = setInterval(() => setNow(Date.now()), TICK_MS);
@@ -21,7 +21,7 @@ function Dashboard({ token }: { readonly token: string }) {
   return <App state={state} now={now} token={token} />;
 }
 
-// Another address in the same tab, of a program that was started again, loads nothing by itself.
+// The user pastes the address of a newly started program into the same tab. Only the fragment differs, so the browser would not load the page.
 window.addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload());
 
 const root = document.querySelector('#app');

@@ -4,7 +4,7 @@ import type { Drain, NodeRow, Past } from '../wire.ts';
 import { pastOf } from './connection.ts';
 import { Moments } from './lists.tsx';
 import { Age, NamingContext, Time } from './parts.tsx';
-import { lookOf, plural, shapeOf, timeText, wordOf } from './text.ts';
+import { appearanceOf, plural, shapeOf, timeText, wordOf } from './text.ts';
 
 interface NodePanelProps {
   readonly row: NodeRow;
@@ -13,7 +13,7 @@ interface NodePanelProps {
   readonly close: () => void;
 }
 
-/** The node that is looked at: where its update is, what keeps it, its drain, and what happened to it. */
+/** Details of the selected node: its verdict, its update, its drain and its past. */
 export function NodePanel({ row, now, token, close }: NodePanelProps) {
   const { shorten } = useContext(NamingContext);
   return (
@@ -25,7 +25,7 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
         </button>
       </div>
       <p class="state">
-        <span class={`swatch ${lookOf(row)}`} aria-hidden="true">
+        <span class={`swatch ${appearanceOf(row)}`} aria-hidden="true">
           {shapeOf(row)}
         </span>
         <strong>{wordOf(row)}</strong>
@@ -113,7 +113,7 @@ function Fact({ name, children }: FactProps) {
   );
 }
 
-/** Asked for when the node is looked at, and again when something of it has changed. */
+/** The node's past. It is loaded when the node is selected, and again when its row changes. */
 function History({ row, now, token }: Omit<NodePanelProps, 'close'>) {
   const [past, setPast] = useState<{ readonly node: string; readonly told: Past | string }>();
   useEffect(() => {

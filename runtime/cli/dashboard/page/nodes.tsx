@@ -1,10 +1,10 @@
 import { useContext, useMemo, useState } from 'preact/hooks';
 import type { NodeRow } from '../wire.ts';
-import { move } from './moves.ts';
-import { kept, NamingContext } from './parts.tsx';
-import { countText, LOOK_SIGNS, type Look, LOOKS, lookOf, plural, shapeOf, wordOf } from './text.ts';
+import { move } from './arrow-keys.ts';
+import { memo, NamingContext } from './parts.tsx';
+import { countText, SIGNS, type Appearance, APPEARANCES, appearanceOf, plural, shapeOf, wordOf } from './text.ts';
 
-/** With more than this many nodes, tiles have room for their shape alone. */
+/** Most nodes with names on their tiles. With more nodes, a tile shows only its shape. */
 const ROOMY = 120;
 
 interface NodesProps {
@@ -13,10 +13,10 @@ interface NodesProps {
   readonly select: (name: string) => void;
 }
 
-/** Every node as a tile, by policy and zone. The arrow keys go from tile to tile. */
-export const Nodes = kept(function Nodes({ nodes, selected, select }: NodesProps) {
+/** Every node as a tile, grouped by policy and zone. The arrow keys move between tiles. */
+export const Nodes = memo(function Nodes({ nodes, selected, select }: NodesProps) {
   const [text, setText] = useState('');
-  const [only, setOnly] = useState<Look>();
+  const [only, setOnly] = useState<Appearance>();
   const groups = useMemo(() => groupsOf([...nodes.values()], text.trim().toLowerCase(), only), [nodes, text, only]);
   const reached = tabStopOf(groups, selected);
   const found = groups.reduce((sum, { rows }) => sum + rows.length, 0);
@@ -30,7 +30,11 @@ export const Nodes = kept(function Nodes({ nodes, selected, select }: NodesProps
         </h2>
         <NameFilter text={text} change={setText} />
       </div>
-      <Legend nodes={nodes} only={only} choose={(look) => setOnly(look === only ? undefined : look)} />
+      <Legend
+        nodes={nodes}
+        only={only}
+        choose={(appearance) => setOnly(appearance === only ? undefined : appearance)}
+      />
       <div class={isDense ? 'groups dense' : 'groups'} onKeyDown={move} onClick={(event) => choose(event, select)}>
         {groups.map((group) => (
           <PolicyGroup
@@ -67,7 +71,7 @@ function NameFilter({ text, change }: { readonly text: string; readonly change: 
 
 const NO_NODES = 'No node is managed: none bears the label bottlerocket.aws/updater-interface-version=2.0.0.';
 
-/** One listener for all tiles. */
+/** The one listener of all tiles. */
 function choose({ target }: Event, select: NodesProps['select']): void {
   const tile = target instanceof Element ? target.closest<HTMLElement>('[data-node]') : null;
   if (tile?.dataset['node'] !== undefined) select(tile.dataset['node']);
@@ -79,13 +83,13 @@ interface NodeGroup {
   readonly zones: ReadonlyMap<string | undefined, readonly NodeRow[]>;
 }
 
-/** Names and zones in order: a missing one comes last. */
+/** Orders policies and zones by name. A missing name comes last. */
 const order = (a: string | undefined, b: string | undefined): number =>
   a === undefined || b === undefined ? Number(a === undefined) - Number(b === undefined) : a.localeCompare(b, 'en');
 
-function groupsOf(rows: readonly NodeRow[], text: string, only: Look | undefined): readonly NodeGroup[] {
+function groupsOf(rows: readonly NodeRow[], text: string, only: Appearance | undefined): readonly NodeGroup[] {
   const shown = rows.filter(
-    (row) => row.name.toLowerCase().includes(text) && (only === undefined || lookOf(row) === only),
+    (row) => row.name.toLowerCase().includes(text) && (only === undefined || appearanceOf(row) === only),
   );
   const policies = [...Map.groupBy(shown, ({ policy }) => policy)].toSorted(([a], [b]) => order(a, b));
   return policies.map(([policy, own]) => {
@@ -94,7 +98,7 @@ function groupsOf(rows: readonly NodeRow[], text: string, only: Look | undefined
   });
 }
 
-/** Tab comes to one tile alone: the one that is selected, or else the first. */
+/** The one tile that Tab reaches: the selected one, or else the first. */
 function tabStopOf(groups: readonly NodeGroup[], selected: string | undefined): string | undefined {
   const isThere = groups.some(({ rows }) => rows.some(({ name }) => name === selected));
   return isThere ? selected : [...(groups[0]?.zones.values() ?? [])][0]?.[0]?.name;
@@ -104,7 +108,7 @@ interface GroupProps {
   readonly group: NodeGroup;
   readonly selected: string | undefined;
   readonly reached: string | undefined;
-  /** Undefined where tiles have no room for names. */
+  /** The text on a tile; undefined where tiles show no names. */
   readonly labelOf: ((name: string) => string) | undefined;
 }
 
@@ -142,7 +146,7 @@ function PolicyGroup({ group: { policy, rows, zones }, selected, reached, labelO
 }
 
 function Done({ rows }: { readonly rows: readonly NodeRow[] }) {
-  const done = rows.filter((row) => lookOf(row) === 'done').length;
+  const done = rows.filter((row) => appearanceOf(row) === 'done').length;
   return <span class="count">{`${countText(done)}/${countText(rows.length)}`}</span>;
 }
 
@@ -153,13 +157,13 @@ interface TileProps {
   readonly isReached: boolean;
 }
 
-const Tile = kept(function Tile({ row, label, isSelected, isReached }: TileProps) {
+const Tile = memo(function Tile({ row, label, isSelected, isReached }: TileProps) {
   const word = wordOf(row);
   return (
     <li>
       <button
         type="button"
-        class={`tile ${lookOf(row)}`}
+        class={`tile ${appearanceOf(row)}`}
         data-node={row.name}
         title={`${row.name}: ${word}`}
         aria-label={label === undefined ? `${row.name} ${word}` : undefined}
@@ -178,28 +182,34 @@ const Tile = kept(function Tile({ row, label, isSelected, isReached }: TileProps
 
 interface LegendProps {
   readonly nodes: ReadonlyMap<string, NodeRow>;
-  readonly only: Look | undefined;
-  readonly choose: (look: Look) => void;
+  readonly only: Appearance | undefined;
+  readonly choose: (appearance: Appearance) => void;
 }
 
-/** What shapes mean, how many nodes have each, and a bar of it. Each shows those nodes alone. */
+/** The legend: each shape with its meaning and its number of nodes. A click shows only these nodes. */
 function Legend({ nodes, only, choose: choosing }: LegendProps) {
-  const counts = useMemo(() => Map.groupBy(nodes.values(), lookOf), [nodes]);
-  const present = LOOKS.filter((look) => counts.has(look));
+  const counts = useMemo(() => Map.groupBy(nodes.values(), appearanceOf), [nodes]);
+  const present = APPEARANCES.filter((appearance) => counts.has(appearance));
   return (
     <>
       <div class="bar" aria-hidden="true">
-        {present.map((look) => (
-          <span key={look} class={look} style={{ flexGrow: counts.get(look)?.length ?? 0 }} />
+        {present.map((appearance) => (
+          <span key={appearance} class={appearance} style={{ flexGrow: counts.get(appearance)?.length ?? 0 }} />
         ))}
       </div>
       <div class="legend" role="group" aria-label="Show only nodes that are">
-        {present.map((look) => (
-          <button key={look} type="button" class="chip" aria-pressed={look === only} onClick={() => choosing(look)}>
-            <span class={`swatch ${look}`} aria-hidden="true">
-              {LOOK_SIGNS[look][0]}
+        {present.map((appearance) => (
+          <button
+            key={appearance}
+            type="button"
+            class="chip"
+            aria-pressed={appearance === only}
+            onClick={() => choosing(appearance)}
+          >
+            <span class={`swatch ${appearance}`} aria-hidden="true">
+              {SIGNS[appearance][0]}
             </span>
-            {countText(counts.get(look)?.length ?? 0)} {LOOK_SIGNS[look][1]}
+            {countText(counts.get(appearance)?.length ?? 0)} {SIGNS[appearance][1]}
           </button>
         ))}
       </div>

@@ -9,8 +9,8 @@ interface AgeProps {
   readonly now: number;
 }
 
-/** Draws again only where a prop is another one: the clock ticks every second, and there may be a thousand nodes. */
-export function kept<P extends object>(draw: FunctionComponent<P>): new (props: P) => Component<P> {
+/** A component that is drawn again only when a prop changes. The clock ticks every second, and there may be a thousand nodes. */
+export function memo<P extends object>(draw: FunctionComponent<P>): new (props: P) => Component<P> {
   return class extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {
       return (Object.keys(next) as (keyof P)[]).some((name) => next[name] !== (this.props as P)[name]);
@@ -27,22 +27,22 @@ export function Age({ of, now }: AgeProps) {
   return <span class="age">for {durationText(now - of)}</span>;
 }
 
-/** A moment, for people and programs. */
+/** A point in time, readable for people and programs. */
 export function Time({ of, now }: AgeProps) {
   return <time dateTime={new Date(of).toISOString()}>{timeText(of, now)}</time>;
 }
 
-/** What all of the page knows of nodes by their names. */
+/** How the whole page shows names of nodes. */
 interface Naming {
-  /** Goes to the node, or leaves it. */
+  /** Selects the node, or closes it where it is selected. */
   readonly select: (name: string) => void;
-  /** Without what is the same for all. */
+  /** The name without the part that is the same for all nodes. */
   readonly shorten: (name: string) => string;
 }
 
 export const NamingContext = createContext<Naming>({ select: () => undefined, shorten: (name) => name });
 
-/** What comes after the first dot says nothing where it is the same for all. */
+/** Cuts names at the first dot, where the rest is the same for all nodes. */
 export function shortenerFor(names: readonly string[]): Naming['shorten'] {
   const domains = new Set(names.map((name) => name.slice(name.indexOf('.'))));
   const [domain = ''] = domains;
@@ -51,7 +51,7 @@ export function shortenerFor(names: readonly string[]): Naming['shorten'] {
     : (name) => name;
 }
 
-/** A node's name, by which one comes to it. */
+/** A node's name as a button that selects the node. */
 export function NodeName({ name }: { readonly name: string }) {
   const { select, shorten } = useContext(NamingContext);
   return (
@@ -63,13 +63,13 @@ export function NodeName({ name }: { readonly name: string }) {
 
 interface NamesProps {
   readonly names: readonly string[];
-  /** How many there are, those that are not named included. */
+  /** The number of all nodes, also of those that are not named. */
   readonly count: number;
-  /** What is said of some of them, by name. */
+  /** A remark on some of the nodes, by name. */
   readonly why?: ReadonlyMap<string, string>;
 }
 
-/** The first of the nodes, each to be looked at. */
+/** The names of the first nodes, and how many more there are. */
 export function Names({ names, count, why }: NamesProps) {
   if (names.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ interface PolicyCardsProps {
   readonly now: number;
 }
 
-/** How each policy does, and how each release is proven under it. */
+/** The progress of each policy, and of each release under it. */
 export function PolicyCards({ policies, now }: PolicyCardsProps) {
   return (
     <section class="panel" aria-labelledby="policies">
@@ -52,7 +52,7 @@ function Card({ policy, now }: { readonly policy: PolicyCard; readonly now: numb
   );
 }
 
-/** Halted and unproven are what one looks for. */
+/** Badges. Halted and unproven releases stand out. */
 const BADGES: Readonly<Record<Release['state'], string>> = {
   halted: '! halted',
   unproven: '◔ not proven yet',

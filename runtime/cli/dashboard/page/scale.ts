@@ -7,11 +7,11 @@ export interface View {
   readonly to: number;
 }
 
-/** What is past takes no more than this many times the room of what is ahead, but for the last minutes. */
+/** The past gets at most this many times the width of the future, but at least the last minutes. */
 const PAST_SHARE = 1.5;
 const LEAST_MS = 180_000;
 
-/** What there is to see around now. Long ago is left out, where that would leave no room for what is ahead. */
+/** The visible part of time. The distant past is left out where it would take the room of the future. */
 export function viewOf(bars: readonly Bar[], now: number): View {
   const last = Math.max(now, ...bars.map(({ to, from }) => to ?? from));
   const first = Math.min(now, ...bars.map(({ from }) => from));
@@ -35,7 +35,7 @@ const STEPS = [
 ];
 const MOST_TICKS = 7;
 
-/** Where a line is drawn, and what stands above it: round times of the reader's day. */
+/** The lines of the time axis, at round times of the reader's time zone, with their labels. */
 export function ticksIn({ from, to }: View): readonly { readonly at: number; readonly text: string }[] {
   const step = STEPS.find((one) => (to - from) / one <= MOST_TICKS) ?? 365 * DAY;
   const zone = new Date(from).getTimezoneOffset() * MINUTE;

@@ -1,17 +1,17 @@
 import type { Message, NodeRow, Sections } from '../wire.ts';
 
-/** Whether `kubectl brupop dashboard` is heard. `refused`: it does not know this page's token. */
+/** State of the connection to `kubectl brupop dashboard`. `refused`: the server does not accept the token. */
 export type Link = 'connecting' | 'open' | 'lost' | 'refused';
 
 /** What the page knows. */
 export interface State {
   readonly link: Link;
-  /** When the cluster was last seen, milliseconds since the Unix epoch. */
+  /** When the cluster was last read, milliseconds since the Unix epoch. */
   readonly at: number;
   readonly trouble: string | undefined;
   /** Undefined until the first message. */
   readonly sections: Sections | undefined;
-  /** By name, in the order in which people count. */
+  /** By name, in numeric order: node-2 before node-10. */
   readonly nodes: ReadonlyMap<string, NodeRow>;
 }
 
@@ -23,8 +23,8 @@ export const NOTHING: State = {
   nodes: new Map(),
 };
 
-/** What has not changed stays the same object, so that it is not drawn again. */
-export function told(state: State, { at, trouble, whole, sections, nodes, gone }: Message): State {
+/** Applies a message. Parts that have not changed stay the same objects, so that they are not drawn again. */
+export function applied(state: State, { at, trouble, whole, sections, nodes, gone }: Message): State {
   const known = whole ? undefined : state.sections;
   const isSame = !whole && nodes.length === 0 && gone.length === 0;
   return {

@@ -6,7 +6,7 @@ import { Age, Names } from './parts.tsx';
 import type { State } from './state.ts';
 import { countText, exactText, plural, roughText, timeText } from './text.ts';
 
-/** Older than this is not what is: looks are 15 s apart at most, and take some seconds themselves. */
+/** Older data is marked as old, milliseconds. The program reads the cluster at least every 15 s, and a read takes some seconds. */
 const OLD_MS = 30_000;
 
 interface HeaderProps {
@@ -29,7 +29,7 @@ export function Header({ state, now }: HeaderProps) {
   );
 }
 
-/** How fresh all of it is. What is old is said to be, with its age. */
+/** The state of the connection, and the age of the data if it is old. */
 function LinkState({ state: { link, at, trouble }, now }: HeaderProps) {
   const age = at === 0 ? '' : `as of ${exactText(at)}`;
   const [kind, text] = linkText(link, { trouble, isOld: at > 0 && now - at > OLD_MS });
@@ -78,7 +78,7 @@ interface FleetProps {
   readonly now: number;
 }
 
-/** What needs a person, before all else. */
+/** What waits for a person. */
 export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetProps) {
   if (needsYou.length === 0 && !paused && notKnown.length === 0) return null;
   return (
@@ -154,7 +154,7 @@ function budgetText({ capacity, taken }: Fleet['budget']): string {
   return `${countText(taken)} ${capacity === undefined ? 'taken, no limit' : `of ${countText(capacity)} taken`}`;
 }
 
-/** By name, why it takes a place. */
+/** By name of the node: why it takes a part of the budget. */
 function whyOf(holders: Fleet['budget']['holders'], now: number): ReadonlyMap<string, string> {
   const said = holders.flatMap(({ node, why, until }) => {
     if (why === undefined) return [];

@@ -1,12 +1,12 @@
 import { durationText } from '../../../lib/clock.ts';
 import type { NodeRow } from '../wire.ts';
 
-/** How a node looks. Two nodes that look alike are in the same state as far as a person is concerned. */
-export const LOOKS = ['done', 'updating', 'waiting', 'blocked', 'failed', 'unreported'] as const;
-export type Look = (typeof LOOKS)[number];
+/** The appearance of a node: its state as far as a person is concerned. */
+export const APPEARANCES = ['done', 'updating', 'waiting', 'blocked', 'failed', 'unreported'] as const;
+export type Appearance = (typeof APPEARANCES)[number];
 
-/** Colour is never the only sign: each has its own shape, and its word. */
-export const LOOK_SIGNS: Readonly<Record<Look, readonly [shape: string, word: string]>> = {
+/** Each appearance has a shape and a word as well, because colour must not be the only sign. */
+export const SIGNS: Readonly<Record<Appearance, readonly [shape: string, word: string]>> = {
   done: ['✓', 'up to date'],
   updating: ['↻', 'updating'],
   waiting: ['·', 'waiting'],
@@ -26,27 +26,27 @@ export const STEP_SIGNS: Readonly<Record<Step, string>> = {
   returning: '↩',
 };
 
-export function lookOf({ standing, stuck }: Pick<NodeRow, 'standing' | 'stuck'>): Look {
+export function appearanceOf({ standing, stuck }: Pick<NodeRow, 'standing' | 'stuck'>): Appearance {
   if (standing === 'upToDate') return 'done';
   if (standing === 'failed' || standing === 'unreported') return standing;
   return stuck ? 'blocked' : standing;
 }
 
 export function shapeOf(row: NodeRow): string {
-  const look = lookOf(row);
-  return look === 'updating' && row.step ? STEP_SIGNS[row.step] : LOOK_SIGNS[look][0];
+  const appearance = appearanceOf(row);
+  return appearance === 'updating' && row.step ? STEP_SIGNS[row.step] : SIGNS[appearance][0];
 }
 
-/** What a node is at, in a word or two. */
+/** The state or step of a node, in a word or two. */
 export function wordOf(row: NodeRow): string {
-  const [, word] = LOOK_SIGNS[lookOf(row)];
+  const [, word] = SIGNS[appearanceOf(row)];
   return row.step ?? word;
 }
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 
-/** Of what is only estimated, no more than people would say. @param ms milliseconds */
+/** A rounded duration, for estimates. @param ms milliseconds */
 export function roughText(ms: number): string {
   if (ms < MINUTE_MS) return durationText(Math.ceil(ms / SECOND_MS / 10) * 10 * SECOND_MS);
   return durationText(Math.round(ms / MINUTE_MS) * MINUTE_MS);

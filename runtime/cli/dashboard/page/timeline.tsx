@@ -9,7 +9,7 @@ interface TimelineProps {
   readonly now: number;
 }
 
-/** The rollout in time: what was done, what goes on, and what comes next. */
+/** The timeline: past updates, running ones, and the forecast. */
 export function Timeline({ bars, now }: TimelineProps) {
   const view = viewOf(bars, now);
   const shown = bars.filter(({ from, to = now }) => to >= view.from && from <= view.to);
@@ -40,7 +40,7 @@ export function Timeline({ bars, now }: TimelineProps) {
   );
 }
 
-/** Where in the view a moment is, in percent. */
+/** The position of a moment in the view, percent. */
 const placeIn = ({ from, to }: View, at: number): number => ((at - from) / (to - from)) * 100;
 
 function Scale({ view, now }: { readonly view: View; readonly now: number }) {
@@ -90,13 +90,13 @@ function Line({ bar, now, view }: LineProps) {
 interface Extent {
   readonly left: number;
   readonly right: number;
-  /** How much of what goes on is over; undefined for all else. All in percent. */
+  /** The part of a running update that is over, percent; undefined for other bars. */
   readonly passed: number | undefined;
 }
 
 const within = (percent: number): number => Math.min(100, Math.max(0, percent));
 
-/** What goes on is solid up to now, and light up to where it may end. */
+/** The bar of a running update is solid up to now, and light up to its estimated end. */
 function extentOf({ kind, from, to: until }: Bar, now: number, view: View): Extent {
   const to = until ?? now;
   const isRunning = kind === 'running';
@@ -112,10 +112,10 @@ interface NoteProps extends Pick<Extent, 'left' | 'right'> {
   readonly now: number;
 }
 
-/** Beyond this, a word after the bar has no room. */
+/** Beyond this position, percent, there is no room for a word after the bar. */
 const FAR = 75;
 
-/** An update that takes so many times as long as others did is worth a word. */
+/** An update that takes this many times as long as others did gets a remark. */
 const LATE = 1.25;
 
 function Note({ bar: { step, from, to = Infinity }, now, left, right }: NoteProps) {
@@ -133,7 +133,7 @@ function Note({ bar: { step, from, to = Infinity }, now, left, right }: NoteProp
   );
 }
 
-/** In words, for those who do not see it. */
+/** The bars in words, for screen readers. */
 const SAID: Readonly<Record<Bar['kind'], (bar: Bar, now: number) => string>> = {
   done: ({ from, to = from }) => `updated from ${exactText(from)} to ${exactText(to)}, in ${durationText(to - from)}`,
   failed: ({ from, to = from }) => `failed at ${exactText(to)}`,

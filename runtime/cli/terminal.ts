@@ -1,20 +1,20 @@
 import { styleText } from 'node:util';
 
-/** How lines are to look where they are read. */
-export interface Look {
-  /** Columns of the terminal; Infinity where it is none. */
+/** Properties of the terminal that lines are made for. */
+export interface Terminal {
+  /** Width in columns; Infinity where the output is no terminal. */
   readonly columns: number;
   readonly colours: boolean;
 }
 
-/** Whoever reads with a program gets all columns and no colours. */
-export const PLAIN: Look = { columns: Infinity, colours: false };
+/** For output to a file or a pipe: no limit of width, no colours. */
+export const PLAIN: Terminal = { columns: Infinity, colours: false };
 
 const STYLES = { good: 'green', busy: 'cyan', bad: 'red', late: 'yellow', head: 'bold', faint: 'dim' } as const;
 type Style = keyof typeof STYLES;
 
-/** A text that means something by its colour, for those who see it. */
-export function paint({ colours }: Look, style: Style, text: string): string {
+/** Colours a text by its meaning, where the terminal shows colours. */
+export function paint({ colours }: Terminal, style: Style, text: string): string {
   return colours && text !== '' ? styleText(STYLES[style], text, { validateStream: false }) : text;
 }
 
@@ -24,28 +24,31 @@ interface Output {
 }
 
 /** @see https://no-color.org */
-export function lookOf({ isTTY = false, columns }: Output, env: Readonly<Record<string, string | undefined>>): Look {
+export function terminalOf(
+  { isTTY = false, columns }: Output,
+  env: Readonly<Record<string, string | undefined>>,
+): Terminal {
   if (!isTTY) return PLAIN;
   return { columns: columns || 80, colours: !env['NO_COLOR'] && env['TERM'] !== 'dumb' };
 }
 
 const ESCAPE = '\u001B';
-/** What `paint` adds takes no columns. */
+/** The escape sequences of `paint`, which take no columns. */
 const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g');
 
 export const widthOf = (text: string): number => text.replaceAll(COLOUR, '').length;
 
-/** Fills up with blanks on the right. */
+/** Pads with blanks on the right. */
 export const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-interface Room {
+interface Wrapping {
   readonly columns: number;
-  /** Of every line but the first. */
+  /** Blanks before every line but the first. */
   readonly indent: number;
 }
 
-/** A sentence in as many lines as it needs. Words are never cut, and blanks at its beginning stay. */
-export function wrapped(text: string, { columns, indent }: Room): readonly string[] {
+/** Breaks a sentence into lines. It cuts no words, and keeps blanks at the beginning. */
+export function wrapped(text: string, { columns, indent }: Wrapping): readonly string[] {
   const [first = '', ...words] = text.split(/(?<=\S) /);
   const lines = [first];
   for (const word of words) {
@@ -56,11 +59,8 @@ export function wrapped(text: string, { columns, indent }: Room): readonly strin
   return lines;
 }
 
-/**
- * Rows under their head. Where there is not room for all columns, those on the right are left out: the first ones matter most.
- * @param indent columns that are kept free on the left
- */
-export function table(rows: readonly (readonly string[])[], { columns }: Pick<Look, 'columns'>): readonly string[] {
+/** Aligns the cells of all rows. Where the terminal is too narrow, the columns on the right are left out, because the first ones matter most. */
+export function table(rows: readonly (readonly string[])[], { columns }: Pick<Terminal, 'columns'>): readonly string[] {
   const widths = columnWidths(rows);
   const kept = fitting(widths, columns);
   return rows.map((row) =>
@@ -77,7 +77,7 @@ function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   return Array.from({ length: count }, (_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
 }
 
-/** How many columns fit, one at least. */
+/** How many columns of the table fit, at least one. */
 function fitting(widths: readonly number[], columns: number): number {
   let used = -2;
   const over = widths.findIndex((width) => (used += width + 2) > columns);

@@ -19,9 +19,16 @@ import {
   UsageError,
 } from '../command.ts';
 import { NAME } from '../help.ts';
-import { paint } from '../look.ts';
-import { annotation, change, type Target } from './change.ts';
-import { ACTING, BY, isDryRun, wordsOf } from './deeds.ts';
+import { paint } from '../terminal.ts';
+import {
+  CHANGE_OPTIONS,
+  annotationPatch,
+  BY_OPTION,
+  patchObject,
+  isDryRun,
+  type Target,
+  requesterOf,
+} from './change.ts';
 
 export const notify: Command = {
   name: 'notify',
@@ -29,7 +36,7 @@ export const notify: Command = {
   summary: 'have the controller send a test to those whom it notifies, and say what became of it',
   details: `The controller sends it, by the configuration and the Secrets that it has, through its own proxies and network policies. It tries once, at
 once, whatever waits for a target. Addresses and headers are not shown.`,
-  options: { ...BY, ...ACTING },
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
   run: (request) => {
@@ -39,17 +46,17 @@ once, whatever waits for a target. Addresses and headers are not shown.`,
   },
 };
 
-/** A target has ten seconds, and the controller some more to write what became of it. */
+/** A target has ten seconds to answer. The controller then needs some more to write the result. */
 const PATIENCE_MS = 30_000;
 const LOOK_EACH_MS = 500;
 
 async function tested(request: Request, targets: readonly string[]): Promise<Answer> {
   const cluster = await request.connect();
-  const asked: TestRequest = { id: randomUUID(), by: wordsOf(request), targets };
+  const asked: TestRequest = { id: randomUUID(), by: requesterOf(request), targets };
   const called = 'notifications: they are off, or no controller has led since they are on';
   const dryRun = isDryRun(request);
   const target = { path: configMapsPath(cluster.namespace), name: NOTIFICATIONS_STATE, called, dryRun };
-  await change(cluster, target, annotation(TEST_ANNOTATION, JSON.stringify(asked)));
+  await patchObject(cluster, target, annotationPatch(TEST_ANNOTATION, JSON.stringify(asked)));
   if (dryRun) return { value: { dryRun, targets: [] }, lines: () => ['Nothing was written: --dry-run.'] };
   return answerOf(await answered(request, { cluster, target, asked }));
 }
@@ -60,7 +67,7 @@ interface Waiting {
   readonly asked: TestRequest;
 }
 
-/** @throws RefusedCommandError where no controller has answered; it is then asked no more */
+/** Waits for the result. @throws RefusedCommandError where no controller answers in time; the request is then withdrawn */
 async function answered({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
   const configMaps = new Collection<ConfigMap>(cluster.transport, target.path);
   const end = clock.monotonic() + PATIENCE_MS;
@@ -70,7 +77,7 @@ async function answered({ clock }: Request, { cluster, target, asked }: Waiting)
     if (result?.id === asked.id) return result;
     await clock.sleep(LOOK_EACH_MS);
   }
-  await change(cluster, target, ({ metadata }) => {
+  await patchObject(cluster, target, ({ metadata }) => {
     const isOurs = metadata.annotations?.[TEST_ANNOTATION]?.includes(asked.id);
     return isOurs ? { metadata: { annotations: { [TEST_ANNOTATION]: null } } } : undefined;
   });
@@ -84,11 +91,11 @@ function answerOf({ targets, fault }: TestResult): Answer {
   const isWell = targets.every(({ accepted }) => accepted);
   return {
     value: { dryRun: false, targets },
-    lines: (look) =>
+    lines: (terminal) =>
       targets.length === 0
         ? ['there are no targets']
         : targets.map(({ target, accepted, says }) =>
-            paint(look, accepted ? 'good' : 'bad', `${target}: ${accepted ? 'accepted' : 'not accepted'}, ${says}`),
+            paint(terminal, accepted ? 'good' : 'bad', `${target}: ${accepted ? 'accepted' : 'not accepted'}, ${says}`),
           ),
     exitCode: isWell ? EXIT.ok : EXIT.failed,
   };

@@ -10,20 +10,20 @@ import { instantOf } from '../../lib/clock.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Durations } from './durations.ts';
 
-/** What it takes until a controller or an agent has seen what the other wrote. */
+/** Milliseconds until controller or agent has seen a write of the other. */
 export const REACTION_MS = 1000;
 
 /**
- * The fleet on a virtual clock: commands are carried out, and agents do what they are asked, each step in its time. Nothing fails that has not
- * failed already, and a node that is not Ready, or without its agent, stays so.
+ * The fleet on a virtual clock. It carries out the plan's commands, and its agents take the estimated time for each step. No update fails
+ * besides those that have failed already. A node that is not Ready, or has no agent, stays as it is.
  */
 export class VirtualFleet {
   readonly #nodes: Map<string, NodeView>;
-  /** By name. */
+  /** By name of the shadow. */
   readonly #shadows: Map<string, ShadowView>;
   /** By name of the shadow. */
   readonly #slots: Map<string, SlotView>;
-  /** By name of the shadow, when its agent has done what it is asked. */
+  /** By name of the shadow: when its agent will have reached the state in the spec. */
   readonly #due = new Map<string, number>();
   readonly #rest: Snapshot;
   readonly #durations: Durations;
@@ -39,7 +39,7 @@ export class VirtualFleet {
     }
   }
 
-  /** @param policies as they are at that moment */
+  /** The fleet as it is now. @param policies at this moment */
   snapshot(policies: Snapshot['policies']): Snapshot {
     return {
       ...this.#rest,
@@ -50,7 +50,7 @@ export class VirtualFleet {
     };
   }
 
-  /** When the next agent has done what it is asked; Infinity where none is asked for anything. */
+  /** When the next agent reaches its state; Infinity where no agent is working. */
   get nextStep(): number {
     return Math.min(Infinity, ...this.#due.values());
   }
@@ -59,7 +59,7 @@ export class VirtualFleet {
     return this.#slots.size;
   }
 
-  /** @returns the nodes whose update is over now */
+  /** Lets every agent whose time has come reach its state. @returns the nodes whose update has ended well */
   letAgentsAct(now: number): readonly string[] {
     const done: string[] = [];
     for (const [name, due] of this.#due) {
@@ -93,10 +93,10 @@ export class VirtualFleet {
     if (slot) this.#slots.set(name, { ...slot, writes: 'settled' });
   }
 
-  /** What is written to a Node ends what is on it. */
+  /** The other commands write to a Node: they undo its marks and end the requests on it. */
   #leaveAlone(name: string): void {
     for (const [key, node] of this.#nodes)
-      if (node.name === name) this.#nodes.set(key, { ...released(node), joinable: false, ...NOBODY_ASKS });
+      if (node.name === name) this.#nodes.set(key, { ...released(node), joinable: false, ...NO_REQUESTS });
   }
 
   #wish({ shadow: name, spec }: Pick<Start | SetSpec, 'shadow' | 'spec'>, now: number): void {
@@ -107,7 +107,7 @@ export class VirtualFleet {
     if (wished.spec.state !== wished.status?.current_state) this.#ask(wished, { began: now, now });
   }
 
-  /** Nobody acts on a node that is down, or whose agent is gone. */
+  /** Starts the agent's work. A node that is not Ready, or has no agent, does nothing. */
   #ask(shadow: ShadowView, { began = 0, now }: { readonly began: number | undefined; readonly now: number }): void {
     const node = this.#nodes.get(shadow.name);
     if (!node?.ready || this.#rest.silentSince.has(node.name) || shadow.spec.state === shadow.status?.current_state)
@@ -116,7 +116,7 @@ export class VirtualFleet {
     this.#due.set(shadow.name, Math.max(done, now + REACTION_MS));
   }
 
-  /** @returns whether that ends an update well */
+  /** @returns whether this ends an update well */
   #step(shadow: ShadowView, now: number): boolean {
     const { spec, status } = shadow;
     const node = this.#nodes.get(shadow.name);
@@ -131,7 +131,7 @@ export class VirtualFleet {
   }
 }
 
-const NOBODY_ASKS = { askedBy: undefined, retryOf: undefined };
+const NO_REQUESTS = { askedBy: undefined, retryOf: undefined };
 
 function reached({ state, version }: Spec, status: Status, isFinished: boolean): Status {
   return {
@@ -142,7 +142,7 @@ function reached({ state, version }: Spec, status: Status, isFinished: boolean):
   };
 }
 
-/** The same object, where there is nothing to undo. */
+/** The node without the marks, and without the cordon that they own. */
 function released(node: NodeView): NodeView {
   if (!node.marks) return node;
   return { ...node, marks: undefined, unschedulable: node.unschedulable && !node.marks.owns.includes('cordon') };

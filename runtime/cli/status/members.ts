@@ -4,15 +4,15 @@ import { standingOf } from '../../controller/plan/health.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Status } from '../../shadow/model.ts';
 
-/** How a node stands. `unreported`: no agent has said anything of it yet. */
+/** The state of a node in one word. `unreported`: no agent has reported it yet. */
 export const STANDINGS = ['upToDate', 'updating', 'waiting', 'failed', 'unreported'] as const;
 export type Standing = (typeof STANDINGS)[number];
 
-/** What a node that is being updated is at. */
+/** The step of a node that is being updated. */
 export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'returning'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** A managed node with what the plan says of it. */
+/** A managed node with the plan's verdict. */
 export interface Member {
   readonly info: NodeInfo;
   readonly verdict: Verdict;
@@ -42,6 +42,6 @@ function stepOf(node: NodeView, { spec, status }: ShadowView): Step {
   return isGoingDown(node, status) ? 'rebooting' : 'draining';
 }
 
-/** Its pods are gone, or the host was asked to reboot. */
+/** Whether its pods are gone, or its host was asked to reboot. */
 const isGoingDown = ({ marks }: NodeView, status: Status | undefined): boolean =>
   marks?.drained !== undefined || status?.reboot?.requested_at != null;

@@ -1,13 +1,22 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
-import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
 import { startable } from '../../controller/plan/machine.ts';
+import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
 import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
-import { type Inspection, inspect } from '../inspect.ts';
-import { annotation, change } from './change.ts';
-import { ACTING, answerOf, BY, type Deed, done, isDryRun, wordsOf } from './deeds.ts';
+import { inspect, type Inspection } from '../inspect.ts';
+import {
+  CHANGE_OPTIONS,
+  annotationPatch,
+  answerOf,
+  BY_OPTION,
+  patchObject,
+  type Change,
+  forEachName,
+  isDryRun,
+  requesterOf,
+} from './change.ts';
 
 export const now: Command = {
   name: 'now',
@@ -15,12 +24,12 @@ export const now: Command = {
   summary: 'update nodes next, also outside of their windows',
   details: `Each node comes first under its policy, and no window keeps it. Budgets, zones, proof, other policies, pauses, freezes, holds and halted
 releases still do. The controller takes the request away when the update begins, and its Event UpdateStarted says who asked.`,
-  options: { ...BY, ...ACTING },
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
   run: async (request) => {
     const [cluster, seen] = await seenBy(request);
-    return answerOf(request, await done(request, 'node', (name) => hastened({ request, cluster, seen }, name)));
+    return answerOf(request, await forEachName(request, 'node', (name) => hastened({ request, cluster, seen }, name)));
   },
 };
 
@@ -29,12 +38,12 @@ export const retry: Command = {
   takes: 'NODE...',
   summary: 'end the pause of nodes after a failure',
   details: `It is over for this failure alone: if the next attempt fails too, the node pauses again, and for longer.`,
-  options: ACTING,
+  options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
   run: async (request) => {
     const [cluster, seen] = await seenBy(request);
-    return answerOf(request, await done(request, 'node', (name) => retried({ request, cluster, seen }, name)));
+    return answerOf(request, await forEachName(request, 'node', (name) => retried({ request, cluster, seen }, name)));
   },
 };
 
@@ -55,7 +64,7 @@ interface Known {
   readonly shadow: ShadowView;
 }
 
-/** @throws RefusedCommandError for a node that no agent has reported */
+/** @throws RefusedCommandError for a node that does not exist, is not managed, or has no report of its agent */
 function known({ snapshot, plan }: Inspection, name: string): Known {
   const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
   if (!info) throw new RefusedCommandError('the cluster has no such node');
@@ -66,28 +75,28 @@ function known({ snapshot, plan }: Inspection, name: string): Known {
   return { verdict, info, shadow };
 }
 
-async function hastened({ request, cluster, seen }: Scene, name: string): Promise<Deed> {
+async function hastened({ request, cluster, seen }: Scene, name: string): Promise<Change> {
   const { verdict, shadow } = known(seen, name);
   const object = `node ${name}`;
   if (isActive(shadow)) return { object, changed: false, says: 'is being updated already', undo: undefined };
   const version = startable(shadow);
   if (version === undefined) throw new RefusedCommandError(`there is no update to begin: ${verdict.message}`);
-  const changed = await written({ request, cluster, name }, UPDATE_NOW_ANNOTATION, wordsOf(request));
+  const changed = await written({ request, cluster, name }, UPDATE_NOW_ANNOTATION, requesterOf(request));
   const kept = waitsOn(verdict);
   const says = `comes next to be updated to ${version}${kept === undefined ? '' : `; until then: ${kept}`}`;
   return { object, changed, says, undo: undoOf(name, UPDATE_NOW_ANNOTATION) };
 }
 
-/** What a request does not change. */
+/** What the node still waits for, because the request does not lift it; undefined where the update can start. */
 function waitsOn({ reason, message }: Verdict): string | undefined {
-  if (CHANGED.has(reason)) return undefined;
+  if (LIFTED.has(reason)) return undefined;
   return reason === 'BackingOff' ? `${message} (retry ends that)` : message;
 }
 
-/** It starts at once, or when a place is free. */
-const CHANGED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'FitsNoWindow', 'Updating', 'WaitingForSlot']);
+/** Reasons to wait that the request lifts, or that end when a place is free. */
+const LIFTED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'FitsNoWindow', 'Updating', 'WaitingForSlot']);
 
-async function retried({ request, cluster, seen }: Scene, name: string): Promise<Deed> {
+async function retried({ request, cluster, seen }: Scene, name: string): Promise<Change> {
   const { verdict, shadow } = known(seen, name);
   const failedAt = shadow.status?.state_transition_failure_timestamp;
   if (verdict.reason !== 'BackingOff' || failedAt == null)
@@ -103,7 +112,7 @@ interface OnNode extends Pick<Scene, 'request' | 'cluster'> {
 
 function written({ request, cluster, name }: OnNode, key: string, value: string): Promise<boolean> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
-  return change(cluster, target, annotation(key, value));
+  return patchObject(cluster, target, annotationPatch(key, value));
 }
 
 const undoOf = (name: string, key: string): string => `kubectl annotate node ${name} ${key}-`;

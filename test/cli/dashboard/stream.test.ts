@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { look } from '../../../runtime/cli/dashboard/look.ts';
-import { Shown } from '../../../runtime/cli/dashboard/shown.ts';
+import { readModel } from '../../../runtime/cli/dashboard/model.ts';
+import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
 import type { Message } from '../../../runtime/cli/dashboard/wire.ts';
 import { NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
@@ -10,10 +10,10 @@ import { deploy } from '../deployed.ts';
 
 const NAMES = Array.from({ length: 30 }, (_, index) => `node-${String(index).padStart(2, '0')}`);
 let stage: Stage;
-let shown: Shown;
+let messages: Messages;
 beforeEach(async () => {
   stage = await Stage.with(...NAMES);
-  shown = new Shown();
+  messages = new Messages();
   await deploy(stage);
   await looked();
 });
@@ -21,7 +21,7 @@ afterEach(() => stage.end());
 
 const now = (): number => stage.clock.now();
 const looked = async (): Promise<Message> =>
-  shown.take(await look({ transport: stage.transport, namespace: NAMESPACE }, now()), now());
+  messages.changed(await readModel({ transport: stage.transport, namespace: NAMESPACE }, now()), now());
 
 test('nothing is told again of a fleet in which nothing happens, but when it was seen', async () => {
   await stage.pass(30_000);
@@ -62,5 +62,5 @@ test('explicit nulls of the cluster are nothing that is known', async () => {
   const nulls = { last_failure: null, failed_versions: null, conditions: null, drain: null, reboot: null };
   await stage.shadows.patchStatus(shadowName('node-07'), { status: nulls });
   await looked();
-  expect(shown.whole.nodes.find(({ name }) => name === 'node-07')).toMatchObject({ standing: 'waiting' });
+  expect(messages.whole.nodes.find(({ name }) => name === 'node-07')).toMatchObject({ standing: 'waiting' });
 });

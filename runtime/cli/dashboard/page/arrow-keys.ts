@@ -1,4 +1,4 @@
-/** From tile to tile by the arrow keys, Home and End, wherever the tiles have come to lie. */
+/** Moves the focus between tiles with the arrow keys, Home and End. The tiles wrap, so up and down depend on where they lie. */
 export function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>('.tile')];
   const at = tiles.findIndex((tile) => tile === document.activeElement);
@@ -27,7 +27,7 @@ function targetOf(key: string, at: number, tiles: readonly HTMLElement[]): numbe
       return undefined;
   }
 
-  /** In the first other line, the one that lies nearest. */
+  /** The nearest tile in the next line. */
   function nearest(ahead: readonly HTMLElement[], from: HTMLElement | undefined, direction = 1): number | undefined {
     if (!from) return undefined;
     const { top, left } = from.getBoundingClientRect();

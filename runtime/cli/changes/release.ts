@@ -8,8 +8,7 @@ import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
 import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
 import { inspect } from '../inspect.ts';
-import { change } from './change.ts';
-import { ACTING, answerOf, type Deed, done, isDryRun } from './deeds.ts';
+import { CHANGE_OPTIONS, answerOf, patchObject, type Change, forEachName, isDryRun } from './change.ts';
 
 export const release: Command = {
   name: 'release',
@@ -17,20 +16,23 @@ export const release: Command = {
   summary: 'undo what the operator has left on nodes where no update runs',
   details: `For marks that leftovers shows and that no controller undoes: because none runs, or the operator is gone. It undoes exactly what the marks
 list, as the controller would. A cordon without marks is somebody else's: kubectl uncordon.`,
-  options: ACTING,
+  options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
   run: async (request) => {
     const cluster = await request.connect();
     const slotted = await slotHolders(cluster, request);
-    return answerOf(request, await done(request, 'node', (name) => released({ request, cluster, slotted }, name)));
+    return answerOf(
+      request,
+      await forEachName(request, 'node', (name) => released({ request, cluster, slotted }, name)),
+    );
   },
 };
 
 interface Scene {
   readonly request: Request;
   readonly cluster: Cluster;
-  /** UIDs of nodes that have a slot: their updates are not over. */
+  /** UIDs of the nodes that have a slot, because their update is not over. */
   readonly slotted: ReadonlySet<string>;
 }
 
@@ -39,10 +41,10 @@ async function slotHolders(cluster: Cluster, { clock }: Request): Promise<Readon
   return new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
 }
 
-async function released({ request, cluster, slotted }: Scene, name: string): Promise<Deed> {
+async function released({ request, cluster, slotted }: Scene, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   let owned: readonly string[] = [];
-  const changed = await change(cluster, target, async (object) => {
+  const changed = await patchObject(cluster, target, async (object) => {
     const node = object as Node;
     const marks = readMarks(node);
     if (!marks) return unmarked(node);
@@ -60,7 +62,7 @@ async function released({ request, cluster, slotted }: Scene, name: string): Pro
   };
 }
 
-/** @throws RefusedCommandError where there is something that a release does not undo */
+/** @throws RefusedCommandError where the node has something that a release cannot undo */
 function unmarked({ metadata, spec }: Node): undefined {
   const { name, annotations } = metadata;
   if (annotations?.[UNRELEASED_ANNOTATION] !== undefined) {
@@ -72,7 +74,7 @@ function unmarked({ metadata, spec }: Node): undefined {
   return undefined;
 }
 
-/** Rule M8 (a) and (b): looked at live, after the Node was read. @throws RefusedCommandError */
+/** Rule M8 (a) and (b): shadow and pods are read live, after the Node. @throws RefusedCommandError */
 async function mustBeAtRest(
   { transport, namespace }: Cluster,
   { metadata: { name, uid } }: Node,

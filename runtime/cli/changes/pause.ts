@@ -2,8 +2,17 @@ import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
 import { PAUSED_ANNOTATION } from '../../shadow/names.ts';
 import type { Command, Request } from '../command.ts';
 import { NAME } from '../help.ts';
-import { annotation, change } from './change.ts';
-import { ACTING, answerOf, BY, type Deed, done, isDryRun, wordsOf } from './deeds.ts';
+import {
+  CHANGE_OPTIONS,
+  annotationPatch,
+  answerOf,
+  BY_OPTION,
+  patchObject,
+  type Change,
+  forEachName,
+  isDryRun,
+  requesterOf,
+} from './change.ts';
 
 export const pause: Command = {
   name: 'pause',
@@ -11,7 +20,7 @@ export const pause: Command = {
   summary: 'start no update, in the fleet or under these policies',
   details: `Without POLICY the whole fleet pauses: a node that has staged its version waits where it is. Under a paused policy such a node is called
 off, and gives its place to others. What has begun to drain goes on.`,
-  options: { ...BY, ...ACTING },
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   most: Infinity,
   run: (request) => turned(request, true),
 };
@@ -21,26 +30,26 @@ export const resume: Command = {
   takes: '[POLICY...]',
   summary: 'let updates start again, in the fleet or under these policies',
   details: `Without POLICY it ends the pause of the fleet. Policies that are paused themselves stay so.`,
-  options: ACTING,
+  options: CHANGE_OPTIONS,
   most: Infinity,
   run: (request) => turned(request, false),
 };
 
 async function turned(request: Request, paused: boolean) {
   if (request.names.length === 0) return answerOf(request, [await fleet(request, paused)]);
-  return answerOf(request, await done(request, 'policy', (name) => policy(request, name, paused)));
+  return answerOf(request, await forEachName(request, 'policy', (name) => policy(request, name, paused)));
 }
 
 const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;
 
-async function fleet(request: Request, paused: boolean): Promise<Deed> {
+async function fleet(request: Request, paused: boolean): Promise<Change> {
   const cluster = await request.connect();
   const name = cluster.namespace;
   const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
-  const value = paused ? wordsOf(request) : null;
-  const changed = await change(cluster, target, (home) => {
+  const value = paused ? requesterOf(request) : null;
+  const changed = await patchObject(cluster, target, (home) => {
     const isPaused = home.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
-    return isPaused === paused ? undefined : annotation(PAUSED_ANNOTATION, value)(home);
+    return isPaused === paused ? undefined : annotationPatch(PAUSED_ANNOTATION, value)(home);
   });
   return {
     object: 'the fleet',
@@ -50,9 +59,9 @@ async function fleet(request: Request, paused: boolean): Promise<Deed> {
   };
 }
 
-async function policy(request: Request, name: string, paused: boolean): Promise<Deed> {
+async function policy(request: Request, name: string, paused: boolean): Promise<Change> {
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
-  const changed = await change(await request.connect(), target, ({ spec }) => {
+  const changed = await patchObject(await request.connect(), target, ({ spec }) => {
     const before = spec != null && 'paused' in spec && spec.paused === true;
     return before === paused ? undefined : { spec: { paused } };
   });

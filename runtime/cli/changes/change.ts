@@ -1,0 +1,140 @@
+import { ConflictError, NotFoundError } from '../../kube/errors.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { objectPath } from '../../kube/paths.ts';
+import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type Request } from '../command.ts';
+import { explained } from '../errors.ts';
+import { paint } from '../terminal.ts';
+
+/** The object that is patched. */
+export interface Target {
+  /** The path of its collection. */
+  readonly path: string;
+  readonly name: string;
+  /** Its name in messages, e.g. `node a`. */
+  readonly called: string;
+  /** The API server validates the patch and does not store it. */
+  readonly dryRun: boolean;
+}
+
+type Changeable = KubeObject & { readonly spec?: object | null };
+type Patch = { readonly metadata?: object; readonly spec?: object };
+
+/** Most attempts while others change the object between our read and our write. */
+const ATTEMPTS = 5;
+
+/**
+ * Reads the object, and patches it with the resourceVersion that it read.
+ * @param patchOf returns a merge patch without the resourceVersion, or undefined where nothing has to change
+ * @returns whether something was written
+ * @throws RefusedCommandError where there is no such object, and as `KubeTransport.request`
+ */
+export async function patchObject(
+  { transport }: Cluster,
+  target: Target,
+  patchOf: (object: Changeable) => Patch | undefined | Promise<Patch | undefined>,
+): Promise<boolean> {
+  const path = objectPath(target.path, target.name);
+  for (let left = ATTEMPTS; ; left--) {
+    const object = (await transport.request({ method: 'GET', path }).catch(missing(target))) as Changeable;
+    const patch = await patchOf(object);
+    if (!patch) return false;
+    const { resourceVersion } = object.metadata;
+    try {
+      await transport.request({
+        method: 'PATCH',
+        path,
+        query: { fieldManager: 'kubectl-brupop', ...(target.dryRun && { dryRun: 'All' }) },
+        contentType: 'application/merge-patch+json',
+        body: { ...patch, metadata: { ...patch.metadata, resourceVersion } },
+      });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || left === 1) throw error;
+    }
+  }
+}
+
+const missing =
+  ({ called }: Target) =>
+  (error: unknown): never => {
+    if (error instanceof NotFoundError) throw new RefusedCommandError(`the cluster has no ${called}`, { cause: error });
+    throw error;
+  };
+
+/** A patch that sets the annotation, or removes it where `value` is null. It is undefined where the annotation is so already. */
+export function annotationPatch(name: string, value: string | null) {
+  return ({ metadata: { annotations } }: KubeObject): Patch | undefined => {
+    const before = annotations?.[name];
+    const isSo = value === null ? before === undefined : before === value;
+    return isSo ? undefined : { metadata: { annotations: { [name]: value } } };
+  };
+}
+
+/** What a command did to one object. */
+export interface Change {
+  /** e.g. `node a`. */
+  readonly object: string;
+  /** False where nothing had to be written. */
+  readonly changed: boolean;
+  /** The state of the object now, in words. */
+  readonly says: string;
+  /** The command that undoes it; undefined where nothing can be undone. */
+  readonly undo: string | undefined;
+}
+
+interface Failed {
+  readonly object: string;
+  readonly error: string;
+}
+
+export const CHANGE_OPTIONS: Options = {
+  'dry-run': { type: 'boolean', help: 'have the API server look at the write, and not make it' },
+};
+
+export const BY_OPTION: Options = {
+  by: { type: 'string', value: 'WORDS', help: 'who asks, and why; by default your user name' },
+};
+
+/** Who asks, and why. The text becomes the value of an annotation, which everybody may read. */
+export const requesterOf = ({ values, user }: Pick<Request, 'values' | 'user'>): string => String(values['by'] ?? user);
+
+export const isDryRun = ({ values }: Pick<Request, 'values'>): boolean => values['dry-run'] === true;
+
+/** Changes the objects one after the other. A failure on one does not stop the others. */
+export async function forEachName(
+  request: Request,
+  called: string,
+  changeOne: (name: string) => Promise<Change>,
+): Promise<readonly (Change | Failed)[]> {
+  const results: (Change | Failed)[] = [];
+  for (const name of request.names) {
+    results.push(
+      await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error: explained(error) })),
+    );
+  }
+  return results;
+}
+
+/** @throws RefusedCommandError where every object failed */
+export function answerOf(request: Request, results: readonly (Change | Failed)[]): Answer {
+  const changes = results.filter((one) => 'changed' in one);
+  const failed = results.filter((one) => 'error' in one);
+  if (changes.length === 0) throw new RefusedCommandError(failed.map(failureText).join('\n'));
+  const dryRun = isDryRun(request);
+  return {
+    value: { dryRun, done: changes, failed },
+    lines: (terminal) => [
+      ...changes.flatMap(changeLines),
+      ...failed.map((one) => paint(terminal, 'bad', failureText(one))),
+      ...(dryRun ? ['Nothing was written: --dry-run.'] : []),
+    ],
+    exitCode: failed.length > 0 ? EXIT.failed : EXIT.ok,
+  };
+}
+
+const failureText = ({ object, error }: Failed): string => `${object}: ${error}`;
+
+function changeLines({ object, changed, says, undo }: Change): readonly string[] {
+  const lines = [`${object}: ${says}${changed ? '' : ' (nothing was to be written)'}`];
+  return undo === undefined || !changed ? lines : [...lines, `  undo: ${undo}`];
+}
