@@ -12,10 +12,15 @@ export const COMMON: Options = {
     value: 'FILE',
     help: "by default $KUBECONFIG, else ~/.kube/config, else the pod's service account",
   },
-  context: { type: 'string', value: 'NAME', help: 'of the kubeconfig; by default its current one' },
-  as: { type: 'string', value: 'USER', help: 'ask as somebody else, where you may' },
-  'as-group': { type: 'string', multiple: true, value: 'GROUP', help: 'of whom --as names; may be repeated' },
-  help: { type: 'boolean', short: 'h', help: 'say what the command does and takes' },
+  context: { type: 'string', value: 'NAME', help: 'a context of the kubeconfig; by default the current one' },
+  as: { type: 'string', value: 'USER', help: 'impersonate this user, as with kubectl' },
+  'as-group': {
+    type: 'string',
+    multiple: true,
+    value: 'GROUP',
+    help: 'impersonate this group too, with --as; may be repeated',
+  },
+  help: { type: 'boolean', short: 'h', help: 'print what the command does, and its options' },
 };
 
 /** A command line after parsing. */
@@ -67,7 +72,7 @@ function parseStrictly(args: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'the arguments make no sense', { cause: error });
+    throw new UsageError(error instanceof Error ? error.message : 'the arguments are wrong', { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Terminal } from './terminal.ts';
 
 /** An option of a command, in the form that Node's `parseArgs` takes. */
-export interface Option {
+interface Option {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   /** The option may be given several times. */

@@ -16,7 +16,7 @@ export interface Completion {
 }
 
 /** Names of objects in the cluster; none where the cluster does not answer soon. */
-export type Lookup = (what: 'nodes' | 'policies') => Promise<readonly string[]>;
+type Lookup = (what: 'nodes' | 'policies') => Promise<readonly string[]>;
 
 const NOTHING: Completion = { candidates: [], files: false };
 const plain = (words: readonly string[]): Completion => ({ candidates: words.map((word) => [word, '']), files: false });

@@ -11,7 +11,7 @@ export function explained(error: unknown): string {
 }
 
 const WAY = "look at the server of the kubeconfig's context, and at the VPN or proxy on the way to it";
-const TRUST = "the context's certificate-authority does not vouch for what answers there";
+const TRUST = "the certificate of the server cannot be verified by the context's certificate-authority";
 
 /** Advice for a connection that failed. */
 function adviceOn({ cause }: UnreachableError): string {
@@ -23,7 +23,7 @@ function adviceOn({ cause }: UnreachableError): string {
 export function rolesFor(error: unknown): string {
   const isMissing = error instanceof ApiStatusError && error.status.code === 403;
   return isMissing
-    ? 'The ClusterRole brupop-view lets people see, and brupop-operate steer: ask to be bound to one.\n'
+    ? 'Ask for the ClusterRole brupop-view, which may read, or brupop-operate, which may also change.\n'
     : '';
 }
 
@@ -31,9 +31,9 @@ function ofStatus(error: ApiStatusError): string {
   const { status, call, message } = error;
   const said = status.message ?? 'no reason given';
   if (status.code === 401)
-    return 'the cluster does not take your credentials (401): log in again, or look at the user of the context';
+    return 'the cluster does not accept your credentials (401): log in again, or check the user of the context';
   if (status.code === 403) return `you may not do that (403): ${said}`;
   if (status.code === 404 && call.includes('/brupop.bottlerocket.aws/'))
-    return `the cluster does not have the operator's kinds (404 to ${call}): is it installed there?`;
+    return `the cluster does not have the operator's kinds (404 to ${call}): check that the operator is installed there`;
   return error instanceof UnexpectedAnswerError ? `${message}: ${WAY}` : message;
 }

@@ -22,21 +22,21 @@ ${lines.join('\n')}
 Options of every command:
 ${optionLines(COMMON)}
 
-${NAME} COMMAND --help says what it takes besides, ${NAME} --version what this is.
+${NAME} COMMAND --help prints the options of a command, ${NAME} --version the version.
 
-Exit codes: ${EXIT.ok} done, ${EXIT.failed} no answer or refused, ${EXIT.usage} arguments that make no sense${findings(commands)}.
+Exit codes: ${EXIT.ok} done, ${EXIT.failed} no answer or refused, ${EXIT.usage} wrong arguments${findings(commands)}.
 
 Environment:
 ${describeEnv(access)}
   HTTPS_PROXY, NO_PROXY
-      the proxy on the way to the cluster of a kubeconfig without proxy-url, and where there is none, as for kubectl
+      the proxy to the cluster, and hosts that need no proxy, as for kubectl; a proxy-url in the kubeconfig wins
   NO_COLOR
-      if set, no colours; there are none where the output is no terminal
+      if set, the output has no colours; only a terminal gets them
 `;
 }
 
 function findings(commands: readonly Command[]): string {
-  return commands.some(({ name }) => name === 'doctor') ? `, ${EXIT.found} doctor found something to do` : '';
+  return commands.some(({ name }) => name === 'doctor') ? `, ${EXIT.found} doctor found a problem` : '';
 }
 
 export function commandHelp({ name, takes, summary, details, options }: Command): string {

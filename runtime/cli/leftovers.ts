@@ -7,7 +7,7 @@ import { inspect } from './inspect.ts';
 import { PLAIN, table } from './terminal.ts';
 
 /** Something that an update left on a node where no update runs. */
-export interface Leftover {
+interface Leftover {
   readonly node: string;
   /** Who left it. `unknown`: a cordon without marks. `first operator`: v0.1 never removed what it wrote on Nodes. */
   readonly whose: 'ours' | 'unknown' | 'first operator';

@@ -36,10 +36,10 @@ const ESCAPE = '\u001B';
 /** The escape sequences of `paint`, which take no columns. */
 const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g');
 
-export const widthOf = (text: string): number => text.replaceAll(COLOUR, '').length;
+const widthOf = (text: string): number => text.replaceAll(COLOUR, '').length;
 
 /** Pads with blanks on the right. */
-export const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
 interface Wrapping {
   readonly columns: number;

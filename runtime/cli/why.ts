@@ -13,8 +13,8 @@ export const why: Command = {
   name: 'why',
   takes: '[NODE...]',
   summary: 'say why each node is, or is not, being updated',
-  details: `Plans as the controller does, on what the cluster shows and by the settings of the controller's Deployment. Nothing is
-written, and no controller need run. Without NODE it says so of all nodes and of every update policy.`,
+  details: `It makes the same plan as the controller, for the cluster as it is now and with the settings in the controller's Deployment. It writes
+nothing, and no controller need run. Without NODE it shows all nodes and every update policy.`,
   options: {},
   least: 0,
   most: Infinity,

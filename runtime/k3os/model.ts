@@ -41,5 +41,5 @@ export interface ChannelCondition {
 }
 
 /** Accepted: the spec is valid. Resolved: the source has the named release. */
-export const CHANNEL_CONDITIONS = ['Accepted', 'Resolved'] as const;
+const CHANNEL_CONDITIONS = ['Accepted', 'Resolved'] as const;
 export type ChannelConditionType = (typeof CHANNEL_CONDITIONS)[number];

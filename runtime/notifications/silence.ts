@@ -3,7 +3,7 @@ import { jsonObject } from '../lib/json.ts';
 /** Silences of an Alertmanager (API v2) around the reboot of a node. @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
 
 /** A label that alerts must have. */
-export interface Matcher {
+interface Matcher {
   /** Name of the label. */
   readonly name: string;
   /** `{{node}}` is replaced by the node's name. */

@@ -80,7 +80,7 @@ export interface HostTraits {
 }
 
 /** How long a host may take, and may fail and be asked again, until the attempt has failed. Milliseconds. */
-export interface HostLimits {
+interface HostLimits {
   readonly prepareMs: number;
   /** The node is drained meanwhile. */
   readonly activateMs: number;

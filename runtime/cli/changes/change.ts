@@ -88,7 +88,7 @@ interface Failed {
 }
 
 export const CHANGE_OPTIONS: Options = {
-  'dry-run': { type: 'boolean', help: 'have the API server look at the write, and not make it' },
+  'dry-run': { type: 'boolean', help: 'let the API server check the write without storing it' },
 };
 
 export const BY_OPTION: Options = {

@@ -33,9 +33,9 @@ import {
 export const notify: Command = {
   name: 'notify',
   takes: 'test [TARGET...]',
-  summary: 'have the controller send a test to those whom it notifies, and say what became of it',
-  details: `The controller sends it, by the configuration and the Secrets that it has, through its own proxies and network policies. It tries once, at
-once, whatever waits for a target. Addresses and headers are not shown.`,
+  summary: 'send a test message to the targets of notifications, and print the results',
+  details: `The controller sends the message, with its own configuration, Secrets, proxies and network policies. It sends once and at once, also
+where other messages wait for a target. Addresses and headers are not shown. Without TARGET it sends to every target.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
@@ -82,7 +82,7 @@ async function answered({ clock }: Request, { cluster, target, asked }: Waiting)
     return isOurs ? { metadata: { annotations: { [TEST_ANNOTATION]: null } } } : undefined;
   });
   throw new RefusedCommandError(
-    `no controller has answered within ${PATIENCE_MS / 1000} s: does one lead, and is it of this version? ${NAME} doctor`,
+    `no controller has answered within ${PATIENCE_MS / 1000} s: ${NAME} doctor says whether one leads, and which version it has`,
   );
 }
 

@@ -18,8 +18,8 @@ export const pause: Command = {
   name: 'pause',
   takes: '[POLICY...]',
   summary: 'start no update, in the fleet or under these policies',
-  details: `Without POLICY the whole fleet pauses: a node that has staged its version waits where it is. Under a paused policy such a node is called
-off, and gives its place to others. What has begun to drain goes on.`,
+  details: `Without POLICY the whole fleet pauses. A node that has staged its version then keeps its slot and waits. Under a paused policy, the update
+of such a node is called off, and its slot goes to others. A node whose drain has begun goes on.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   most: Infinity,
   run: (request) => turned(request, true),
@@ -29,7 +29,7 @@ export const resume: Command = {
   name: 'resume',
   takes: '[POLICY...]',
   summary: 'let updates start again, in the fleet or under these policies',
-  details: `Without POLICY it ends the pause of the fleet. Policies that are paused themselves stay so.`,
+  details: `Without POLICY it ends the pause of the fleet. Policies that are paused stay paused.`,
   options: CHANGE_OPTIONS,
   most: Infinity,
   run: (request) => turned(request, false),

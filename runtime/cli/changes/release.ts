@@ -14,8 +14,8 @@ export const release: Command = {
   name: 'release',
   takes: 'NODE...',
   summary: 'undo what the operator has left on nodes where no update runs',
-  details: `For marks that leftovers shows and that no controller undoes: because none runs, or the operator is gone. It undoes exactly what the marks
-list, as the controller would. A cordon without marks is somebody else's: kubectl uncordon.`,
+  details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list. It does
+not remove a cordon without marks: run kubectl uncordon.`,
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,

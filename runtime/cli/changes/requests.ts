@@ -22,8 +22,8 @@ export const now: Command = {
   name: 'now',
   takes: 'NODE...',
   summary: 'update nodes next, also outside of their windows',
-  details: `Each node comes first under its policy, and no window keeps it. Budgets, zones, proof, other policies, pauses, freezes, holds and halted
-releases still do. The controller takes the request away when the update begins, and its Event UpdateStarted says who asked.`,
+  details: `The nodes come first under their policies, and windows do not hold them back. Budgets, zones, proof, other policies, pauses, freezes, holds
+and halted releases still do. The controller removes the request when the update begins. The Event UpdateStarted says who asked.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
@@ -37,7 +37,7 @@ export const retry: Command = {
   name: 'retry',
   takes: 'NODE...',
   summary: 'end the pause of nodes after a failure',
-  details: `It is over for this failure alone: if the next attempt fails too, the node pauses again, and for longer.`,
+  details: `This applies to one failure. If the next attempt fails too, the node pauses again, and longer.`,
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Why a request is refused, with its HTTP status. */
-export interface Denial {
+interface Denial {
   readonly status: 401 | 403;
   readonly text: string;
 }

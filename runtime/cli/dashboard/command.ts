@@ -12,11 +12,11 @@ export const dashboard: Command = {
   name: 'dashboard',
   takes: '',
   summary: 'show the fleet on a page of your browser, as it is now, until Ctrl-C',
-  details: `The page is served on this machine alone, to whoever has its address, and nothing can be changed through it. It shows what status, plan,
-why, timeline and history print, by your own kubeconfig and rights, and follows what happens.`,
+  details: `The page is served on this machine only, to everybody who has its address. It shows what status, plan, why, timeline and history print, with
+your own kubeconfig and rights, and stays up to date. Nothing can be changed through it.`,
   options: {
-    port: { type: 'string', value: 'NUMBER', help: 'of 127.0.0.1; by default any that is free' },
-    'no-open': { type: 'boolean', help: 'print the address, and open no browser' },
+    port: { type: 'string', value: 'NUMBER', help: 'port of 127.0.0.1; by default any free one' },
+    'no-open': { type: 'boolean', help: 'print the address without opening a browser' },
   },
   most: 0,
   async run(request) {
@@ -48,7 +48,7 @@ function portOf({ values }: Request): number {
 
 const answerOf = (url: string, continues: Answer['continues'] & {}): Answer => ({
   value: { url },
-  lines: () => [`The dashboard is at ${url}`, 'Whoever has this address sees what you may see. Ctrl-C ends it.'],
+  lines: () => [`The dashboard is at ${url}`, 'Everybody who has this address sees what you may see. Ctrl-C ends it.'],
   continues,
 });
 

@@ -175,7 +175,7 @@ function failureOf({ info }: Member): NodeRow['failure'] {
   return { text: last ? `${last.reason}: ${last.message}` : 'its agent did not say why', times, at: failedAt };
 }
 
-export const eventRowOf = ({ at, object, type, reason, message, count }: Moment): EventRow => ({
+const eventRowOf = ({ at, object, type, reason, message, count }: Moment): EventRow => ({
   at,
   object,
   type,

@@ -92,7 +92,7 @@ export interface Queue {
   readonly waiting: readonly Trouble[];
 }
 
-export interface Turn {
+interface Turn {
   readonly node: string;
   readonly policy?: string | undefined;
   readonly version?: string | undefined;

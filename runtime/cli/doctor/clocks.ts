@@ -30,7 +30,7 @@ export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: numb
 function ownClock(aheadMs: number): Finding {
   const says = `this machine's clock is ${durationText(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the API server's`;
   if (Math.abs(aheadMs) <= TOLERATED_MS) return ok('clocks', "this machine's clock is that of the API server");
-  return problem('clocks', says, 'Set it: times that kubectl brupop shows are off by as much.');
+  return problem('clocks', says, 'Set the clock: times that kubectl brupop shows are wrong by as much.');
 }
 
 function nodeClocks({ nodeLeases, seen }: Pick<Facts, 'nodeLeases' | 'seen'>, now: number): Finding {
@@ -50,4 +50,4 @@ function nodeClocks({ nodeLeases, seen }: Pick<Facts, 'nodeLeases' | 'seen'>, no
   return problem('clocks', `clocks of nodes differ, or their kubelets are late: ${namesText(off)}`, CHRONY);
 }
 
-const CHRONY = "settings.ntp of the host; what the operator decides by hosts' times is then late by as much.";
+const CHRONY = "Check settings.ntp of the hosts. Decisions that use the hosts' times are late by as much.";

@@ -26,7 +26,7 @@ export function definitionFindings({ definition, policyDefinition }: Facts): rea
 }
 
 const MIGRATION =
-  'A leading controller brings them over by itself: its log says why it does not. Shadows in another namespace keep the older version.';
+  'A leading controller moves them to the new version by itself. If not, its log says why. Shadows in another namespace keep the older version.';
 
 /** Checks the conversion webhook, and the CA bundle by which the API server verifies it. */
 export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly Finding[] {
@@ -66,11 +66,13 @@ export function certificateFindings({ certificates }: Facts, now: number): reado
   if (refused !== undefined)
     return [unknown('certificates', `you may not list cert-manager's Certificates (${refused})`)];
   if (!value || value.length === 0)
-    return [unknown('certificates', 'none are of cert-manager: nobody but the apiserver knows when they end', METRIC)];
+    return [
+      unknown('certificates', 'cert-manager makes none of them, so only the apiserver knows when they end', METRIC),
+    ];
   return value.map((one) => certificateFinding(one, now));
 }
 
-const METRIC = 'brupop_apiserver_certificate_expiry_timestamp_seconds says it.';
+const METRIC = 'The metric brupop_apiserver_certificate_expiry_timestamp_seconds shows it.';
 
 function certificateFinding({ metadata: { name }, status }: Certificate, now: number): Finding {
   const ready = status?.conditions?.find(({ type }: Condition) => type === 'Ready');
@@ -88,7 +90,7 @@ const CERT_MANAGER = "kubectl describe it, and look at cert-manager's log.";
 const SOON_MS = 7 * 24 * 3_600_000;
 
 function expiry(check: string, what: string, { ends, now }: { readonly ends: number; readonly now: number }): Finding {
-  if (ends === Infinity) return unknown(check, `nobody says when ${what} ends`);
+  if (ends === Infinity) return unknown(check, `it is not known when ${what} ends`);
   if (ends <= now) return problem(check, `${what} ended ${durationText(now - ends)} ago`, CERT_MANAGER);
   const says = `${what} is good for ${durationText(ends - now)}`;
   return ends - now < SOON_MS ? problem(check, says, CERT_MANAGER) : ok(check, says);

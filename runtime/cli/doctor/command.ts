@@ -11,9 +11,9 @@ import { lifecycleFindings, mayRead, rightsFindings, rightsOf } from './rights.t
 export const doctor: Command = {
   name: 'doctor',
   takes: '',
-  summary: 'look for what is wrong with the operator itself, and say what to do',
-  details: `It looks at the parts and their versions, who leads, agents against labelled nodes, definitions and what is stored, the webhook,
-certificates, clocks, lifecycle conditions, update policies, and at what you may do. It writes nothing. It ends with ${EXIT.found} where it has found something to do.`,
+  summary: 'check the operator itself, and say what to do',
+  details: `It checks the parts and their versions, the leader, the agents of labelled nodes, the CustomResourceDefinitions and stored versions, the
+webhook, certificates, clocks, lifecycle conditions, update policies, and your rights. It writes nothing. The exit code is ${EXIT.found} if there is a problem.`,
   options: {},
   most: 0,
   async run({ clock, connect }) {
@@ -26,7 +26,7 @@ certificates, clocks, lifecycle conditions, update policies, and at what you may
 };
 
 /** Makes every check. @param now milliseconds since the Unix epoch, by the clock of this machine */
-export function diagnosis(facts: Facts, now: number): readonly Finding[] {
+function diagnosis(facts: Facts, now: number): readonly Finding[] {
   return [
     ...partsFindings(facts),
     ...leaderFindings(facts, now),
@@ -63,7 +63,7 @@ function fleetFindings({ seen }: Facts): readonly Finding[] {
   ];
 }
 
-const LEFTOVERS = 'kubectl brupop leftovers says what; kubectl brupop release undoes what the marks of ours list.';
+const LEFTOVERS = 'kubectl brupop leftovers lists it; kubectl brupop release undoes what is marked as ours.';
 
 function answerOf(findings: readonly Finding[]): Answer {
   const problems = findings.filter(({ state }) => state === 'problem');

@@ -88,7 +88,7 @@ export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
 }
 
 const ASK =
-  'Ask whoever grants rights, if you need that: the ClusterRole brupop-view is to see, brupop-operate to steer.';
+  'If you need it, ask for the ClusterRole brupop-view, which may read, or brupop-operate, which may also change.';
 
 /** Whether the controller may write Kubernetes' lifecycle conditions of Nodes, as its setting demands. */
 export interface LifecycleRight {

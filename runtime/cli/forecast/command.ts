@@ -13,29 +13,29 @@ import { forecastLines, forecastValue, planLines, planValue } from './lines.ts';
 export const planCommand: Command = {
   name: 'plan',
   takes: '',
-  summary: 'say what would start now and next, or the whole rollout ahead of time',
-  details: `It plans as the controller does, on what the cluster shows now. Nothing is written. With --until-done it goes on by a clock of its own:
-agents take as long as the nodes' last updates took, and nothing fails that has not failed already. It also says which drains cannot end as things are.`,
+  summary: 'show which updates would start now, or simulate the whole rollout',
+  details: `It makes the same plan as the controller, for the cluster as it is now, and writes nothing. With --until-done it simulates the rollout on a
+virtual clock: updates take as long as the nodes' last ones, and no further node fails. It also shows which drains cannot end as things are.`,
   options: {
     filename: {
       type: 'string',
       short: 'f',
       multiple: true,
       value: 'FILE',
-      help: 'update policies (YAML) in place of those of the same name, or besides; several times for more',
+      help: 'try the update policies in this YAML file; each replaces the one of its name, or is added; may be repeated',
     },
     set: {
       type: 'string',
       multiple: true,
       value: 'VARIABLE=VALUE',
-      help: "in place of the controller's setting, e.g. MAX_CONCURRENT_UPDATE=3; several times for more",
+      help: 'try this setting of the controller, e.g. MAX_CONCURRENT_UPDATE=3; may be repeated',
     },
     at: {
       type: 'string',
       value: 'TIME',
-      help: 'as if it were this time (RFC 3339), and all else as it is; by default now',
+      help: 'plan for this time (RFC 3339), with everything else as it is now; by default now',
     },
-    'until-done': { type: 'boolean', help: 'go on until nothing more would happen' },
+    'until-done': { type: 'boolean', help: 'simulate until nothing more would happen' },
   },
   most: 0,
   async run(request) {

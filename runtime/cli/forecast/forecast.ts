@@ -7,7 +7,7 @@ import { Durations } from './durations.ts';
 import { REACTION_MS, VirtualFleet } from './virtual-fleet.ts';
 
 /** An update that would start. Times are milliseconds since the Unix epoch. */
-export interface ForecastStart {
+interface ForecastStart {
   readonly at: number;
   readonly node: string;
   readonly policy: string | undefined;

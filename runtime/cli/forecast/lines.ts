@@ -82,7 +82,7 @@ function endText(forecast: Forecast, now: number): string {
   return `${many}; ${end} ${rfc3339(endsAt)}, in ${durationText(endsAt - now)}. ${basis} It is assumed that none fails.`;
 }
 
-export const startsOf = ({ plan }: Inspection): readonly Start[] =>
+const startsOf = ({ plan }: Inspection): readonly Start[] =>
   plan.commands.filter((command) => command.kind === 'start');
 
 export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {

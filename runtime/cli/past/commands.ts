@@ -7,11 +7,15 @@ import { inOrder, type Moment } from './moments.ts';
 import { ofFleet, ofOne, type Past } from './past.ts';
 
 const SINCE = {
-  since: { type: 'string', value: 'DURATION', help: 'nothing that is older, e.g. 2h30m; by default all that is known' },
+  since: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'only what is newer, e.g. 2h30m; by default everything that is known',
+  },
 } as const;
 
-const KNOWN = `It is put together from Events, which the API server keeps for an hour unless it was told otherwise, and from what stands on the
-objects now: their conditions, their last failure, their last update. Each time is by the clock of whoever wrote it down.`;
+const KNOWN = `It reads Events, which the API server keeps for an hour by default, and the present conditions, last failure and last update of the
+objects. Each time comes from the clock of the writer.`;
 
 export const timeline: Command = {
   name: 'timeline',

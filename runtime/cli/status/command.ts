@@ -9,9 +9,9 @@ export const status: Command = {
   name: 'status',
   takes: '',
   summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
-  details: `Each line has a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
-When it may be over is counted from what the nodes' last updates took and from how many may be updated at once.`,
-  options: { watch: { type: 'boolean', short: 'w', help: 'show it again and again, until Ctrl-C' } },
+  details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
+The end is an estimate, from the duration of the nodes' last updates and from how many may be updated at once.`,
+  options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
   most: 0,
   async run({ clock, connect }) {
     const seen = statusOf(await inspect(await connect(), clock.now()));

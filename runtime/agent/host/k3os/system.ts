@@ -14,7 +14,7 @@ const MODE = '/run/k3os/mode';
 /** This file is in memory, so a reboot deletes it. */
 const RECORD = '/run/k3os/brupop.json';
 
-export const KERNEL = `${SYSTEM}/kernel`;
+const KERNEL = `${SYSTEM}/kernel`;
 
 const currentOf = (component: Component): string => `${SYSTEM}/${component}/current`;
 

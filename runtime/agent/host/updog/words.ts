@@ -35,7 +35,7 @@ export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
 }
 
 /** The state of the partition that does not run, from the partition table. */
-export type OtherSlot =
+type OtherSlot =
   /** Empty, half written, or a system that has run before. */
   | 'other'
   /** An image was written whole, and has not been booted. */

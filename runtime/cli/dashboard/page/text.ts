@@ -17,7 +17,7 @@ export const SIGNS: Readonly<Record<Appearance, readonly [shape: string, word: s
 
 type Step = NonNullable<NodeRow['step']>;
 
-export const STEP_SIGNS: Readonly<Record<Step, string>> = {
+const STEP_SIGNS: Readonly<Record<Step, string>> = {
   staging: '↓',
   staged: '↧',
   draining: '↘',
