@@ -37,7 +37,7 @@ type Parsed =
 
 /** @throws UsageError */
 export function parseInvocation(args: readonly string[], commands: readonly Command[]): Parsed {
-  const name = commandIn(args, commands);
+  const name = findCommand(args, commands);
   if (name === undefined) return withoutCommand(args);
   const command = commands.find((one) => one.name === args[name]);
   if (!command) throw new UsageError(`there is no command ${args[name]}`);
@@ -57,14 +57,14 @@ function withoutCommand(args: readonly string[]): Parsed {
 }
 
 /** Finds the command, because options may stand before it. @returns its index in `args` */
-function commandIn(args: readonly string[], commands: readonly Command[]): number | undefined {
+function findCommand(args: readonly string[], commands: readonly Command[]): number | undefined {
   const options = Object.assign({}, ...commands.map((command) => command.options), COMMON) as Options;
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   return tokens.find(({ kind }) => kind === 'positional')?.index;
 }
 
 /** The options in an unfinished line. Completion needs them to find the cluster. */
-export function givenIn(words: readonly string[]): Values {
+export function parseUnfinished(words: readonly string[]): Values {
   return parseArgs({ args: [...words], options: COMMON, strict: false, allowPositionals: true }).values;
 }
 

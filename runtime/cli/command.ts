@@ -28,7 +28,7 @@ export interface Cluster {
 export type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 /** Every value of an option. */
-export function textsOf(values: Values, name: string): readonly string[] {
+export function optionValues(values: Values, name: string): readonly string[] {
   const given = values[name];
   return given === undefined ? [] : [given].flat().map(String);
 }

@@ -2,8 +2,8 @@ import { AccessError } from '../kube/access.ts';
 import { ApiStatusError, UnexpectedAnswerError, UnreachableError } from '../kube/errors.ts';
 
 /** An error in words for the user, with advice where there is some. */
-export function explained(error: unknown): string {
-  if (error instanceof ApiStatusError) return ofStatus(error);
+export function explain(error: unknown): string {
+  if (error instanceof ApiStatusError) return explainStatus(error);
   if (error instanceof UnreachableError) return `the cluster does not answer: ${error.message}: ${adviceOn(error)}`;
   if (!(error instanceof Error)) return 'failed';
   const cause = error instanceof AccessError && error.cause instanceof Error ? `: ${error.cause.message.trim()}` : '';
@@ -22,12 +22,10 @@ function adviceOn({ cause }: UnreachableError): string {
 /** Which roles to ask for where a right is missing; empty for other errors. */
 export function rolesFor(error: unknown): string {
   const isMissing = error instanceof ApiStatusError && error.status.code === 403;
-  return isMissing
-    ? 'Ask for the ClusterRole brupop-view, which may read, or brupop-operate, which may also change.\n'
-    : '';
+  return isMissing ? 'Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well.\n' : '';
 }
 
-function ofStatus(error: ApiStatusError): string {
+function explainStatus(error: ApiStatusError): string {
   const { status, call, message } = error;
   const said = status.message ?? 'no reason given';
   if (status.code === 401)

@@ -57,19 +57,19 @@ export async function inspect(cluster: Cluster, now: number, overrides = NO_OVER
     deployedSettings(cluster, overrides.settings),
     readObjects(cluster),
   ]);
-  const policies = { ...read.policies, value: replaced(read.policies.value, overrides.policies) };
-  const objects = { ...read, policies, channels: await channelsIn(cluster, config) };
-  const orders = ordersBy(objects.channels, config);
+  const policies = { ...read.policies, value: withOverrides(read.policies.value, overrides.policies) };
+  const objects = { ...read, policies, channels: await readChannels(cluster, config) };
+  const orders = channelOrders(objects.channels, config);
   const views = new PolicyViews(config);
   const policiesAt = (at: number) => views.at(policies.value, at, orders?.policies());
   const snapshot = snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
-  const assumed = [...unknown, ...refusedIn(objects, objects.channels)];
+  const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
   return { snapshot, config, policiesAt, plan: planned, unknown: assumed, now };
 }
 
 /** A policy that is replaced keeps its status, because the status holds what is known of releases. */
-function replaced(policies: readonly UpdatePolicyObject[], by: readonly UpdatePolicyObject[]) {
+function withOverrides(policies: readonly UpdatePolicyObject[], by: readonly UpdatePolicyObject[]) {
   const before = new Map(policies.map((policy) => [policy.metadata.name, policy]));
   const after = by.map((policy) => Object.assign({}, policy, before.get(policy.metadata.name), { spec: policy.spec }));
   const names = new Set(by.map(({ metadata }) => metadata.name));
@@ -79,7 +79,10 @@ function replaced(policies: readonly UpdatePolicyObject[], by: readonly UpdatePo
 /** Undefined where the operator does not update k3OS nodes. */
 type Channels = Read<readonly ChannelObject[]> | undefined;
 
-async function channelsIn({ transport }: Cluster, { K3OS_NAMESPACE: namespace }: ControllerConfig): Promise<Channels> {
+async function readChannels(
+  { transport }: Cluster,
+  { K3OS_NAMESPACE: namespace }: ControllerConfig,
+): Promise<Channels> {
   if (namespace === '') return undefined;
   const channels = new Collection<KubeObject & ChannelObject>(transport, channelsPath(namespace));
   return ifAllowed(channels.list(), []);
@@ -97,7 +100,7 @@ interface ClusterObjects {
 
 async function readObjects({ transport, namespace }: Cluster): Promise<ClusterObjects> {
   const [policies, nodes, shadows, agents, lease, home] = await Promise.all([
-    ifAllowed(policiesIn(transport), []),
+    ifAllowed(readPolicies(transport), []),
     nodesOf(transport).list(),
     shadowsOf(transport, namespace).list(),
     ifAllowed(podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
@@ -109,7 +112,7 @@ async function readObjects({ transport, namespace }: Cluster): Promise<ClusterOb
 }
 
 /** All policies; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
-export async function policiesIn(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
+export async function readPolicies(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
   try {
     return await policiesOf(transport).list();
   } catch (error) {
@@ -121,7 +124,7 @@ export async function policiesIn(transport: KubeTransport): Promise<readonly Upd
 
 const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION };
 
-function refusedIn({ policies, agents, lease, paused }: ClusterObjects, channels: Channels): readonly string[] {
+function refusedReads({ policies, agents, lease, paused }: ClusterObjects, channels: Channels): readonly string[] {
   const said = [
     [channels ?? NOT_ASKED, 'update channels, which you may not list', 'no k3OS node is assumed to start'],
     [policies, 'update policies, which you may not list', 'none are assumed'],
@@ -136,7 +139,7 @@ function refusedIn({ policies, agents, lease, paused }: ClusterObjects, channels
 
 const NOT_ASKED: Read<undefined> = { value: undefined, refused: undefined };
 
-function ordersBy(channels: Channels, config: ControllerConfig) {
+function channelOrders(channels: Channels, config: ControllerConfig) {
   if (!channels) return undefined;
   const unread = channels.refused === undefined ? undefined : 'the channels may not be read';
   return statedOrders(channels.value, { unread, variables: policyOf(config) });
@@ -144,7 +147,7 @@ function ordersBy(channels: Channels, config: ControllerConfig) {
 
 interface PlanRules {
   readonly config: ControllerConfig;
-  readonly orders: ReturnType<typeof ordersBy>;
+  readonly orders: ReturnType<typeof channelOrders>;
   readonly policies: Snapshot['policies'];
 }
 

@@ -12,12 +12,12 @@ import { notify } from './changes/notify.ts';
 import { pause, resume } from './changes/pause.ts';
 import { release } from './changes/release.ts';
 import { now, retry } from './changes/requests.ts';
-import { type Invocation, givenIn, parseInvocation } from './arguments.ts';
-import { type Cluster, type Command, EXIT, type ExitCode, type Request, textsOf, UsageError } from './command.ts';
+import { type Invocation, parseUnfinished, parseInvocation } from './arguments.ts';
+import { type Cluster, type Command, EXIT, type ExitCode, type Request, optionValues, UsageError } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { dashboard } from './dashboard/command.ts';
 import { doctor } from './doctor/command.ts';
-import { explained, rolesFor } from './errors.ts';
+import { explain, rolesFor } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
@@ -82,7 +82,7 @@ export async function runProgram(context: ProgramContext): Promise<ExitCode> {
     return EXIT.ok;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    context.err(`${explained(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
+    context.err(`${explain(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
 }
@@ -91,7 +91,7 @@ export async function runProgram(context: ProgramContext): Promise<ExitCode> {
 export const COMPLETE = '__complete';
 
 async function complete(words: readonly string[], context: ProgramContext): Promise<ExitCode> {
-  const lookup = lookupIn(() => clusterFor({ values: givenIn(words) }, context));
+  const lookup = lookupIn(() => clusterFor({ values: parseUnfinished(words) }, context));
   context.out(completionText(await completionOf(words, COMMANDS, lookup)));
   return EXIT.ok;
 }
@@ -115,7 +115,7 @@ async function execute(invocation: Invocation, context: ProgramContext): Promise
 
 async function clusterFor({ values }: Pick<Invocation, 'values'>, { env, home }: ProgramContext): Promise<Cluster> {
   const { kubeconfig, context, namespace, as: user } = values as Readonly<Record<string, string | undefined>>;
-  const groups = textsOf(values, 'as-group');
+  const groups = optionValues(values, 'as-group');
   if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');
   const read = readEnv(processEnv, env);
   const usual = join(home, '.kube', 'config');

@@ -1,6 +1,6 @@
 import type { Invocation } from './arguments.ts';
 import { EXIT, type ExitCode, type Request } from './command.ts';
-import { explained } from './errors.ts';
+import { explain } from './errors.ts';
 import { paint } from './terminal.ts';
 import { textOf } from './output.ts';
 import type { ProgramContext } from './program.ts';
@@ -31,7 +31,7 @@ export async function watch({ invocation: { command, format }, request, context 
   for (;;) {
     const took = clock.monotonic() - begun;
     const terminal = context.terminal();
-    const trouble = failure === undefined ? '' : `${paint(terminal, 'bad', explained(failure))}\n`;
+    const trouble = failure === undefined ? '' : `${paint(terminal, 'bad', explain(failure))}\n`;
     const text = textOf(answer, format, terminal) + trouble;
     if (text !== shown) context.redraw(text);
     shown = text;

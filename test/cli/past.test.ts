@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { inOrder, ofEvent, ofNode, ofShadow } from '../../runtime/cli/past/moments.ts';
+import { byTime, momentsOfEvent, momentsOfNode, momentsOfShadow } from '../../runtime/cli/past/moments.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Stage } from '../controller/stage.ts';
@@ -12,7 +12,7 @@ describe('of objects as others write them', () => {
   test('an Event that counts is told when it came first and when it came last', () => {
     const times = { firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T01:00:00Z' };
     const event = { metadata, involvedObject: { kind: 'Node', name: 'a' }, reason: 'R', message: 'm', ...times };
-    expect(ofEvent({ ...event, count: 3 }).map(({ at, count }) => [new Date(at).getUTCHours(), count])).toEqual([
+    expect(momentsOfEvent({ ...event, count: 3 }).map(({ at, count }) => [new Date(at).getUTCHours(), count])).toEqual([
       [0, undefined],
       [1, 3],
     ]);
@@ -20,8 +20,10 @@ describe('of objects as others write them', () => {
 
   test('nulls are fields that are not there, and what has no time is left out', () => {
     const bare = { metadata, involvedObject: null, reason: null, message: null, count: null, lastTimestamp: null };
-    expect(ofEvent(bare)).toEqual([]);
-    expect(ofEvent({ ...bare, eventTime: '2026-01-01T00:00:00Z' })).toMatchObject([{ object: 'object ?', reason: '' }]);
+    expect(momentsOfEvent(bare)).toEqual([]);
+    expect(momentsOfEvent({ ...bare, eventTime: '2026-01-01T00:00:00Z' })).toMatchObject([
+      { object: 'object ?', reason: '' },
+    ]);
     const nulls = { last_failure: null, drain: null, reboot: null, conditions: null, failed_versions: null };
     const status = {
       current_version: '1.0.0',
@@ -31,13 +33,13 @@ describe('of objects as others write them', () => {
       ...nulls,
     };
     const shadow = { metadata, spec: { state: 'Idle', version: null, state_transition_timestamp: null }, status };
-    expect(ofShadow(shadow as ShadowObject)).toEqual([]);
-    expect(ofNode({ metadata, status: { conditions: [{ type: 'Ready', status: 'True' }] } })).toEqual([]);
+    expect(momentsOfShadow(shadow as ShadowObject)).toEqual([]);
+    expect(momentsOfNode({ metadata, status: { conditions: [{ type: 'Ready', status: 'True' }] } })).toEqual([]);
   });
 
   test('are in the order of their times', () => {
-    const at = (hour: number) => ofEvent({ metadata, eventTime: `2026-01-01T0${hour}:00:00Z` });
-    expect(inOrder([...at(3), ...at(1), ...at(2)]).map((one) => new Date(one.at).getUTCHours())).toEqual([1, 2, 3]);
+    const at = (hour: number) => momentsOfEvent({ metadata, eventTime: `2026-01-01T0${hour}:00:00Z` });
+    expect(byTime([...at(3), ...at(1), ...at(2)]).map((one) => new Date(one.at).getUTCHours())).toEqual([1, 2, 3]);
   });
 });
 

@@ -2,7 +2,7 @@ import { ConflictError, NotFoundError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectPath } from '../../kube/paths.ts';
 import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type Request } from '../command.ts';
-import { explained } from '../errors.ts';
+import { explain } from '../errors.ts';
 import { paint } from '../terminal.ts';
 
 /** The object that is patched. */
@@ -109,7 +109,7 @@ export async function forEachName(
   const results: (Change | Failed)[] = [];
   for (const name of request.names) {
     results.push(
-      await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error: explained(error) })),
+      await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error: explain(error) })),
     );
   }
   return results;

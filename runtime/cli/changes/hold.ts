@@ -22,7 +22,7 @@ export const hold: Command = {
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
-  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => held(request, name))),
+  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => holdNode(request, name))),
 };
 
 export const unhold: Command = {
@@ -33,10 +33,10 @@ export const unhold: Command = {
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
-  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => letGo(request, name))),
+  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => unholdNode(request, name))),
 };
 
-async function held(request: Request, name: string): Promise<Change> {
+async function holdNode(request: Request, name: string): Promise<Change> {
   const value = requesterOf(request);
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, (node) =>
@@ -47,7 +47,7 @@ async function held(request: Request, name: string): Promise<Change> {
   return { object: target.called, changed, says: 'is held, no update starts there', undo: `${NAME} unhold ${name}` };
 }
 
-async function letGo(request: Request, name: string): Promise<Change> {
+async function unholdNode(request: Request, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, annotationPatch(HOLD_ANNOTATION, null));
   return { object: target.called, changed, says: 'is not held', undo: `${NAME} hold ${name}` };

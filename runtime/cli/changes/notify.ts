@@ -42,7 +42,7 @@ where other messages wait for a target. Addresses and headers are not shown. Wit
   run: (request) => {
     const [word, ...targets] = request.names;
     if (word !== 'test') throw new UsageError(`notify: expected ${notify.takes}, got ${request.names.join(' ')}`);
-    return tested(request, targets);
+    return sendTest(request, targets);
   },
 };
 
@@ -50,7 +50,7 @@ where other messages wait for a target. Addresses and headers are not shown. Wit
 const PATIENCE_MS = 30_000;
 const LOOK_EACH_MS = 500;
 
-async function tested(request: Request, targets: readonly string[]): Promise<Answer> {
+async function sendTest(request: Request, targets: readonly string[]): Promise<Answer> {
   const cluster = await request.connect();
   const asked: TestRequest = { id: randomUUID(), by: requesterOf(request), targets };
   const called = 'notifications: they are off, or no controller has led since they are on';
@@ -58,7 +58,7 @@ async function tested(request: Request, targets: readonly string[]): Promise<Ans
   const target = { path: configMapsPath(cluster.namespace), name: NOTIFICATIONS_STATE, called, dryRun };
   await patchObject(cluster, target, annotationPatch(TEST_ANNOTATION, JSON.stringify(asked)));
   if (dryRun) return { value: { dryRun, targets: [] }, lines: () => ['Nothing was written: --dry-run.'] };
-  return answerOf(await answered(request, { cluster, target, asked }));
+  return answerOf(await awaitResult(request, { cluster, target, asked }));
 }
 
 interface Waiting {
@@ -68,7 +68,7 @@ interface Waiting {
 }
 
 /** Waits for the result. @throws RefusedCommandError where no controller answers in time; the request is then withdrawn */
-async function answered({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
+async function awaitResult({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
   const configMaps = new Collection<ConfigMap>(cluster.transport, target.path);
   const end = clock.monotonic() + PATIENCE_MS;
   while (clock.monotonic() < end) {

@@ -22,7 +22,7 @@ export const pause: Command = {
 of such a node is called off, and its slot goes to others. A node whose drain has begun goes on.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   most: Infinity,
-  run: (request) => turned(request, true),
+  run: (request) => setPaused(request, true),
 };
 
 export const resume: Command = {
@@ -32,17 +32,17 @@ export const resume: Command = {
   details: `Without POLICY it ends the pause of the fleet. Policies that are paused stay paused.`,
   options: CHANGE_OPTIONS,
   most: Infinity,
-  run: (request) => turned(request, false),
+  run: (request) => setPaused(request, false),
 };
 
-async function turned(request: Request, paused: boolean) {
-  if (request.names.length === 0) return answerOf(request, [await fleet(request, paused)]);
-  return answerOf(request, await forEachName(request, 'policy', (name) => policy(request, name, paused)));
+async function setPaused(request: Request, paused: boolean) {
+  if (request.names.length === 0) return answerOf(request, [await pauseFleet(request, paused)]);
+  return answerOf(request, await forEachName(request, 'policy', (name) => pausePolicy(request, name, paused)));
 }
 
 const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;
 
-async function fleet(request: Request, paused: boolean): Promise<Change> {
+async function pauseFleet(request: Request, paused: boolean): Promise<Change> {
   const cluster = await request.connect();
   const name = cluster.namespace;
   const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
@@ -59,7 +59,7 @@ async function fleet(request: Request, paused: boolean): Promise<Change> {
   };
 }
 
-async function policy(request: Request, name: string, paused: boolean): Promise<Change> {
+async function pausePolicy(request: Request, name: string, paused: boolean): Promise<Change> {
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, ({ spec }) => {
     const before = spec != null && 'paused' in spec && spec.paused === true;

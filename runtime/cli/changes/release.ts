@@ -24,12 +24,12 @@ not remove a cordon without marks: run kubectl uncordon.`,
     const slotted = await slotHolders(cluster, request);
     return answerOf(
       request,
-      await forEachName(request, 'node', (name) => released({ request, cluster, slotted }, name)),
+      await forEachName(request, 'node', (name) => releaseNode({ request, cluster, slotted }, name)),
     );
   },
 };
 
-interface Scene {
+interface Session {
   readonly request: Request;
   readonly cluster: Cluster;
   /** UIDs of the nodes that have a slot, because their update is not over. */
@@ -41,15 +41,15 @@ async function slotHolders(cluster: Cluster, { clock }: Request): Promise<Readon
   return new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
 }
 
-async function released({ request, cluster, slotted }: Scene, name: string): Promise<Change> {
+async function releaseNode({ request, cluster, slotted }: Session, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   let owned: readonly string[] = [];
   const changed = await patchObject(cluster, target, async (object) => {
     const node = object as Node;
     const marks = readMarks(node);
-    if (!marks) return unmarked(node);
+    if (!marks) return expectNothingLeft(node);
     owned = marks.owns;
-    await mustBeAtRest(cluster, node, slotted);
+    await expectAtRest(cluster, node, slotted);
     return releasePatch(node);
   });
   if (!changed) return { object: target.called, changed, says: 'has nothing of the operator on it', undo: undefined };
@@ -63,7 +63,7 @@ async function released({ request, cluster, slotted }: Scene, name: string): Pro
 }
 
 /** @throws RefusedCommandError where the node has something that a release cannot undo */
-function unmarked({ metadata, spec }: Node): undefined {
+function expectNothingLeft({ metadata, spec }: Node): undefined {
   const { name, annotations } = metadata;
   if (annotations?.[UNRELEASED_ANNOTATION] !== undefined) {
     const noted = `${annotations[UNRELEASED_ANNOTATION]} was put there by a newer version, which alone can undo it`;
@@ -75,7 +75,7 @@ function unmarked({ metadata, spec }: Node): undefined {
 }
 
 /** Rule M8 (a) and (b): shadow and pods are read live, after the Node. @throws RefusedCommandError */
-async function mustBeAtRest(
+async function expectAtRest(
   { transport, namespace }: Cluster,
   { metadata: { name, uid } }: Node,
   slotted: ReadonlySet<string>,

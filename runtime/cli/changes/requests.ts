@@ -28,8 +28,11 @@ and halted releases still do. The controller removes the request when the update
   least: 1,
   most: Infinity,
   run: async (request) => {
-    const [cluster, seen] = await seenBy(request);
-    return answerOf(request, await forEachName(request, 'node', (name) => hastened({ request, cluster, seen }, name)));
+    const [cluster, seen] = await inspectFor(request);
+    return answerOf(
+      request,
+      await forEachName(request, 'node', (name) => requestUpdate({ request, cluster, seen }, name)),
+    );
   },
 };
 
@@ -42,30 +45,33 @@ export const retry: Command = {
   least: 1,
   most: Infinity,
   run: async (request) => {
-    const [cluster, seen] = await seenBy(request);
-    return answerOf(request, await forEachName(request, 'node', (name) => retried({ request, cluster, seen }, name)));
+    const [cluster, seen] = await inspectFor(request);
+    return answerOf(
+      request,
+      await forEachName(request, 'node', (name) => requestRetry({ request, cluster, seen }, name)),
+    );
   },
 };
 
-interface Scene {
+interface Session {
   readonly request: Request;
   readonly cluster: Cluster;
   readonly seen: Inspection;
 }
 
-async function seenBy({ connect, clock }: Request): Promise<readonly [Cluster, Inspection]> {
+async function inspectFor({ connect, clock }: Request): Promise<readonly [Cluster, Inspection]> {
   const cluster = await connect();
   return [cluster, await inspect(cluster, clock.now())];
 }
 
-interface Known {
+interface ManagedNode {
   readonly verdict: Verdict;
   readonly info: NodeInfo;
   readonly shadow: ShadowView;
 }
 
 /** @throws RefusedCommandError for a node that does not exist, is not managed, or has no report of its agent */
-function known({ snapshot, plan }: Inspection, name: string): Known {
+function managedNode({ snapshot, plan }: Inspection, name: string): ManagedNode {
   const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
   if (!info) throw new RefusedCommandError('the cluster has no such node');
   const verdict = plan.verdicts.find(({ node }) => node === name);
@@ -75,20 +81,20 @@ function known({ snapshot, plan }: Inspection, name: string): Known {
   return { verdict, info, shadow };
 }
 
-async function hastened({ request, cluster, seen }: Scene, name: string): Promise<Change> {
-  const { verdict, shadow } = known(seen, name);
+async function requestUpdate({ request, cluster, seen }: Session, name: string): Promise<Change> {
+  const { verdict, shadow } = managedNode(seen, name);
   const object = `node ${name}`;
   if (isActive(shadow)) return { object, changed: false, says: 'is being updated already', undo: undefined };
   const version = startable(shadow);
   if (version === undefined) throw new RefusedCommandError(`there is no update to begin: ${verdict.message}`);
-  const changed = await written({ request, cluster, name }, UPDATE_NOW_ANNOTATION, requesterOf(request));
-  const kept = waitsOn(verdict);
+  const changed = await annotateNode({ request, cluster, name }, UPDATE_NOW_ANNOTATION, requesterOf(request));
+  const kept = stillWaitsFor(verdict);
   const says = `comes next to be updated to ${version}${kept === undefined ? '' : `; until then: ${kept}`}`;
   return { object, changed, says, undo: undoOf(name, UPDATE_NOW_ANNOTATION) };
 }
 
 /** What the node still waits for, because the request does not lift it; undefined where the update can start. */
-function waitsOn({ reason, message }: Verdict): string | undefined {
+function stillWaitsFor({ reason, message }: Verdict): string | undefined {
   if (LIFTED.has(reason)) return undefined;
   return reason === 'BackingOff' ? `${message} (retry ends that)` : message;
 }
@@ -96,21 +102,21 @@ function waitsOn({ reason, message }: Verdict): string | undefined {
 /** Reasons to wait that the request lifts, or that end when a place is free. */
 const LIFTED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'FitsNoWindow', 'Updating', 'WaitingForSlot']);
 
-async function retried({ request, cluster, seen }: Scene, name: string): Promise<Change> {
-  const { verdict, shadow } = known(seen, name);
+async function requestRetry({ request, cluster, seen }: Session, name: string): Promise<Change> {
+  const { verdict, shadow } = managedNode(seen, name);
   const failedAt = shadow.status?.state_transition_failure_timestamp;
   if (verdict.reason !== 'BackingOff' || failedAt == null)
     throw new RefusedCommandError(`the node does not pause after a failure: ${verdict.reason}: ${verdict.message}`);
-  const changed = await written({ request, cluster, name }, RETRY_ANNOTATION, failedAt);
+  const changed = await annotateNode({ request, cluster, name }, RETRY_ANNOTATION, failedAt);
   const says = `pauses no longer after its failure of ${failedAt}`;
   return { object: `node ${name}`, changed, says, undo: undoOf(name, RETRY_ANNOTATION) };
 }
 
-interface OnNode extends Pick<Scene, 'request' | 'cluster'> {
+interface OnNode extends Pick<Session, 'request' | 'cluster'> {
   readonly name: string;
 }
 
-function written({ request, cluster, name }: OnNode, key: string, value: string): Promise<boolean> {
+function annotateNode({ request, cluster, name }: OnNode, key: string, value: string): Promise<boolean> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   return patchObject(cluster, target, annotationPatch(key, value));
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type Answer, type Cluster, type Command, type Request, UsageError } from '../command.ts';
-import { explained } from '../errors.ts';
+import { explain } from '../errors.ts';
 import { pauseAfter } from '../watch.ts';
 import { readModel, readPast } from './model.ts';
 import { DashboardServer, type PageFile } from './server.ts';
@@ -31,7 +31,7 @@ your own kubeconfig and rights, and stays up to date. Nothing can be changed thr
       files: pageFiles(),
       whole: () => messages.whole,
       pastOf: (node) => readPast(cluster, node),
-      explained,
+      explain,
     });
     if (!request.values['no-open']) openInBrowser(server.urlForOnce);
     return answerOf(server.url, (signal) => follow({ request, cluster, messages, server }, signal));
@@ -75,7 +75,7 @@ async function follow({ request: { clock }, cluster, messages, server }: Followi
 function nextMessage({ cluster, messages }: Pick<Following, 'cluster' | 'messages'>, now: number): Promise<Message> {
   return readModel(cluster, now).then(
     (model) => messages.changed(model, now),
-    (error: unknown) => messages.failed(explained(error)),
+    (error: unknown) => messages.failed(explain(error)),
   );
 }
 

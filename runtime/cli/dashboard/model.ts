@@ -5,8 +5,8 @@ import { concurrency } from '../../policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { inspect, type Inspection } from '../inspect.ts';
-import { inOrder, type Moment } from '../past/moments.ts';
-import { eventsOfFleet, ofOne } from '../past/past.ts';
+import { byTime, type Moment } from '../past/moments.ts';
+import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
 import { REMEDIES } from '../status/lines.ts';
 import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
@@ -189,13 +189,13 @@ const AHEAD = { starts: 12, plans: 120 } as const;
 
 /** Reads the fleet for the page. @param now milliseconds since the Unix epoch @throws as `inspect` */
 export async function readModel(cluster: Cluster, now: number): Promise<Model> {
-  const [seen, past] = await Promise.all([inspect(cluster, now), eventsOfFleet(cluster)]);
-  const moments = inOrder(past.moments);
+  const [seen, past] = await Promise.all([inspect(cluster, now), pastEvents(cluster)]);
+  const moments = byTime(past.moments);
   return modelOf({ seen, forecast: forecastFrom(seen, AHEAD), past: { ...past, moments }, cluster: cluster.context });
 }
 
 /** Reads the past of a node, the newest moment first. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
 export async function readPast(cluster: Cluster, node: string): Promise<Past> {
-  const { moments, unknown } = await ofOne(cluster, node);
-  return { notKnown: unknown, moments: inOrder(moments).toReversed().map(eventRowOf) };
+  const { moments, unknown } = await pastOfNode(cluster, node);
+  return { notKnown: unknown, moments: byTime(moments).toReversed().map(eventRowOf) };
 }

@@ -24,7 +24,7 @@ interface Serving {
   /** @throws as `KubeTransport.request`, and RefusedCommandError where there is no such node */
   pastOf(node: string): Promise<Past>;
   /** An error in words. */
-  explained(error: unknown): string;
+  explain(error: unknown): string;
 }
 
 /** Most pages that may be connected, and most connections. */
@@ -131,7 +131,7 @@ export class DashboardServer {
       const past = await this.#serving.pastOf(decodeURIComponent(name));
       send(response, 200, { type: 'application/json', text: JSON.stringify(past) });
     } catch (error) {
-      refuse(response, { status: error instanceof URIError ? 400 : 502, text: this.#serving.explained(error) });
+      refuse(response, { status: error instanceof URIError ? 400 : 502, text: this.#serving.explain(error) });
     }
   }
 }

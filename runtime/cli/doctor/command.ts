@@ -3,10 +3,10 @@ import { leftoversIn } from '../leftovers.ts';
 import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { clockFindings, leaderFindings } from './clocks.ts';
 import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
-import { type Facts, factsOf } from './facts.ts';
+import { type Facts, readFacts } from './facts.ts';
 import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
 import { agentFindings, partsFindings } from './parts.ts';
-import { lifecycleFindings, mayRead, rightsFindings, rightsOf } from './rights.ts';
+import { lifecycleFindings, mayRead, rightsFindings, readRights } from './rights.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -19,9 +19,9 @@ webhook, certificates, clocks, lifecycle conditions, update policies, and your r
   async run({ clock, connect }) {
     const now = clock.now();
     const cluster = await connect();
-    const rights = await rightsOf(cluster);
+    const rights = await readRights(cluster);
     if (!mayRead(rights)) return answerOf(rightsFindings(rights));
-    return answerOf(diagnosis(await factsOf(cluster, rights, now), now));
+    return answerOf(diagnosis(await readFacts(cluster, rights, now), now));
   },
 };
 

@@ -58,7 +58,7 @@ export interface Part {
 }
 
 /** Reads all facts. @param rights the user's own */
-export async function factsOf(cluster: Cluster, rights: readonly Right[], now: number): Promise<Facts> {
+export async function readFacts(cluster: Cluster, rights: readonly Right[], now: number): Promise<Facts> {
   const { transport, namespace } = cluster;
   const [
     seen,

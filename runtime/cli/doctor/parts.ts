@@ -89,7 +89,7 @@ function stuckText(agents: readonly Pod[], nodes: readonly string[]): string {
     .flatMap(({ status }) => status?.containerStatuses ?? [])
     .flatMap(({ state }) => reasonOf(state?.waiting));
   const said = reasons.length > 0 ? ` Their pods say ${[...new Set(reasons)].join(', ')}.` : '';
-  return `Terminal at the pods of the DaemonSet brupop-agent: taints without toleration, images that cannot be pulled, a socket that is not there.${said}`;
+  return `Look at the pods of the DaemonSet brupop-agent: taints without toleration, images that cannot be pulled, a socket that is not there.${said}`;
 }
 
 const reasonOf = (waiting: object | null | undefined): readonly string[] =>

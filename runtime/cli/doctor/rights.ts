@@ -58,7 +58,7 @@ const wanted = (namespace: string): readonly Wanted[] => [
 const REVIEWS = collectionPath({ group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews' });
 
 /** Asks the API server for the user's rights. */
-export function rightsOf({ transport, namespace }: Cluster): Promise<readonly Right[]> {
+export function readRights({ transport, namespace }: Cluster): Promise<readonly Right[]> {
   const asked = wanted(namespace).map(async ({ commands, isNeeded = false, where, ...one }): Promise<Right> => {
     const place = where === undefined ? {} : { namespace: where === 'own' ? namespace : where };
     const body = {
@@ -87,8 +87,7 @@ export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
   });
 }
 
-const ASK =
-  'If you need it, ask for the ClusterRole brupop-view, which may read, or brupop-operate, which may also change.';
+const ASK = 'If you need it, ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well.';
 
 /** Whether the controller may write Kubernetes' lifecycle conditions of Nodes, as its setting demands. */
 export interface LifecycleRight {

@@ -4,9 +4,9 @@ import { startable } from '../../controller/plan/machine.ts';
 import type { UpdatePolicyObject } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../policy/names.ts';
-import { type Command, RefusedCommandError, type Request, textsOf, UsageError } from '../command.ts';
+import { type Command, RefusedCommandError, type Request, optionValues, UsageError } from '../command.ts';
 import { type Overrides, inspect, type Inspection } from '../inspect.ts';
-import { drainsOf } from './drains.ts';
+import { checkDrains } from './drains.ts';
 import { forecastFrom } from './forecast.ts';
 import { forecastLines, forecastValue, planLines, planValue } from './lines.ts';
 
@@ -40,13 +40,13 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
   most: 0,
   async run(request) {
     const cluster = await request.connect();
-    const overrides = await overridesOf(textsOf(request.values, 'filename'), textsOf(request.values, 'set'));
+    const overrides = await overridesOf(optionValues(request.values, 'filename'), optionValues(request.values, 'set'));
     const seen = await inspect(cluster, timeOf(request), overrides);
     checkPolicies(
       seen,
       overrides.policies.map(({ metadata }) => metadata.name),
     );
-    const drains = await drainsOf(cluster, aheadIn(seen), seen.now);
+    const drains = await checkDrains(cluster, aheadIn(seen), seen.now);
     const known = { ...seen, unknown: [...seen.unknown, ...drains.unknown] };
     if (request.values['until-done'] !== true)
       return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(known, drains.stuck, terminal) };

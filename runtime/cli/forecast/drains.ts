@@ -20,7 +20,7 @@ interface Drains {
 }
 
 /** Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are. */
-export async function drainsOf(cluster: Cluster, nodes: ReadonlySet<string>, now: number): Promise<Drains> {
+export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, now: number): Promise<Drains> {
   const { transport } = cluster;
   if (nodes.size === 0) return { stuck: [], unknown: [] };
   const [pods, budgets] = await Promise.all([

@@ -3,8 +3,8 @@ import { durationMs } from '../../policy/duration.ts';
 import { type Answer, type Command, type Request, UsageError } from '../command.ts';
 import { unknownLines } from '../output.ts';
 import { type Terminal, paint, wrapped } from '../terminal.ts';
-import { inOrder, type Moment } from './moments.ts';
-import { ofFleet, ofOne, type Past } from './past.ts';
+import { byTime, type Moment } from './moments.ts';
+import { pastOfFleet, pastOfNode, type Past } from './past.ts';
 
 const SINCE = {
   since: {
@@ -27,7 +27,7 @@ export const timeline: Command = {
   most: 1,
   async run(request) {
     const [name = ''] = request.names;
-    return told(sinceOf(request), await ofOne(await request.connect(), name));
+    return told(sinceOf(request), await pastOfNode(await request.connect(), name));
   },
 };
 
@@ -38,12 +38,12 @@ export const history: Command = {
   details: KNOWN,
   options: SINCE,
   most: 0,
-  run: async (request) => told(sinceOf(request), await ofFleet(await request.connect())),
+  run: async (request) => told(sinceOf(request), await pastOfFleet(await request.connect())),
 };
 
 /** @param from milliseconds since the Unix epoch */
 function told(from: number, { moments, unknown }: Past): Answer {
-  const shown = inOrder(moments.filter(({ at }) => at >= from));
+  const shown = byTime(moments.filter(({ at }) => at >= from));
   return {
     value: { notKnown: unknown, moments: shown.map((moment) => ({ ...moment, at: rfc3339(moment.at) })) },
     lines: (terminal) => [

@@ -35,7 +35,7 @@ export interface EventObject extends KubeObject {
 }
 
 /** The moment of an Event; two, the first and the last time, where the Event counts. */
-export function ofEvent(event: EventObject): readonly Moment[] {
+export function momentsOfEvent(event: EventObject): readonly Moment[] {
   const last = lastTimeOf(event);
   if (last === undefined) return [];
   const said = saidIn(event);
@@ -70,7 +70,7 @@ function stated(object: string, facts: readonly Fact[], source: Moment['source']
 }
 
 /** Moments in a shadow: its last failure, its last complete update, and its present step. */
-export function ofShadow({ metadata, spec, status }: ShadowObject): readonly Moment[] {
+export function momentsOfShadow({ metadata, spec, status }: ShadowObject): readonly Moment[] {
   const object = `BottlerocketShadow ${metadata.name}`;
   const { annotations } = metadata;
   const seconds = Number(annotations?.[LAST_UPDATE_ANNOTATION]);
@@ -84,14 +84,14 @@ export function ofShadow({ metadata, spec, status }: ShadowObject): readonly Mom
       ],
       [spec.state_transition_timestamp, spec.state, `the controller asked for this${versionText(spec.version)}`],
     ]),
-    ...(status ? ofStatus(object, status) : []),
+    ...(status ? momentsOfStatus(object, status) : []),
   ];
 }
 
 const versionText = (version: string | null | undefined): string =>
   version == null ? '' : `, on the way to ${version}`;
 
-function ofStatus(object: string, { crash_count: crashes, reboot, drain, conditions, ...status }: Status) {
+function momentsOfStatus(object: string, { crash_count: crashes, reboot, drain, conditions, ...status }: Status) {
   const { last_failure: failure } = status;
   const failed = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
   const facts: Fact[] = [
@@ -109,7 +109,7 @@ function ofStatus(object: string, { crash_count: crashes, reboot, drain, conditi
 }
 
 /** Moments in a Node: since when it is Ready or not, and its present drain. */
-export function ofNode(node: Node): readonly Moment[] {
+export function momentsOfNode(node: Node): readonly Moment[] {
   const object = `Node ${node.metadata.name}`;
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   const marks = readMarks(node);
@@ -120,17 +120,17 @@ export function ofNode(node: Node): readonly Moment[] {
       [[ready?.lastTransitionTime, 'Ready', `${ready?.status} since then: ${ready?.reason ?? 'no reason given'}`]],
       'condition',
     ),
-    ...(marks ? stated(object, ofMarks(marks)) : []),
+    ...(marks ? stated(object, factsOfMarks(marks)) : []),
   ];
 }
 
-const ofMarks = ({ since, drained, owns }: Marks): readonly Fact[] => [
+const factsOfMarks = ({ since, drained, owns }: Marks): readonly Fact[] => [
   [since, 'Marked', `for a drain: ${owns.join(', ')}`],
   [drained, 'Drained', 'no pod was left'],
 ];
 
 /** Moments in a policy's status: when each release was offered, proven and complete. */
-export function ofPolicy({ metadata, status }: UpdatePolicyObject): readonly Moment[] {
+export function momentsOfPolicy({ metadata, status }: UpdatePolicyObject): readonly Moment[] {
   const object = `BottlerocketUpdatePolicy ${metadata.name}`;
   return (status?.releases ?? []).flatMap(({ family, version, firstOfferedAt, provenAt, completedAt }) => {
     const release = `${version} (${family})`;
@@ -143,6 +143,6 @@ export function ofPolicy({ metadata, status }: UpdatePolicyObject): readonly Mom
 }
 
 /** By time. A moment that both an Event and an object tell appears twice, because their clocks may differ. */
-export function inOrder(moments: readonly Moment[]): readonly Moment[] {
+export function byTime(moments: readonly Moment[]): readonly Moment[] {
   return moments.toSorted((a, b) => a.at - b.at);
 }

@@ -3,9 +3,17 @@ import { collectionPath } from '../../kube/paths.ts';
 import { nodesOf, shadowsOf } from '../../kube/resources.ts';
 import { KIND, shadowName } from '../../shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
-import { policiesIn } from '../inspect.ts';
+import { readPolicies } from '../inspect.ts';
 import { ifAllowed } from '../reading.ts';
-import { type EventObject, isOurs, type Moment, ofEvent, ofNode, ofPolicy, ofShadow } from './moments.ts';
+import {
+  type EventObject,
+  isOurs,
+  type Moment,
+  momentsOfEvent,
+  momentsOfNode,
+  momentsOfPolicy,
+  momentsOfShadow,
+} from './moments.ts';
 
 /** Moments in no order, and which objects could not be read. */
 export interface Past {
@@ -14,43 +22,43 @@ export interface Past {
 }
 
 /** The past of a node. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
-export async function ofOne(cluster: Cluster, name: string): Promise<Past> {
+export async function pastOfNode(cluster: Cluster, name: string): Promise<Past> {
   const { transport, namespace } = cluster;
   const shadow = shadowName(name);
   const [node, object, onNode, onShadow] = await Promise.all([
     nodesOf(transport).get(name),
     shadowsOf(transport, namespace).get(shadow),
-    eventsIn(cluster, DEFAULT_NAMESPACE, about('Node', name)),
-    eventsIn(cluster, namespace, about(KIND, shadow)),
+    readEvents(cluster, DEFAULT_NAMESPACE, about('Node', name)),
+    readEvents(cluster, namespace, about(KIND, shadow)),
   ]);
-  const events = [...onNode.events, ...onShadow.events].flatMap(ofEvent);
+  const events = [...onNode.events, ...onShadow.events].flatMap(momentsOfEvent);
   if (!node && !object && events.length === 0) throw new RefusedCommandError(`the cluster has no node ${name}`);
-  const stated = [...(node ? ofNode(node) : []), ...(object ? ofShadow(object) : [])];
+  const stated = [...(node ? momentsOfNode(node) : []), ...(object ? momentsOfShadow(object) : [])];
   return { moments: [...events, ...stated], unknown: [...onNode.unknown, ...onShadow.unknown] };
 }
 
 /** The operator's Events. @throws as `KubeTransport.request` */
-export async function eventsOfFleet(cluster: Cluster): Promise<Past> {
+export async function pastEvents(cluster: Cluster): Promise<Past> {
   const read = await Promise.all(
-    [cluster.namespace, DEFAULT_NAMESPACE].map((namespace) => eventsIn(cluster, namespace, {})),
+    [cluster.namespace, DEFAULT_NAMESPACE].map((namespace) => readEvents(cluster, namespace, {})),
   );
   const events = read.flatMap((one) => one.events).filter(isOurs);
-  return { moments: events.flatMap(ofEvent), unknown: read.flatMap((one) => one.unknown) };
+  return { moments: events.flatMap(momentsOfEvent), unknown: read.flatMap((one) => one.unknown) };
 }
 
 /** The past of the fleet, from the operator's Events and its objects. @throws as `KubeTransport.request` */
-export async function ofFleet(cluster: Cluster): Promise<Past> {
+export async function pastOfFleet(cluster: Cluster): Promise<Past> {
   const { transport, namespace } = cluster;
   const [told, shadows, policies] = await Promise.all([
-    eventsOfFleet(cluster),
+    pastEvents(cluster),
     shadowsOf(transport, namespace).list(),
-    ifAllowed(policiesIn(transport), []),
+    ifAllowed(readPolicies(transport), []),
   ]);
-  const lasting = shadows.flatMap(ofShadow).filter(({ reason }) => LASTING.has(reason));
+  const lasting = shadows.flatMap(momentsOfShadow).filter(({ reason }) => LASTING.has(reason));
   const unread =
     policies.refused === undefined ? [] : [`update policies, which you may not list (${policies.refused})`];
   return {
-    moments: [...told.moments, ...lasting, ...policies.value.flatMap(ofPolicy)],
+    moments: [...told.moments, ...lasting, ...policies.value.flatMap(momentsOfPolicy)],
     unknown: [...told.unknown, ...unread],
   };
 }
@@ -68,7 +76,7 @@ interface EventsRead {
 }
 
 /** The Events in a namespace, where the user may list them. */
-async function eventsIn({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
+async function readEvents({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
   const collection = new Collection<EventObject>(
     transport,
     collectionPath({ version: 'v1', plural: 'events', namespace }),

@@ -48,16 +48,16 @@ function needsYouLines({ needsYou, halted, now }: FleetStatus, terminal: Termina
 
 /** What to do about a verdict that only a person can end. */
 export const REMEDIES: Partial<Readonly<Record<Reason, string>>> = {
-  NotReturned: 'Terminal at the machine, or delete its Node.',
-  SoakFailed: 'Terminal at the node.',
-  ProgressDeadlineExceeded: 'Terminal at the node and the log of its agent.',
+  NotReturned: 'Look at the machine, or delete its Node.',
+  SoakFailed: 'Look at the node.',
+  ProgressDeadlineExceeded: 'Look at the node and the log of its agent.',
   RolloutHalted: 'Repair a node that failed, or wait for a better release.',
-  DrainBlocked: 'Terminal at the workload, or wait until the drain times out.',
+  DrainBlocked: 'Look at the workload, or wait until the drain times out.',
   PolicyInvalid: 'Mend the policy.',
   PolicyConflict: 'Give one of the policies another priority.',
-  WriteRefused: 'Terminal at the policy, webhook or right that refuses it.',
-  AgentSilent: "Terminal at the agent's pod on the node.",
-  AgentMissing: "Terminal at the agent's pod on the node.",
+  WriteRefused: 'Look at the policy, webhook or right that refuses it.',
+  AgentSilent: "Look at the agent's pod on the node.",
+  AgentMissing: "Look at the agent's pod on the node.",
   ShadowNotOwned: 'Delete the shadow: the agent makes it anew.',
 };
 

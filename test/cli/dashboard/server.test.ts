@@ -37,7 +37,7 @@ beforeEach(async () => {
       if (node === 'gone') throw new Error('the cluster has no node gone');
       return { notKnown: [node], moments: [] };
     },
-    explained: (error) => (error instanceof Error ? error.message : ''),
+    explain: (error) => (error instanceof Error ? error.message : ''),
   });
 });
 afterEach(() => server.close());
@@ -230,7 +230,7 @@ const NOTHING = {
   files: FILES,
   whole: () => messages.whole,
   pastOf: async () => ({ notKnown: [], moments: [] }),
-  explained: () => '',
+  explain: () => '',
 } as const;
 
 test('a port that is taken is named', async () => {
