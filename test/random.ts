@@ -1,25 +1,29 @@
 import type { Random } from '../runtime/lib/random.ts';
 
-/** How much further than usual tests go that draw their cases: `TEST_DEPTH=20` each night, 1 unless it is set. */
+/**
+ * How much further than usual tests go that draw their cases: `TEST_DEPTH=20` each night, 1 unless it is set, and less where they are run for
+ * each of thousands of changes (`npm run mutation`).
+ */
 const DEPTH = Number(process.env['TEST_DEPTH'] ?? 1);
+const deep = (usual: number): number => Math.max(1, Math.round(usual * DEPTH));
 
 /** For fast-check. A property that fails says the seed and path that repeat it. */
 export function runs(usual: number): { readonly numRuns: number } {
-  return { numRuns: usual * DEPTH };
+  return { numRuns: deep(usual) };
 }
 
 /** New seeds in each run, for tests whose names say theirs: `TEST_SEED=N` repeats that one alone. */
 export function seeds(usual: number): readonly number[] {
   const { TEST_SEED: chosen } = process.env;
   if (chosen !== undefined) return [Number(chosen)];
-  return Array.from({ length: usual * DEPTH }, () => 1 + Math.floor(Math.random() * 0x7fffffff));
+  return Array.from({ length: deep(usual) }, () => 1 + Math.floor(Math.random() * 0x7fffffff));
 }
 
 /** As many of the cases as usual, by depth, in their order; others for another seed. */
 export function some<T>(cases: readonly T[], usual: number, seed: number): readonly T[] {
   const random = seeded(seed);
   const order = cases.map((_, index) => ({ index, by: random() })).toSorted((a, b) => a.by - b.by);
-  const chosen = new Set(order.slice(0, usual * DEPTH).map(({ index }) => index));
+  const chosen = new Set(order.slice(0, deep(usual)).map(({ index }) => index));
   return cases.filter((_, index) => chosen.has(index));
 }
 

@@ -8,11 +8,8 @@ import { parseArgs } from 'node:util';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CONFIG = fileURLToPath(new URL('stryker.config.mjs', import.meta.url));
 
-/** Fetched where it is used, not by each `npm ci`: nothing else needs it. Both have to be of one version. */
-const VERSION = '10.0.0';
-const PACKAGES = ['@stryker-mutator/core', '@stryker-mutator/jest-runner'].map(
-  (name) => `--package=${name}@${VERSION}`,
-);
+/** Fetched where it is used, not by each `npm ci`: nothing else needs it. */
+const STRYKER = '--package=@stryker-mutator/core@10.0.0';
 
 /** Mechanics: rules of several processes are in `test/mutants`. */
 const MODULES = [
@@ -26,29 +23,29 @@ const MODULES = [
 const HELP = `Changes the code in every small way that Stryker knows, and says which changes no test notices.
 
   npm run mutation                 files of the modules below that are not as on main
-  npm run mutation -- --all        all files of them: hours
+  npm run mutation -- --all        all files of them
   npm run mutation -- PATH...      these files or folders below runtime/
+  --concurrency N                  in so many processes at once, 1 on a machine that others use too
 
 The tests are those at the same path below test/: test/kube/leader-election*.test.ts for runtime/kube/leader-election.ts, and where there are none,
-all of the folder's. Modules: ${MODULES.join(', ')}
+all of the folder's. Properties try a tenth of their cases, unless TEST_DEPTH says otherwise. Modules: ${MODULES.join(', ')}
 `;
 
 async function main(args: string[]): Promise<number> {
-  const options = { help: { type: 'boolean' }, all: { type: 'boolean' } } as const;
+  const options = { help: { type: 'boolean' }, all: { type: 'boolean' }, concurrency: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   if (values.help) return say(HELP);
   const paths = values.all ? MODULES : positionals.length > 0 ? positionals : changed();
   if (paths.length === 0) return say('no file of these modules is other than on main\n');
   const env = {
+    TEST_DEPTH: '0.1',
     ...process.env,
     MUTATED: JSON.stringify(paths.map((path) => (isFolder(path) ? `${path}/**/*.ts` : path))),
     MUTATION_TESTS: JSON.stringify([...new Set(paths.map(testsOf))]),
   };
-  const child = spawn('npm', ['exec', '--yes', ...PACKAGES, '--', 'stryker', 'run', CONFIG], {
-    cwd: ROOT,
-    env,
-    stdio: 'inherit',
-  });
+  const limit = values.concurrency === undefined ? [] : ['--concurrency', values.concurrency];
+  const stryker = ['exec', '--yes', STRYKER, '--', 'stryker', 'run', CONFIG, ...limit];
+  const child = spawn('npm', stryker, { cwd: ROOT, env, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }
@@ -64,9 +61,9 @@ const isFolder = (path: string): boolean => statSync(join(ROOT, path)).isDirecto
 
 function testsOf(path: string): string {
   const beside = path.replace(/^runtime\//, 'test/');
-  if (isFolder(path)) return `**/${beside}/**/*.test.ts`;
+  if (isFolder(path)) return `${beside}/**/*.test.ts`;
   const own = beside.replace(/\.ts$/, '*.test.ts');
-  return globSync(own, { cwd: ROOT }).length > 0 ? `**/${own}` : `**/${beside.replace(/\/[^/]+$/, '')}/**/*.test.ts`;
+  return globSync(own, { cwd: ROOT }).length > 0 ? own : `${beside.replace(/\/[^/]+$/, '')}/**/*.test.ts`;
 }
 
 function say(text: string): number {

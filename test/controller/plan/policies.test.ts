@@ -27,14 +27,16 @@ import { after, amount, policy, seen } from './worlds.ts';
 const startsOf = ({ commands }: Plan): readonly string[] =>
   commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
 
+const SAMPLE = runs(1000);
+
 test('the worlds of these properties are such that nodes start under policies in many of them', () => {
   const counts = fc
-    .sample(fc.tuple(governed, policy), { numRuns: 1000, seed: 1 })
+    .sample(fc.tuple(governed, policy), { ...SAMPLE, seed: 1 })
     .map(
       ([world, rules]) =>
         plan(world, rules, NOW).verdicts.filter((one) => one.policy && one.reason === 'Updating').length,
     );
-  expect(counts.filter((count) => count >= 1).length).toBeGreaterThan(200);
+  expect(counts.filter((count) => count >= 1).length).toBeGreaterThan(0.2 * SAMPLE.numRuns);
 });
 
 test('in any world, a plan keeps what each policy says, and what all of them say together', () => {

@@ -23,13 +23,14 @@ import { after, amount, certainlyBusy, policy, seen, world } from './worlds.ts';
 import { runs } from '../../random.ts';
 
 const RUNS = runs(400);
+const SAMPLE = runs(1000);
 
 test('the worlds of these properties are such that nodes start in many of them, and several in some', () => {
   const counts = fc
-    .sample(fc.tuple(world, policy), { numRuns: 1000, seed: 1 })
+    .sample(fc.tuple(world, policy), { ...SAMPLE, seed: 1 })
     .map(([snapshot, rules]) => startsOf(plan(snapshot, rules, NOW)).length);
-  expect(counts.filter((count) => count >= 1).length).toBeGreaterThan(300);
-  expect(counts.filter((count) => count >= 2).length).toBeGreaterThan(100);
+  expect(counts.filter((count) => count >= 1).length).toBeGreaterThan(0.3 * SAMPLE.numRuns);
+  expect(counts.filter((count) => count >= 2).length).toBeGreaterThan(0.1 * SAMPLE.numRuns);
 });
 const startsOf = ({ commands }: Plan): readonly Start[] => commands.filter((command) => command.kind === 'start');
 const capacityOf = ({ nodes }: World, { maxConcurrent }: Rules): number =>
