@@ -14,7 +14,7 @@ async function run(config: ControllerConfig, { signal, logger, clock, random }: 
   const notifierOf =
     config.NOTIFICATIONS_DIR === '' ? undefined : (await import('./notifications/notifications.ts')).notificationsOf;
   const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };
-  const manager = createManager({ ...parts, ...newIdentity(config) });
+  const manager = createManager({ ...parts, ...newIdentity(config, random) });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });
   await manager.run(signal);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
@@ -8,7 +7,7 @@ import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
+import { type Random, randomId } from '../lib/random.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { CONTROLLER_LEASE } from '../shadow/names.ts';
 import { Caches } from './caches.ts';
@@ -39,12 +38,12 @@ export interface Identity {
   readonly isPredecessor?: (holder: string) => boolean;
 }
 
-export function newIdentity({
-  MY_POD_NAME: pod,
-  MY_NODE_NAME: node,
-}: Pick<ControllerConfig, 'MY_POD_NAME' | 'MY_NODE_NAME'>): Required<Identity> {
+export function newIdentity(
+  { MY_POD_NAME: pod, MY_NODE_NAME: node }: Pick<ControllerConfig, 'MY_POD_NAME' | 'MY_NODE_NAME'>,
+  random: Random,
+): Required<Identity> {
   return {
-    identity: `${pod || node}_${randomUUID()}`,
+    identity: `${pod || node}_${randomId(random)}`,
     // A kubelet restarts a pod's container only after the one before is gone, and no other pod has this name.
     isPredecessor: (holder) => pod !== '' && holder.startsWith(`${pod}_`),
   };

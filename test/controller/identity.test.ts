@@ -4,16 +4,16 @@ import { newIdentity } from '../../runtime/controller/manager.ts';
 const POD = { MY_POD_NAME: 'controller-x', MY_NODE_NAME: 'n1' };
 
 test('each start of the process is another holder', () => {
-  expect(newIdentity(POD).identity).not.toBe(newIdentity(POD).identity);
+  expect(newIdentity(POD, Math.random).identity).not.toBe(newIdentity(POD, Math.random).identity);
 });
 
 test('the process before in the same pod is known to be dead, one in another pod is not', () => {
-  const { isPredecessor } = newIdentity(POD);
-  expect(isPredecessor(newIdentity(POD).identity)).toBe(true);
-  expect(isPredecessor(newIdentity({ ...POD, MY_POD_NAME: 'controller-xy' }).identity)).toBe(false);
+  const { isPredecessor } = newIdentity(POD, Math.random);
+  expect(isPredecessor(newIdentity(POD, Math.random).identity)).toBe(true);
+  expect(isPredecessor(newIdentity({ ...POD, MY_POD_NAME: 'controller-xy' }, Math.random).identity)).toBe(false);
 });
 
 test('without a name of the pod nobody is known to be dead', () => {
   const nameless = { ...POD, MY_POD_NAME: '' };
-  expect(newIdentity(nameless).isPredecessor(newIdentity(nameless).identity)).toBe(false);
+  expect(newIdentity(nameless, Math.random).isPredecessor(newIdentity(nameless, Math.random).identity)).toBe(false);
 });

@@ -168,7 +168,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L5',
     does: 'keeps its identity over a restart',
     file: 'runtime/controller/manager.ts',
-    find: '_${randomUUID()}',
+    find: '_${randomId(random)}',
     replace: '',
     tests: ['test/controller/identity.test.ts'],
   },

@@ -31,6 +31,8 @@ export interface WriteEntry {
   readonly by: string;
   /** When it was sent: a write may have been under way. */
   readonly sentAt: Instant;
+  /** The resourceVersion that its request carried; undefined where it carried none. */
+  readonly version?: string | undefined;
   /** Plural, e.g. `nodes`, `pods`, `leases`, `bottlerocketshadows`. */
   readonly resource: string;
   readonly name: string;
@@ -52,6 +54,12 @@ export interface RequestEntry {
   readonly namespace?: string | undefined;
   readonly subresource?: string | undefined;
   readonly code: number;
+  /** The resourceVersion that it carried; undefined where it carried none. */
+  readonly version?: string | undefined;
+  /** That of the one object with which it was answered. */
+  readonly shown?: string | undefined;
+  /** Whether it changed nothing, though it was to: its body says more than of which object. */
+  readonly isVain: boolean;
 }
 
 export interface HostEntry {

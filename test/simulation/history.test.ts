@@ -78,6 +78,6 @@ test('a request that was answered on its way is told too', () => {
   const sender = { by: 'controller-0', sentAt: 1 };
   history.answered({ method: 'GET', path: NODES, query: { watch: 'true' }, sender }, APISERVER, 429);
   expect(history.entries.slice(-1)).toEqual([
-    { at: 7, kind: 'request', by: 'controller-0', verb: 'watch', resource: 'nodes', code: 429 },
+    { at: 7, kind: 'request', by: 'controller-0', verb: 'watch', resource: 'nodes', code: 429, isVain: false },
   ]);
 });

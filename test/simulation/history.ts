@@ -1,5 +1,6 @@
 import type { ApiRequest, Cause, Change, ResourceType, UserInfo } from '../../sim/cluster/cluster.ts';
 import { understand } from '../../sim/cluster/request.ts';
+import { at, text } from '../../sim/cluster/object.ts';
 import type { Entry, Happening, Instant } from './types.ts';
 
 /** Which process sent a request, and when. Every replica of a Deployment is the same user to the API server. */
@@ -20,6 +21,8 @@ export class History {
   readonly entries: Entry[] = [];
   readonly #now: () => Instant;
   readonly #onEntry: (entry: Entry) => void;
+  /** Requests that have changed something. */
+  readonly #changing = new WeakSet<ApiRequest>();
 
   constructor(now: () => Instant, onEntry: (entry: Entry) => void = () => undefined) {
     this.#now = now;
@@ -35,7 +38,9 @@ export class History {
   /** For `onChange` of the cluster. */
   changed({ plural: resource }: Pick<ResourceType, 'plural'>, { before, after: last, removed, cause }: Change): void {
     const { name, namespace } = last.metadata;
-    const object = { resource, name, namespace, subresource: cause?.subresource };
+    if (cause) this.#changing.add(cause.request);
+    const version = cause && versionIn(cause.request.body);
+    const object = { resource, name, namespace, subresource: cause?.subresource, version };
     this.add({ kind: 'write', ...this.#authorOf(cause), ...object, before, after: removed ? undefined : last });
   }
 
@@ -44,11 +49,23 @@ export class History {
     return sent?.sender ?? { by: cause?.user.username ?? GARBAGE_COLLECTOR, sentAt: this.#now() };
   }
 
-  /** A request was answered with `code`, by the Kubernetes API or by something on the way. */
-  answered(request: SentRequest, user: Pick<UserInfo, 'username'>, code: number): void {
+  /** A request was answered with `code`, by the Kubernetes API or by something on the way. @param body of the API's own answer */
+  answered(request: SentRequest, user: Pick<UserInfo, 'username'>, code: number, body?: unknown): void {
     const { verb, resource } = understand(request);
     const by = request.sender?.by ?? user.username;
     const { plural = request.path, name, namespace, subresource } = resource ?? {};
-    this.add({ kind: 'request', by, verb, resource: plural, name, namespace, subresource, code });
+    const about = { by, verb, resource: plural, name, namespace, subresource };
+    const versions = { version: versionIn(request.body), shown: versionIn(body) };
+    const isVain = says(request.body) && !this.#changing.has(request);
+    this.add({ kind: 'request', ...about, code, ...versions, isVain });
   }
 }
+
+/** Of what an object is to be. */
+const says = (body: unknown): boolean =>
+  at(body, 'spec') !== undefined ||
+  at(body, 'status') !== undefined ||
+  at(body, 'metadata', 'annotations') !== undefined;
+
+/** Of one object. */
+const versionIn = (body: unknown): string | undefined => text(at(body, 'metadata', 'resourceVersion')) || undefined;

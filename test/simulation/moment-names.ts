@@ -14,6 +14,7 @@ export const MOMENTS = {
   drained: 'M3: the proof is written to the Node',
   'node-touched': 'L3: the patch of the Node that fences its drains before the slot goes',
   'release-asked': 'the agent asks for the end of its marks',
+  'status-sent': 'B5: the agent sends its status',
   released: 'M5, M6, M8: marks leave the Node',
   'status-staged': 'B1: status reaches StagedAndPerformedUpdate, and sets a probe',
   'reboot-recorded': 'B1: status.reboot gets its time',

@@ -122,6 +122,7 @@ const HOST_CALLS: Readonly<Record<string, Moment>> = {
 const AGENT_CALLS: Readonly<Record<string, Moment>> = {
   [`POST ${PATHS.cordonAndDrain}`]: 'drain-asked',
   [`POST ${PATHS.uncordon}`]: 'release-asked',
+  [`PUT ${PATHS.resource}`]: 'status-sent',
 };
 
 type Write = Pick<KubeRequest, 'method' | 'path' | 'body'>;

@@ -54,8 +54,8 @@ export class SimulatedNetwork implements Network {
     return this.#lines.slow(process, latencyMs);
   }
 
-  lagWatches(process: string, ms: number): () => void {
-    return this.#watches.lag(process, ms);
+  lagWatches(process: string, ms: number, resource?: string): () => void {
+    return this.#watches.lag(process, ms, resource);
   }
 
   muteWatches(process: string): () => void {
@@ -132,7 +132,7 @@ export class SimulatedNetwork implements Network {
       to: API,
       land: async () => {
         const response = await cluster.handle(sent, member.user);
-        history.answered(sent, member.user, response.status);
+        history.answered(sent, member.user, response.status, 'body' in response ? response.body : undefined);
         if ('stream' in response || response.status < 400) return response;
         throw refusal(call, response);
       },

@@ -11,7 +11,7 @@ import { createManager, newIdentity } from '../../runtime/controller/manager.ts'
 import { aborted } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { createLogger, type Logger } from '../../runtime/lib/log.ts';
-import { type Random, randomId } from '../../runtime/lib/random.ts';
+import type { Random } from '../../runtime/lib/random.ts';
 import {
   AGENT_SERVICE_ACCOUNT,
   APISERVER_SERVICE_ACCOUNT,
@@ -51,8 +51,7 @@ const controller: Program = async ({ container, member, network, settings, clock
     random,
     logger,
     config,
-    ...newIdentity(config),
-    identity: `${MY_POD_NAME}_${randomId(random)}`,
+    ...newIdentity(config, random),
   });
   await manager.run(signal);
 };

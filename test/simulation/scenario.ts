@@ -4,7 +4,7 @@ import { chance, oneOf } from './environment/chance.ts';
 import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
 import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
-import { DECISIONS, type Plot, PLOTS } from './plots.ts';
+import { DECISIONS, type Plot, PLOTS, type Topic, TOPICS } from './plots.ts';
 import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
 import { blinds } from './invariants/sight.ts';
@@ -24,6 +24,7 @@ type Fits = (fault: Pick<PlannedFault, 'kind'>) => boolean;
 interface Sky {
   readonly stormMs: number;
   readonly fits: Fits;
+  readonly topic: Topic | undefined;
 }
 
 const ALL_MOMENTS = Object.keys(MOMENTS) as readonly Moment[];
@@ -34,6 +35,9 @@ const BEGINS = 2 * MINUTE;
 /** In so many storms every process sees the cluster as it is: what it must know it knows within a minute, and may not ignore. */
 const CLEAR = 0.3;
 
+/** So many storms are about one topic: most of what comes together is of that, and releases follow each other soon, so that there is much to disturb. */
+const THEMED = 0.7;
+
 /** The scenario of a seed: always the same. */
 export function draw(seed: number, given: Given = {}): Scenario {
   const nodes = given.nodes ?? fleet(chance(seed, 'fleet'));
@@ -41,15 +45,17 @@ export function draw(seed: number, given: Given = {}): Scenario {
   const policies = drawPolicies(chance(seed, 'policies'), stormMs);
   const isClear = chance(seed, 'sight')() < CLEAR;
   const fits: Fits = isClear ? ({ kind }) => !blinds(kind) : () => true;
-  const storm = drawStorm(chance(seed, 'storm'), { stormMs, fits });
-  const decisions = hasAny(policies) ? drawDecisions(chance(seed, 'decisions'), { stormMs, fits }) : [];
+  const topic = drawTopic(chance(seed, 'topic'), fits);
+  const storm = drawStorm(chance(seed, 'storm'), { stormMs, fits, topic });
+  const decisions = hasAny(policies) ? drawDecisions(chance(seed, 'decisions'), { stormMs, fits, topic }) : [];
   return {
     seed,
     nodes,
     stormMs,
+    ...(topic && { topic }),
     settings: drawSettings(chance(seed, 'settings')),
     policies,
-    releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs }),
+    releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs, topic }),
     faults: numbered([...storm, ...decisions]),
   };
 }
@@ -63,11 +69,22 @@ function fleet(random: Random): number {
   return Math.floor(spread([3, 51], () => small));
 }
 
+/** Only those of which something is left under this sky. */
+function drawTopic(random: Random, fits: Fits): Topic | undefined {
+  const topics = (Object.keys(TOPICS) as Topic[]).filter((name) => TOPICS[name].some((plot) => plot.every(fits)));
+  return random() < THEMED ? oneOf(random, topics) : undefined;
+}
+
 /** Small fleets are through with a release soon, so they get more of them. One that is bad is followed by another, but for the last of some. */
-function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes' | 'stormMs'>): readonly Release[] {
-  const eachMs = spread([15 * MINUTE, 90 * MINUTE], random) * (nodes > 20 ? 2 : 1);
+function drawReleases(
+  random: Random,
+  { nodes, stormMs, topic }: Pick<Scenario, 'nodes' | 'stormMs'> & Pick<Sky, 'topic'>,
+): readonly Release[] {
+  const eachMs =
+    spread(topic && nodes <= 20 ? [8 * MINUTE, 30 * MINUTE] : [15 * MINUTE, 90 * MINUTE], random) *
+    (nodes > 20 ? 2 : 1);
   const count = Math.max(1, Math.round(stormMs / eachMs));
-  const bad = oneOf(random, [0, 0.2, 0.4]);
+  const bad = oneOf(random, topic === 'failures' ? [0.4, 0.6] : [0, 0.2, 0.4]);
   const releases: Release[] = [{ version: '1.38.0', from: 0 }];
   for (let index = 0; index < count; index++) {
     const from = Math.round(index === 0 ? random() * BEGINS : (index + random() * 0.5) * (stormMs / count));
@@ -83,11 +100,12 @@ function drawReleases(random: Random, { nodes, stormMs }: Pick<Scenario, 'nodes'
  * Each seed has a mix of its own: about half of the kinds never occur in it, so that the others get room, and it is anything from mild to wild.
  * Most faults are aimed, and many come together.
  */
-function drawStorm(random: Random, { stormMs, fits }: Sky): readonly Unnumbered[] {
+function drawStorm(random: Random, { stormMs, fits, topic }: Sky): readonly Unnumbered[] {
   const kinds = CATALOGUE.filter(() => random() < 0.5).filter(({ name }) => fits({ kind: name }));
-  const plots = PLOTS.filter(() => random() < 0.15).filter((plot) => plot.every(fits));
-  const count = Math.round(spread([5, 50], random) * (stormMs / HOUR)) + 1;
-  return Array.from({ length: count }, () => drawGroup(random, { kinds, plots, stormMs })).flat();
+  const plots = (topic ? TOPICS[topic] : PLOTS.filter(() => random() < 0.15)).filter((plot) => plot.every(fits));
+  const count = Math.round(spread(topic ? [8, 30] : [5, 50], random) * (stormMs / HOUR)) + 1;
+  const shares = topic ? { plots: 0.8, bursts: 0.9 } : { plots: 0.4, bursts: 0.7 };
+  return Array.from({ length: count }, () => drawGroup(random, { kinds, plots, shares, stormMs })).flat();
 }
 
 /** Where there are policies, people change what holds while nodes are on their way. */
@@ -107,6 +125,8 @@ const begins = ({ when }: Unnumbered): Instant => (when.kind === 'at' ? when.at 
 interface Mix {
   readonly kinds: readonly DrawnKind[];
   readonly plots: readonly Plot[];
+  /** Up to which draw it is a plot, and then a burst; what is above is a single fault. */
+  readonly shares: { readonly plots: number; readonly bursts: number };
   readonly stormMs: number;
 }
 
@@ -116,10 +136,10 @@ const groupFrom = (random: Random, stormMs: number): Instant =>
 function drawGroup(random: Random, mix: Mix): readonly Unnumbered[] {
   const from = groupFrom(random, mix.stormMs);
   const dice = random();
-  if (dice < 0.4) return drawPlot(random, mix.plots, from);
-  if (dice < 0.7) return drawBurst(random, mix.kinds, from);
+  if (dice < mix.shares.plots) return drawPlot(random, mix.plots, from);
+  if (dice < mix.shares.bursts) return drawBurst(random, mix.kinds, from);
   const kind = weighed(mix.kinds, random);
-  return kind ? [planned(kind, dice < 0.9 ? aimed(kind, random, from) : { kind: 'at', at: from }, random)] : [];
+  return kind ? [planned(kind, random() < 2 / 3 ? aimed(kind, random, from) : { kind: 'at', at: from }, random)] : [];
 }
 
 function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readonly Unnumbered[] {

@@ -3,6 +3,7 @@ import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
 import type { Entry } from './entries.ts';
 import type { Moment } from './moment-names.ts';
+import type { Topic } from './plots.ts';
 import type { PolicySpec } from './policies.ts';
 
 export type * from './entries.ts';
@@ -19,6 +20,8 @@ export interface Scenario {
   readonly nodes: number;
   /** How long the storm lasts. What comes after is calm, and as long as liveness needs. */
   readonly stormMs: number;
+  /** What most of the storm is about, if it is about anything. */
+  readonly topic?: Topic;
   readonly settings: Settings;
   readonly policies: PolicyWorld;
   /** Which release is offered from when on, the oldest first; the first is what the machines run when it all begins. One that is bad boots and is unwell, or does not boot. */
@@ -156,7 +159,8 @@ export interface Network {
     terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
   ): () => void;
   /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */
-  lagWatches(process: string, ms: number): () => void;
+  /** @param resource only those of this one, by its plural */
+  lagWatches(process: string, ms: number, resource?: string): () => void;
   muteWatches(process: string): () => void;
   dropWatches(process: string, how: 'closed' | 'expired' | 'replayed'): void;
 }
@@ -197,6 +201,8 @@ export interface Environment {
     /** Rewrites the shadow as a client of v1 does: what v1 has no field for is gone. */
     editAsV1(node: string): void;
     editShadow(node: string, random: Random): void;
+    /** Its spec is Idle, whatever it was. */
+    endUpdate(node: string): void;
     annotateNode(node: string): void;
     /** Labels by which policies select. Null takes one away. */
     relabel(node: string, labels: Readonly<Record<string, string | null>>): void;

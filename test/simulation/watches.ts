@@ -23,9 +23,15 @@ const INACTIVITY_MS = 180_000;
 const REPLAYED = 40;
 const API = 'api';
 
+/** By how much watches are late: those of one resource, or all. */
+interface Lag {
+  readonly ms: number;
+  readonly resource: string | undefined;
+}
+
 /** What disturbs the watches of one process. */
 interface Trouble {
-  readonly lags: number[];
+  readonly lags: Lag[];
   mutes: number;
   /** What its next watch of a path meets. */
   readonly next: Map<string, How>;
@@ -48,10 +54,11 @@ export class Watches {
     this.#options = options;
   }
 
-  lag(process: string, ms: number): () => void {
+  lag(process: string, ms: number, resource?: string): () => void {
     const { lags } = this.#of(process);
-    lags.push(ms);
-    return once(() => void lags.splice(lags.indexOf(ms), 1));
+    const lag = { ms, resource };
+    lags.push(lag);
+    return once(() => void lags.splice(lags.indexOf(lag), 1));
   }
 
   mute(process: string): () => void {
@@ -205,7 +212,7 @@ class Line {
   /** Lets it arrive in its time, after all that was sent before. */
   #send(arrive: () => void): void {
     const { time, lines, member, trouble } = this.#options;
-    const lag = trouble.lags.reduce((sum, ms) => sum + ms, 0);
+    const lag = trouble.lags.reduce((sum, one) => sum + (this.#isOf(one) ? one.ms : 0), 0);
     const now = time.monotonic();
     this.#due = Math.max(this.#due, now + lines.latency(API, member.process.name) + lag);
     this.#underWay.push(arrive);
@@ -213,6 +220,10 @@ class Line {
       this.#arrived += 1;
       this.#pass();
     });
+  }
+
+  #isOf({ resource }: Lag): boolean {
+    return resource === undefined || this.path.endsWith(`/${resource}`);
   }
 
   /** What has come so far, unless something keeps it back. */

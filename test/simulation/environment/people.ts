@@ -63,6 +63,7 @@ export function createPeople(parts: {
     },
     deleteShadow: (node) => timers.do(() => hand.delete(shadowPath(node))),
     editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
+    endUpdate: (node) => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
     editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
     relabel: (node, labels) => timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
@@ -108,8 +109,10 @@ async function editAsV1(hand: Hand, node: string, random: Random): Promise<void>
   const path = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName(node)}`;
   const shadow = await hand.get<ShadowObject>(path);
   if (!shadow) return;
-  const { [CONVERSION_DATA_ANNOTATION]: data, ...others } = shadow.metadata.annotations ?? {};
-  const kept = data !== undefined && random() < 0.75 ? { [CONVERSION_DATA_ANNOTATION]: data } : {};
-  const annotations = { ...others, ...kept, 'example.com/seen-as': 'v1' };
+  const { [CONVERSION_DATA_ANNOTATION]: _, ...others } = shadow.metadata.annotations ?? {};
+  const isKept = random() < 0.75;
+  const annotations = isKept
+    ? { ...shadow.metadata.annotations, 'example.com/seen-as': 'v1' }
+    : { ...others, 'example.com/seen-as': 'v1, as far as it is known' };
   await hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations } });
 }

@@ -12,6 +12,7 @@ const OF_THE_LEASE: readonly Moment[] = [
   'spec-rescue',
   'node-touched',
   'released',
+  'status-idle',
   'lease-takeover',
   'lease-renewal',
 ];

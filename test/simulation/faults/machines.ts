@@ -20,6 +20,7 @@ export const IN_UPDATE: readonly Moment[] = [
   'reboot-recorded',
   'reboot-asked',
   'release-asked',
+  'status-sent',
   'released',
   'status-rebooted',
   'status-idle',

@@ -41,7 +41,7 @@ const WRITES: readonly Moment[] = [
 ];
 
 /** Whatever passes a network: the agents' requests to the apiservers, too. */
-const ON_THE_WIRE: readonly Moment[] = [...WRITES, 'drain-asked', 'release-asked'];
+const ON_THE_WIRE: readonly Moment[] = [...WRITES, 'drain-asked', 'release-asked', 'status-sent'];
 
 /** A request comes to this: the struck one, or the next few of some process. */
 function comesTo(name: string, what: string, draw: (terms: Terms) => Outcome): DrawnKind {

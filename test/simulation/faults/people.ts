@@ -20,6 +20,7 @@ const ANYWHERE: readonly Moment[] = [
   'drained',
   'node-touched',
   'release-asked',
+  'status-sent',
   'released',
   'prepare',
   'activate',
@@ -75,10 +76,10 @@ export const peopleFaults: readonly DrawnKind[] = [
   ),
   does(
     'unmanage',
-    { what: "a node's label is taken away, and put back later", weight: 4, lasts: [5 * SECOND, HOUR] },
-    (people, node) => {
+    { what: "a node's label is taken away, and put back later, or never", weight: 4, lasts: [5 * SECOND, HOUR] },
+    (people, node, { random }) => {
       people.setManaged(node, false);
-      return () => people.setManaged(node, true);
+      return random() < 0.9 ? () => people.setManaged(node, true) : undefined;
     },
   ),
   does('hold', { what: 'a node is held back', weight: 3, lasts: [10 * SECOND, HOUR] }, (people, node) =>
@@ -90,6 +91,9 @@ export const peopleFaults: readonly DrawnKind[] = [
   does('delete-shadow', { what: 'a shadow is deleted', weight: 5 }, (people, node) => people.deleteShadow(node)),
   does('edit-as-v1', { what: 'a shadow is written as a client of v1 writes it', weight: 3 }, (people, node) =>
     people.editAsV1(node),
+  ),
+  does('spec-idle', { what: 'an update is ended by hand: its spec is Idle', weight: 1 }, (people, node) =>
+    people.endUpdate(node),
   ),
   does('edit-shadow', { what: 'a shadow is edited by hand', weight: 2 }, (people, node, { random }) =>
     people.editShadow(node, random),

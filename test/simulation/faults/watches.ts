@@ -28,6 +28,24 @@ function drops(how: 'closed' | 'expired' | 'replayed', what: string): DrawnKind 
   };
 }
 
+/** One cache of the controllers is older than the others. */
+function lagsBehind(resource: string, what: string, name = `watch-lags-${resource}`): DrawnKind {
+  return {
+    name,
+    what: `${what}: the controllers' watches of these are late, and no others`,
+    weight: 2,
+    lasts: [MINUTE, 30 * MINUTE],
+    begin: ({ processes, network }, { random }) => {
+      const ms = between([10 * SECOND, 15 * MINUTE], random);
+      const controllers = processes.filter(({ kind }) => kind === 'controller');
+      return begun(
+        `${names(controllers)}, by ${(ms / SECOND).toFixed(1)} s`,
+        all(controllers.map((one) => network.lagWatches(one.name, ms, resource))),
+      );
+    },
+  };
+}
+
 export const watchFaults: readonly DrawnKind[] = [
   {
     name: 'watch-lags',
@@ -55,6 +73,9 @@ export const watchFaults: readonly DrawnKind[] = [
       return begun(names(processes), all(processes.map(({ name }) => world.network.muteWatches(name))));
     },
   },
+  lagsBehind('nodes', 'Nodes are known later than all else'),
+  lagsBehind('pods', 'agents are known later than all else'),
+  lagsBehind('bottlerocketshadows', 'shadows are known later than all else', 'watch-lags-shadows'),
   drops('closed', 'watches end'),
   drops('expired', 'watches are told 410: what they saw last is too old'),
   drops('replayed', 'watches end, and are served events again that they have had'),

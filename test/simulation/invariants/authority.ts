@@ -1,5 +1,5 @@
 import type { Instant } from '../types.ts';
-import { isAgent, isApiserver, shadowFacts, type StatusFacts } from './facts.ts';
+import { isAgent, isApiserver, isOperator, shadowFacts, type StatusFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
@@ -64,15 +64,26 @@ function ofNobody(
 }
 
 const CONVERSION_DATA = 'brupop.bottlerocket.aws/conversion-data';
+const SEEN_AS = 'example.com/seen-as';
 
-/** C2. */
+/** C1: who writes a shadow back as v1 with all that he was given changes nothing that v1 has no field for. */
+function lost({ by, name, before, after, subresource }: Write): readonly string[] {
+  if (!before || !after || isOperator(by) || subresource !== undefined) return NOTHING;
+  if (after.metadata.annotations?.[SEEN_AS] !== 'v1') return NOTHING;
+  const [old, made] = [shadowFacts(before).status, shadowFacts(after).status];
+  return JSON.stringify(old) === JSON.stringify(made)
+    ? NOTHING
+    : [`${name} was written as v1, and lost what v1 has no field for`];
+}
+
+/** C1, C2. */
 export const conversion: Rule = {
   name: 'conversion',
   begin: () =>
-    ofWrites('bottlerocketshadows', ({ name, after }) =>
-      after?.metadata.annotations?.[CONVERSION_DATA] === undefined
-        ? NOTHING
-        : [`${name} is stored as it is given out as v1`],
+    ofWrites('bottlerocketshadows', (write) =>
+      write.after?.metadata.annotations?.[CONVERSION_DATA] === undefined
+        ? lost(write)
+        : [`${write.name} is stored as it is given out as v1`],
     ),
 };
 

@@ -40,9 +40,10 @@ function parsed(json: string | undefined): unknown {
 }
 
 export interface MarksFacts {
-  /** Of the annotation. */
   readonly text: string;
   readonly id: string;
+  /** Of the host, when the drain began; undefined where nobody knew. */
+  readonly boot: string | undefined;
   readonly owns: readonly string[];
   readonly newestPod: string | undefined;
   readonly drained: boolean;
@@ -57,15 +58,16 @@ export interface NodeFacts {
   readonly uid: string;
   readonly cordoned: boolean;
   readonly marks: MarksFacts | undefined;
-  /** Of the Node. */
   readonly labels: Readonly<Record<string, string>>;
   readonly managed: boolean;
   readonly held: boolean;
   readonly ready: boolean;
   /** When the condition `Ready` became what it is, as it says, milliseconds since the Unix epoch; NaN where it says nothing. */
   readonly readyStatedAt: number;
-  /** By its kubelet. */
   readonly version: string | undefined;
+  readonly boot: string | undefined;
+  /** What tells that a slot of it is being given back. */
+  readonly released: string | undefined;
   /** Nodes of one variant and architecture are offered the same releases. */
   readonly family: string;
   readonly volumesInUse: readonly string[];
@@ -95,6 +97,8 @@ export const nodeFacts = once((node): NodeFacts => {
     ready: at(ready, 'status') === 'True',
     readyStatedAt: Date.parse(text(at(ready, 'lastTransitionTime')) ?? ''),
     version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
+    boot: text(at(node, 'status', 'nodeInfo', 'bootID')),
+    released: annotations[`${GROUP}/released`],
     family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
     signs: new Map(signs),
@@ -108,6 +112,7 @@ function marksIn(json: string | undefined): MarksFacts | undefined {
   return {
     text: json,
     id: text(at(marks, 'id')) ?? '',
+    boot: text(at(marks, 'boot')),
     owns: list(at(marks, 'owns')).map(String),
     newestPod: text(at(marks, 'newestPod')),
     drained: text(at(marks, 'drained')) !== undefined,
@@ -133,7 +138,8 @@ export interface StatusFacts {
   readonly failed: readonly string[];
   readonly record: RecordFacts | undefined;
   readonly draining: boolean;
-  /** Of the last failure. */
+  /** When the drain began that it tells of, as that says. */
+  readonly drainBegan: string | undefined;
   readonly reason: string | undefined;
 }
 
@@ -154,6 +160,8 @@ export interface ShadowFacts {
   readonly version: string | undefined;
   readonly status: StatusFacts | undefined;
   readonly verdict: Verdict | undefined;
+  /** What makes writes fail that are still under way. */
+  readonly bumped: string | undefined;
   /** How long its last update took, as it says, milliseconds; NaN where it says nothing. */
   readonly lastMs: number;
   /** It has a status, and is or is wanted to be elsewhere than at rest. */
@@ -174,6 +182,7 @@ export const shadowFacts = once((shadow): ShadowFacts => {
     version: text(at(shadow, 'spec', 'version')),
     status,
     verdict: condition as Verdict | undefined,
+    bumped: annotations[`${GROUP}/bumped`],
     lastMs: Number(annotations[`${GROUP}/last-update-seconds`] ?? NaN) * 1000,
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
@@ -198,6 +207,7 @@ function statusIn(status: unknown): StatusFacts | undefined {
     failed: list(at(status, 'failed_versions')).map(String),
     record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),
+    drainBegan: text(at(status, 'drain', 'started_at')),
     reason: text(at(status, 'last_failure', 'reason')),
   };
 }
@@ -210,7 +220,8 @@ const recordIn = (record: unknown): RecordFacts => ({
 
 export interface LeaseFacts {
   readonly holder: string;
-  readonly slots: readonly { readonly shadow: string; readonly nodeUid: string }[];
+  /** Each with its text, which is another when it is taken anew. */
+  readonly slots: readonly { readonly shadow: string; readonly nodeUid: string; readonly text: string }[];
   readonly slotsText: string;
 }
 
@@ -219,6 +230,7 @@ export const leaseFacts = once((lease): LeaseFacts => {
   const slots = list(parsed(slotsText)).map((slot) => ({
     shadow: String(at(slot, 'shadow')),
     nodeUid: String(at(slot, 'nodeUid')),
+    text: JSON.stringify(slot),
   }));
   return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', slots, slotsText };
 });

@@ -6,12 +6,18 @@ import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
+import { drains, released } from './marks.ts';
 import { Picture } from './picture.ts';
 import { dependencies, frozen, pauses, places, ruled, zones } from './policies.ts';
+import { saidOnce } from './policy-status.ts';
 import { halted, proof, reach } from './releases.ts';
+import { actedOn, hostCalls, records } from './reports.ts';
 import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
-import { held, leadership, managed, offered, paused, ready, slots, windows } from './starts.ts';
+import { givenBack, slots } from './slots.ts';
+import { calledOff } from './specs.ts';
+import { held, leadership, managed, offered, paused, ready, windows } from './starts.ts';
+import { lastLook, swaps } from './swaps.ts';
 import { unread } from './unread.ts';
 
 /** Every rule, by the order of docs/invariants.md. */
@@ -37,9 +43,19 @@ export const RULES: readonly Rule[] = [
   zones,
   pauses,
   dependencies,
+  saidOnce,
   slots,
+  givenBack,
+  swaps,
   leadership,
+  calledOff,
+  drains,
+  lastLook,
+  released,
   ownStatus,
+  actedOn,
+  records,
+  hostCalls,
   conversion,
   halted,
   proof,

@@ -81,7 +81,14 @@ test('no-failures: a process that fails', () => {
 });
 
 test('load: more requests in ten minutes than a process ever needs', () => {
-  const request = { kind: 'request', by: 'agent-n1', verb: 'get', resource: 'nodes', code: 200 } as const;
+  const request = {
+    kind: 'request',
+    by: 'agent-n1',
+    verb: 'get',
+    resource: 'nodes',
+    code: 200,
+    isVain: false,
+  } as const;
   const asks = (story: Story, count: number): Story => {
     for (let index = 0; index < count; index++)
       story.tell({ ...request, name: 'n1', namespace: undefined, subresource: undefined });

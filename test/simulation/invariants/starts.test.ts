@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isWindowOpen } from './settings.ts';
-import { held, leadership, managed, offered, paused, ready, slots, windows } from './starts.ts';
+import { held, leadership, managed, offered, paused, ready, windows } from './starts.ts';
 import { Story } from './story.ts';
 
 const DISTURBED = { state: 'RebootedIntoUpdate', version: '1.1.0' };
@@ -96,20 +96,6 @@ test('offered: a start on a version that the host is not offered', () => {
   expect(new Story(offered).fleet('n1').start('n1').breaches).toEqual([]);
 });
 
-describe('slots', () => {
-  test('a start of a node that the Lease does not name', () => {
-    const start = { state: 'StagedAndPerformedUpdate', version: '1.1.0' };
-    expect(new Story(slots).fleet('n1', 'n2').slots('n2').shadow('n1', start).breaches).toHaveLength(1);
-    expect(new Story(slots).fleet('n1', 'n2').start('n1').breaches).toEqual([]);
-  });
-
-  test('one by a leader that has been followed, and whose slot the new one has', () => {
-    const story = new Story(slots).fleet('n1').slots('n1').lease('other', ['n1'], { by: 'controller-1' });
-    const late = { state: 'StagedAndPerformedUpdate', version: '1.1.0' };
-    expect(story.shadow('n1', late, { sent: 20_000 }).breaches).toEqual([]);
-  });
-});
-
 describe('leadership', () => {
   const led = (): Story => new Story(leadership).fleet('n1').lease('nobody', []).lease('me', []);
 
@@ -119,6 +105,15 @@ describe('leadership', () => {
       'controller-0 changed the slots under the Lease of other',
     ]);
     expect(led().lease('me', ['n1']).breaches).toEqual([]);
+  });
+
+  test('a process that begins anew leads under another name', () => {
+    const restarted = (): Story => led().process('controller-0', 'killed').process('controller-0', 'starts').after(0.5);
+    expect(restarted().lease('me', []).breaches).toEqual([
+      'controller-0 holds the Lease under the name of an earlier process',
+    ]);
+    expect(restarted().lease('me', [], { sent: 60_000 }).breaches).toEqual([]);
+    expect(restarted().lease('me again', []).breaches).toEqual([]);
   });
 
   test('a takeover keeps the slots', () => {

@@ -105,29 +105,25 @@ export const offered: Rule = {
     }),
 };
 
-/** L1: the Lease names the node before it starts, and whoever leads then knows of the start. */
-export const slots: Rule = {
-  name: 'slots',
-  begin: (picture) =>
-    ofSteps(picture, ({ kind, node: { facts } }) =>
-      kind === 'start' && !picture.lease.slots.some(({ nodeUid }) => nodeUid === facts.uid)
-        ? 'without a slot'
-        : undefined,
-    ),
-};
-
-/** L5: the list of slots is written by its holder alone, and spec by a controller. */
+/** L5: the list of slots is written by its holder alone, whose name is new for each start of a process, and spec by a controller. */
 export const leadership: Rule = {
   name: 'leadership',
   begin: () => {
     const identities = new Map<string, string>();
+    // Names under which processes of before have held the Lease.
+    const former = new Set<string>();
+    const startedAt = new Map<string, number>();
     return {
       see(entry) {
-        if (entry.kind === 'process' && entry.event === 'starts') identities.delete(entry.process);
+        if (entry.kind === 'process' && entry.event === 'starts') {
+          former.add(identities.get(entry.process) ?? '');
+          identities.delete(entry.process);
+          startedAt.set(entry.process, entry.at);
+        }
         if (entry.kind !== 'write' || !isOperator(entry.by)) return NOTHING;
         if (entry.resource === 'bottlerocketshadows') return foreignSpec(entry);
         return entry.resource === 'leases' && entry.name === 'brupop-controller'
-          ? foreignList(entry, identities)
+          ? [...formerHolder(entry, former, startedAt.get(entry.by) ?? 0), ...foreignList(entry, identities)]
           : NOTHING;
       },
     };
@@ -139,6 +135,14 @@ function foreignSpec({ by, name, before, after }: Write): readonly string[] {
   const [old, made] = [before && shadowFacts(before), shadowFacts(after)];
   const isSame = old ? old.state === made.state && old.version === made.version : made.state === 'Idle';
   return isSame ? NOTHING : [`${by} wrote the spec of ${name}`];
+}
+
+/** What an earlier process has sent may still land. */
+function formerHolder({ by, sentAt, after }: Write, former: ReadonlySet<string>, startedAt: number): readonly string[] {
+  const holder = after && leaseFacts(after).holder;
+  return holder && former.has(holder) && sentAt > startedAt
+    ? [`${by} holds the Lease under the name of an earlier process`]
+    : NOTHING;
 }
 
 function foreignList({ by, before, after }: Write, identities: Map<string, string>): readonly string[] {

@@ -16,6 +16,9 @@ export interface NodeState {
   readonly labels?: Readonly<Record<string, string>>;
   readonly version?: string;
   readonly volumesInUse?: readonly string[];
+  readonly boot?: string;
+  /** Of the annotation that changes before a slot is given back. */
+  readonly released?: string;
 }
 
 export interface ShadowState {
@@ -43,6 +46,8 @@ interface Sending {
   readonly by?: string;
   /** Milliseconds before it landed. */
   readonly sent?: number;
+  /** That its request carried. */
+  readonly version?: string;
   readonly subresource?: string;
 }
 
@@ -59,6 +64,8 @@ const NODE: Required<NodeState> = {
   labels: {},
   version: '1.0.0',
   volumesInUse: [],
+  boot: '',
+  released: '',
 };
 const POD = { labels: {}, ready: true, phase: 'Running', tolerates: false };
 const AT_REST = { current_state: 'Idle', current_version: '1.0.0', target_version: '1.1.0', crash_count: 0 };
@@ -137,6 +144,7 @@ export class Story {
     const annotations = {
       ...(node.marks && { 'brupop.bottlerocket.aws/marks': JSON.stringify(node.marks) }),
       ...(node.held && { 'brupop.bottlerocket.aws/hold': '' }),
+      ...(node.released && { 'brupop.bottlerocket.aws/released': node.released }),
     };
     const managed = node.managed ? { 'bottlerocket.aws/updater-interface-version': '2.0.0' } : {};
     const labels = { ...node.labels, ...managed };
@@ -147,7 +155,7 @@ export class Story {
         status: {
           conditions: [{ type: 'Ready', status: node.ready ? 'True' : 'Unknown' }],
           volumesInUse: node.volumesInUse,
-          nodeInfo: { osImage: `Bottlerocket OS ${node.version} (aws-k8s-1.33)` },
+          nodeInfo: { osImage: `Bottlerocket OS ${node.version} (aws-k8s-1.33)`, bootID: node.boot },
         },
       },
       sending: { by, ...sending },
@@ -265,14 +273,15 @@ export class Story {
     name: string,
     { object, sending }: { readonly object?: object; readonly sending: Sending },
   ): this {
-    const { by = 'person', sent = 0, subresource } = sending;
+    const { by = 'person', sent = 0, subresource, version } = sending;
     const key = `${resource}/${name}`;
     const before = this.#objects.get(key);
     const after = object as KubeObject | undefined;
     if (after) this.#objects.set(key, after);
     else this.#objects.delete(key);
     const sentAt = this.#now - sent;
-    return this.tell({ kind: 'write', by, sentAt, resource, name, namespace: undefined, subresource, before, after });
+    const about = { resource, name, namespace: undefined, subresource, version };
+    return this.tell({ kind: 'write', by, sentAt, ...about, before, after });
   }
 
   #meta(name: string, more: object): KubeObject['metadata'] {

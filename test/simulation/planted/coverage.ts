@@ -40,6 +40,8 @@ export class Coverage {
     const url = pathToFileURL(path).href;
     // Of two that are alike the later decides: what was counted now.
     const ranges = [...(this.#functions.get(url)?.values() ?? []), ...(this.#blocks.get(url) ?? [])];
+    // What was never loaded has no count at all.
+    if (ranges.length === 0) return false;
     const counts = Array.from({ length: to - from }, (_, index) => countAt(ranges, from + index));
     return counts.some((count) => count > 0);
   }

@@ -2,13 +2,26 @@ import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
 import type { Job, Result } from '../job.ts';
 import type { Options } from '../options.ts';
+import type { Topic } from '../plots.ts';
 import { Pool } from '../pool.ts';
+import { draw } from '../scenario.ts';
 import type { Violation } from '../types.ts';
 import { PLANTED } from './further.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
-/** A mutant is tried with so many seeds, then it is another's turn: what is found easily does not wait for what is not. */
+/** A mutant is tried with so many storms at first, then it is another's turn: what is found easily does not wait for what is not. Later with as many as before. */
 const TURN = 2;
+
+/** What the storms are about in which the mutants of a rule are looked for, by the beginning of its name: those of none, and these. */
+const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
+  [/^L8|^Starts|^P/, ['gates', 'steps']],
+  [/^L6/, ['slots', 'gates']],
+  [/^L/, ['slots', 'steps']],
+  [/^M[1-4]|^M9/, ['drains']],
+  [/^M/, ['marks']],
+  [/^[BC]/, ['hosts']],
+  [/^F/, ['failures', 'gates']],
+];
 
 type Print = (text: string) => void;
 
@@ -20,8 +33,8 @@ interface Terms {
 /** How a mutant was found. */
 interface Find {
   readonly seed: number;
-  /** Since the find before, this one included. */
-  readonly seeds: number;
+  /** Storms that were played since the find before, this one included. */
+  readonly storms: number;
   readonly violation: Violation | undefined;
 }
 
@@ -29,10 +42,12 @@ interface Find {
 interface Quarry {
   readonly mutant: Mutant;
   readonly finds: Find[];
-  /** Seeds that were tried. */
+  /** Seeds that were looked at. */
   seeds: number;
-  /** In how many of them the text that it changes was passed: none of the others can tell anything. */
-  passed: number;
+  /** Of these, storms that were played with it: about its rule, or about nothing, and passing the text that it changes. */
+  storms: number;
+  /** How many of these had been when it was found last. */
+  lastAt: number;
 }
 
 /** Whether the simulation finds what is planted, and how many seeds each takes. The exit code. */
@@ -45,7 +60,7 @@ export async function hunt(options: Options, { print, signal }: Terms): Promise<
     print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
     return 0;
   }
-  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, passed: 0 }));
+  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
   const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
   if (!options.json) print(row(HEAD) + row(HEAD.map(() => '---')));
   await new Hunt(options, { signal, tell }).play(quarries);
@@ -99,8 +114,9 @@ class Hunt {
 
   async #turn(quarry: Quarry): Promise<void> {
     const pool = this.#pool([describe(quarry.mutant)]);
+    const end = quarry.storms + Math.max(TURN, quarry.storms);
     try {
-      for (let turn = 0; turn < TURN && this.#goesOn(quarry); turn++) await this.#try(quarry, pool);
+      while (quarry.storms < end && this.#goesOn(quarry)) await this.#try(quarry, pool);
     } finally {
       pool.end();
     }
@@ -109,17 +125,18 @@ class Hunt {
   /** A seed that fails without the mutation, too, has found nothing; one that does not pass the text plays the same run with it. */
   async #try(quarry: Quarry, pool: Pool): Promise<void> {
     const seed = this.#first + quarry.seeds;
+    quarry.seeds += 1;
+    if (!isAbout(draw(seed, this.#job(seed)).topic, quarry.mutant)) return;
     const unchanged = this.#results.get(seed) ?? this.#unchanged.run(this.#job(seed));
     this.#results.set(seed, unchanged);
     const { violations: before, passed } = await unchanged;
-    quarry.seeds += 1;
     if (before.length > 0 || !passed?.includes(describe(quarry.mutant))) return;
-    quarry.passed += 1;
+    quarry.storms += 1;
     const { violations } = await pool.run(this.#job(seed));
     this.#terms.signal.throwIfAborted();
     if (violations.length === 0) return;
-    const last = quarry.finds.at(-1)?.seed ?? this.#first - 1;
-    quarry.finds.push({ seed, seeds: seed - last, violation: violations[0] });
+    quarry.finds.push({ seed, storms: quarry.storms - quarry.lastAt, violation: violations[0] });
+    quarry.lastAt = quarry.storms;
   }
 
   #job(seed: number): Job {
@@ -136,26 +153,29 @@ class Hunt {
 
 const summed = ({ mutant, ...found }: Quarry): object => ({ mutant: describe(mutant), ...found });
 
-const HEAD = ['bug', 'invariant', 'seeds, median', 'worst', 'first seed'];
+const isAbout = (topic: Topic | undefined, { rule }: Mutant): boolean =>
+  topic === undefined || (TOPICS_OF.find(([rules]) => rules.test(rule))?.[1].includes(topic) ?? true);
+
+const HEAD = ['bug', 'invariant', 'storms, median', 'worst', 'first seed'];
 
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
 
 /** A row of the table in docs/invariants.md. */
-function told({ mutant: { rule, does }, finds, seeds, passed }: Quarry): string {
+function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string {
   const [first] = finds;
   const bug = `${rule}: ${does}`;
-  if (!first) return row([bug, `not found in ${seeds} seeds, ${passed} of which pass it`, '', '', '']);
-  const needed = finds.map((find) => find.seeds).toSorted((a, b) => a - b);
+  if (!first) return row([bug, `not found in ${storms} storms, of ${seeds} seeds`, '', '', '']);
+  const needed = finds.map((find) => find.storms).toSorted((a, b) => a - b);
   return row([bug, `\`${first.violation?.invariant}\``, middle(needed), needed.at(-1), first.seed]);
 }
 
 const middle = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
 
 function summary(quarries: readonly Quarry[]): string {
-  const needed = quarries.flatMap(({ finds }) => finds.map(({ seeds }) => seeds)).toSorted((a, b) => a - b);
+  const needed = quarries.flatMap(({ finds }) => finds.map(({ storms }) => storms)).toSorted((a, b) => a - b);
   const found = quarries.filter(({ finds }) => finds.length > 0).length;
   return [
-    `${found} of ${quarries.length} are found: median ${middle(needed)} seeds, worst ${needed.at(-1) ?? 0}`,
+    `${found} of ${quarries.length} are found: median ${middle(needed)} storms, worst ${needed.at(-1) ?? 0}`,
     `${found} passed, ${quarries.length - found} failed`,
     '',
   ].join('\n');

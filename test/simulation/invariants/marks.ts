@@ -1,0 +1,177 @@
+import type { Instant } from '../types.ts';
+import {
+  isApiserver,
+  isController,
+  isOperator,
+  type MarksFacts,
+  type NodeFacts,
+  shadowFacts,
+  type ShadowFacts,
+  type StatusFacts,
+} from './facts.ts';
+import type { Picture } from './picture.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+import { nodesOf } from './seen-node.ts';
+
+/** What a process has read may be as old as a request may take when it writes on it, milliseconds. */
+const READ_WITHIN = 35_000;
+/** An agent that has just begun was not there yet for who looked, milliseconds. */
+const UNSEEN = 60_000;
+
+/** Of each node, when its boot, its shadow's spec and its marks became what they are. */
+class Since {
+  readonly #known = new Map<string, { readonly value: string; readonly at: Instant }>();
+
+  note(what: string, value: string, at: Instant): void {
+    if (this.#known.get(what)?.value !== value) this.#known.set(what, { value, at });
+  }
+
+  /** Whether whoever sent something at `sentAt` can have read it. */
+  isOlderThan(what: string, sentAt: Instant): boolean {
+    return (this.#known.get(what)?.at ?? -Infinity) < sentAt - READ_WITHIN;
+  }
+}
+
+function noteNode(since: Since, { name, at, after }: Write): void {
+  if (!after) return;
+  const { made } = nodesOf({ after } as Write);
+  since.note(`boot of ${name}`, made?.boot ?? '', at);
+  since.note(`marks of ${name}`, String(made?.marks !== undefined), at);
+}
+
+function noteShadow(since: Since, { name, at, by, after }: Write): void {
+  const node = name.replace(/^brs-/, '');
+  const facts = after && shadowFacts(after);
+  since.note(`spec of ${node}`, `${facts?.state} ${facts?.version}`, at);
+  if (!isOperator(by)) since.note(`others at ${node}`, String(at), at);
+}
+
+/** M1, M3: what a drain begins with. */
+export const drains: Rule = {
+  name: 'drains',
+  begin(picture) {
+    const since = new Since();
+    return {
+      see(entry) {
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'bottlerocketshadows') {
+          noteShadow(since, entry);
+          return isApiserver(entry.by) ? announced(picture, since, entry) : NOTHING;
+        }
+        if (entry.resource !== 'nodes') return NOTHING;
+        noteNode(since, entry);
+        return isApiserver(entry.by) ? cordoned(picture, since, entry) : NOTHING;
+      },
+    };
+  },
+};
+
+/** The status of which a drain has been written is the one on which it was decided. */
+function announced(picture: Picture, since: Since, { by, before, after, sentAt }: Write): readonly string[] {
+  const old = before && shadowFacts(before);
+  if (!old?.status || !after || !isAnew(old.status, shadowFacts(after).status)) return NOTHING;
+  const isSettled = since.isOlderThan(`boot of ${old.node}`, sentAt);
+  const why = undrainable(old, old.status) ?? back(picture, old, isSettled);
+  return why === undefined ? NOTHING : [`${by} began a drain of ${old.node}, ${why}`];
+}
+
+const isAnew = ({ drainBegan: old }: StatusFacts, made: StatusFacts | undefined): boolean =>
+  made?.drainBegan !== undefined && made.drainBegan !== old;
+
+function undrainable({ state }: ShadowFacts, status: StatusFacts): string | undefined {
+  if (state !== 'RebootedIntoUpdate') return `which is wanted in ${state}`;
+  return OVER.has(status.state) ? `which has reported ${status.state}` : undefined;
+}
+
+function back({ nodes }: Picture, { node, status }: ShadowFacts, isSettled: boolean): string | undefined {
+  const { record } = status ?? {};
+  const isBack = record?.requested === true && record.boot !== nodes.get(node)?.facts.boot;
+  return isBack && isSettled ? 'which has been rebooted as it was asked to' : undefined;
+}
+
+const OVER: ReadonlySet<string> = new Set(['RebootedIntoUpdate', 'ErrorReset']);
+
+function cordoned(picture: Picture, since: Since, write: Write): readonly string[] {
+  const { old, made } = nodesOf(write);
+  const { by, name } = write;
+  if (!old || !made?.marks) return NOTHING;
+  const why = made.cordoned && !old.cordoned ? tooSoon(picture, since, { write, made }) : undefined;
+  if (why !== undefined) return [`${by} cordoned ${name} ${why}`];
+  return isProof(old.marks, made.marks) && isOfEarlierBoot(picture, since, { write, made })
+    ? [`${by} proved ${name} to be drained by the marks of an earlier boot`]
+    : NOTHING;
+}
+
+interface Cordoned {
+  readonly write: Write;
+  readonly made: NodeFacts;
+}
+
+function tooSoon(picture: Picture, since: Since, { write: { name, sentAt }, made }: Cordoned): string | undefined {
+  if (made.marks?.drained) return 'again, and left it proven to be drained';
+  const status = picture.shadowOf(made)?.status;
+  return status && !status.draining && since.isOlderThan(`others at ${name}`, sentAt)
+    ? 'before its shadow told of a drain'
+    : undefined;
+}
+
+const isProof = (old: MarksFacts | undefined, { proof }: MarksFacts): boolean =>
+  proof !== undefined && proof !== old?.proof;
+
+/** The agent that asks is one of the boot that its Node tells of, once that has been so for a while. */
+function isOfEarlierBoot(
+  { sight }: Picture,
+  since: Since,
+  { write: { name, sentAt }, made: { marks, boot } }: Cordoned,
+): boolean {
+  const isOther = marks?.boot !== undefined && boot !== undefined && marks.boot !== boot;
+  const longAgo = sentAt - 2 * UNSEEN;
+  return isOther && since.isOlderThan(`boot of ${name}`, longAgo) && sight.known(longAgo, sentAt);
+}
+
+/** M5, M8: when marks may go. */
+export const released: Rule = {
+  name: 'released',
+  begin(picture) {
+    const since = new Since();
+    return {
+      see(entry) {
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'bottlerocketshadows') noteShadow(since, entry);
+        return entry.resource === 'nodes' ? tooEarly(picture, since, entry) : NOTHING;
+      },
+    };
+  },
+};
+
+function tooEarly(picture: Picture, since: Since, write: Write): readonly string[] {
+  const { old, made } = nodesOf(write);
+  const { by, name, sentAt } = write;
+  if (!old?.marks || !made || made.marks || !isOperator(by)) return NOTHING;
+  const shadow = picture.shadowOf(made);
+  const why = isController(by)
+    ? unended(picture, write, { made, shadow })
+    : since.isOlderThan(`spec of ${name}`, sentAt) && unupdated(old, shadow);
+  return why ? [`${by} took the marks from ${name}, ${why}`] : NOTHING;
+}
+
+/** A request to release from before the reboot, which comes late, must not undo the drain. */
+const unupdated = ({ version }: NodeFacts, shadow: ShadowFacts | undefined): string | undefined =>
+  shadow?.state === 'RebootedIntoUpdate' && version !== shadow.version
+    ? `which runs ${version} and is wanted at ${shadow.version}`
+    : undefined;
+
+function unended(
+  picture: Picture,
+  { at, name }: Write,
+  { made, shadow }: { readonly made: NodeFacts; readonly shadow: ShadowFacts | undefined },
+): string | undefined {
+  if (shadow && !shadow.active) return undefined;
+  const { runs, since } = picture.agentOf(name);
+  if (runs && at - since > UNSEEN) return `whose agent runs${shadow ? '' : ', and which has no shadow'}`;
+  return shadow && !isLeft(shadow, made) ? 'whose update has not ended' : undefined;
+}
+
+/** M8 (c): nothing is missing but what its agent has to say. */
+export const isLeft = ({ state, status }: ShadowFacts, { boot }: Pick<NodeFacts, 'boot'>): boolean =>
+  state === 'Idle' || (status?.record?.requested === true && status.record.boot !== boot);

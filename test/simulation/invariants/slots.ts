@@ -1,0 +1,143 @@
+import type { RequestEntry } from '../types.ts';
+import { Recent } from './concurrency.ts';
+import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, type ShadowFacts } from './facts.ts';
+import { isLeft } from './marks.ts';
+import { type Picture, startIn } from './picture.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+import type { SeenNode } from './seen-node.ts';
+import { Order } from './swaps.ts';
+
+/** An agent that has just begun was not there yet for who looked, milliseconds. */
+const UNSEEN = 60_000;
+
+/** L1, L2, L6: in which order a node comes to its slot and its start. */
+export const slots: Rule = {
+  name: 'slots',
+  begin(picture) {
+    const order = new Order();
+    const capacity = new Recent();
+    return {
+      see(entry) {
+        order.next();
+        if (entry.kind === 'request') noteConflict(order, entry);
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
+        if (isList(entry)) return taken(order, entry, capacity.most(entry.at));
+        if (entry.resource !== 'bottlerocketshadows') return NOTHING;
+        const found = started(picture, order, entry);
+        order.note(`shadow ${entry.name}`);
+        return found;
+      },
+    };
+  },
+};
+
+const isList = ({ resource, name }: Write): boolean => resource === 'leases' && name === LEASE;
+
+function noteConflict(order: Order, { by, verb, resource, name, subresource, code }: RequestEntry): void {
+  const isSpec = resource === 'bottlerocketshadows' && verb === 'patch' && subresource === undefined;
+  if (isSpec && code === 409 && isController(by)) order.note(`conflict ${by} ${name}`);
+}
+
+/** Slots that stay in the list as they were are not taken anew. */
+function taken(order: Order, { by, before, after }: Write, most: number): readonly string[] {
+  if (!after) return NOTHING;
+  const [old, made] = [before && leaseFacts(before), leaseFacts(after)];
+  const known = new Set(old?.slots.map(({ text }) => text));
+  const news = made.slots.filter(({ text }) => !known.has(text));
+  for (const { nodeUid } of news) order.note(`slot ${nodeUid}`);
+  const isMore = made.slots.length > (old?.slots.length ?? 0);
+  return isController(by) && isMore && made.slots.length > most
+    ? [`${by} took a slot, and ${made.slots.length} are taken where ${most} may be`]
+    : NOTHING;
+}
+
+function started({ nodes, lease }: Picture, order: Order, write: Write): readonly string[] {
+  const shadow = startIn(write);
+  const node = shadow && nodes.get(shadow.node);
+  if (!node || !shadow.owners.includes(node.facts.uid)) return NOTHING;
+  const { uid } = node.facts;
+  const said = `${write.by} started ${shadow.node}`;
+  if (!lease.slots.some(({ nodeUid }) => nodeUid === uid)) return [`${said} without a slot`];
+  if (!order.isSince(`slot ${uid}`, `shadow ${write.name}`))
+    return [`${said}, whose shadow had changed since its slot was taken`];
+  const isAnew = order.isSince(`slot ${uid}`, `conflict ${write.by} ${write.name}`);
+  return isAnew ? NOTHING : [`${said} after a conflict, and took no slot anew`];
+}
+
+/** L3, L4: what must be so before a slot is given back. */
+export const givenBack: Rule = {
+  name: 'given-back',
+  begin(picture) {
+    const order = new Order();
+    return {
+      see(entry) {
+        order.next();
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'nodes') noteTouch(order, entry);
+        if (entry.resource === 'bottlerocketshadows') noteFence(order, entry);
+        return isList(entry) ? changed(picture, order, entry) : NOTHING;
+      },
+    };
+  },
+};
+
+function noteTouch(order: Order, { before, after }: Write): void {
+  if (!after) return;
+  const made = nodeFacts(after);
+  if (made.released !== undefined && made.released !== (before && nodeFacts(before).released))
+    order.note(`touched ${made.uid}`);
+}
+
+/** A write of spec, or a bump: what others have read of the shadow before it is worth nothing any more. */
+function noteFence(order: Order, { by, name, before, after, subresource }: Write): void {
+  if (!before || !after || subresource !== undefined || !isController(by)) return;
+  order.note(`fenced ${name} by ${by}`);
+}
+
+function changed(picture: Picture, order: Order, { by, at, before, after }: Write): readonly string[] {
+  if (!before || !after) return NOTHING;
+  const [old, made] = [leaseFacts(before), leaseFacts(after)];
+  if (old.holder !== made.holder) order.note(`led by ${by}`);
+  const texts = new Set(old.slots.map(({ text }) => text));
+  for (const { nodeUid, text } of made.slots) if (!texts.has(text)) order.note(`taken ${nodeUid}`);
+  if (!isController(by)) return NOTHING;
+  const kept = new Set(made.slots.map(({ nodeUid }) => nodeUid));
+  return old.slots
+    .filter(({ nodeUid }) => !kept.has(nodeUid))
+    .flatMap(({ nodeUid, shadow }) => {
+      const node = picture.nodes.get(shadow.replace(/^brs-/, ''));
+      if (node?.facts.uid !== nodeUid) return [];
+      const why = unready({ picture, order, by, at }, node);
+      return why === undefined ? [] : [`${by} gave back the slot of ${node.facts.name}, ${why}`];
+    });
+}
+
+interface Giving {
+  readonly picture: Picture;
+  readonly order: Order;
+  readonly by: string;
+  readonly at: number;
+}
+
+function unready(giving: Giving, { facts }: SeenNode): string | undefined {
+  const { picture, order } = giving;
+  const { uid, marks } = facts;
+  if (marks) return 'which bears marks';
+  if (!order.isSince(`touched ${uid}`, `taken ${uid}`)) return 'and had not touched its Node';
+  const shadow = picture.shadowOf(facts);
+  return needed(giving, facts, shadow) ?? (shadow && !isFenced(giving, facts) ? UNFENCED : undefined);
+}
+
+const UNFENCED = 'which it has found taken, and what others may have sent may yet land';
+
+function needed({ picture, at }: Giving, facts: NodeFacts, shadow: ShadowFacts | undefined): string | undefined {
+  if (shadow && !shadow.active) return undefined;
+  const { runs, since } = picture.agentOf(facts.name);
+  const isManned = runs && at - since > UNSEEN && picture.sight.known(since, at);
+  if (isManned) return `whose agent runs, and ${shadow ? 'whose update is on' : 'which has no shadow'}`;
+  return shadow && !isLeft(shadow, facts) ? 'whose update has not ended' : undefined;
+}
+
+const isFenced = ({ order, by }: Giving, { uid, name }: NodeFacts): boolean =>
+  order.isSince(`taken ${uid}`, `led by ${by}`) || order.isSince(`fenced brs-${name} by ${by}`, `led by ${by}`);

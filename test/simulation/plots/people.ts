@@ -1,0 +1,38 @@
+import { lasting, LATER, minutes, type Plot, scene, SOON } from './scene.ts';
+
+/** Everything is paused soon after a start, for longer than it takes to know what was decided meanwhile, and for less than that holds. */
+const paused = lasting(minutes(2, 8), scene('pause', 'after', 'spec-start', SOON));
+const decided = (kind: string) => lasting(minutes(12, 40), scene(kind, 'after', 'spec-start'));
+
+/** What people decide while a node is on its way, and nothing else is in the way: once the pause is over it is called off, or goes on. */
+export const DECISIONS: readonly Plot[] = [
+  [decided('policy-frozen'), paused],
+  [decided('policy-paused'), paused],
+  [decided('policy-broken'), paused],
+  [scene('policies-unreadable', 'after', 'status-idle'), scene('kill-replicas', 'after', 'status-idle', LATER)],
+  [scene('policies-unreadable', 'before', 'drain-asked')],
+];
+
+/** Rules L8 and P: what holds for a node changes while it starts, or before it is disturbed. */
+export const ofGates: readonly Plot[] = [
+  [decided('hold'), paused],
+  [lasting(minutes(6, 15), scene('kubelet-mute', 'after', 'spec-start', SOON)), lasting(minutes(2.5, 4), paused)],
+  [lasting(minutes(2.5, 5), scene('kubelet-mute', 'after', 'spec-start', SOON)), lasting(minutes(10, 30), paused)],
+  [scene('host-prepare', 'before', 'prepare'), paused],
+  [lasting(minutes(10, 40), scene('hold', 'after', 'status-idle'))],
+  [lasting(minutes(10, 40), scene('pause', 'after', 'status-idle'))],
+  [lasting(minutes(10, 40), scene('kubelet-mute', 'after', 'status-idle'))],
+  [lasting(minutes(10, 40), scene('unmanage', 'after', 'status-idle'))],
+  [scene('hold', 'before', 'spec-advance'), scene('watch-lags', 'before', 'spec-advance')],
+  [scene('pause', 'before', 'spec-advance'), scene('hold', 'after', 'status-staged')],
+  [scene('policy-frozen', 'before', 'spec-start')],
+  [scene('policy-frozen', 'after', 'spec-start')],
+  [scene('policy-paused', 'after', 'spec-start'), scene('watch-lags', 'before', 'status-staged')],
+  [scene('policy-edited', 'after', 'spec-start', SOON), scene('unplanned-reboot', 'after', 'status-staged')],
+  [scene('relabelled', 'before', 'slot-taken'), scene('watch-lags', 'before', 'slot-taken')],
+  [scene('relabelled', 'after', 'spec-start'), scene('kill-controller', 'after', 'spec-start', SOON)],
+  [scene('relabelled', 'after', 'status-staged'), scene('policy-edited', 'after', 'status-staged', SOON)],
+  [scene('policy-deleted', 'after', 'status-idle'), scene('kill-controller', 'after', 'status-idle', LATER)],
+  [scene('policy-created', 'after', 'status-idle'), scene('policy-status-refused', 'after', 'status-idle')],
+  [scene('policies-unreadable', 'after', 'spec-start'), scene('policy-frozen', 'after', 'spec-start', SOON)],
+];
