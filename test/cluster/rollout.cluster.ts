@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { get } from 'node:http';
-import type { KubeList, KubeObject, Lease, Pod } from '../../runtime/kube/objects.ts';
-import { collectionPath } from '../../runtime/kube/paths.ts';
+import type { Lease, Pod } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { COMPONENTS, CONTROLLER_LEASE, GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
+import { COMPONENTS, CONTROLLER_LEASE, GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Recorder } from '../../sim/view/recorder.ts';
 import { summarise } from '../../sim/view/summary.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
@@ -12,7 +11,7 @@ import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { eventually } from '../contract/eventually.ts';
 import { auditOf } from '../e2e/audit.ts';
 import { invariants } from '../e2e/invariants.ts';
-import { kubectl } from '../e2e/kubectl.ts';
+import { kubectl, shadowsAsV1 } from '../e2e/kubectl.ts';
 import { startLoad } from '../e2e/load.ts';
 import { operatorPods, operatorRuns } from '../e2e/operator.ts';
 import { containersOf, endsOf } from './containers.ts';
@@ -75,10 +74,9 @@ test('the manifests as they are bring every part of the operator up, and each sa
 }, 200_000);
 
 test('who still reads v1 is answered through the conversion webhook, which the API server finds by its Service', async () => {
-  const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace: NAMESPACE });
   await eventually(async () => {
-    const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
-    expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(stage.options.nodes).fill(`${GROUP}/v1`));
+    const shadows = await shadowsAsV1();
+    expect(shadows.map(({ apiVersion }) => apiVersion)).toEqual(Array(stage.options.nodes).fill(`${GROUP}/v1`));
   });
 });
 

@@ -8,11 +8,15 @@ import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import {
   CONTROLLER_DEPLOYMENT,
+  GROUP,
   HOLD_ANNOTATION,
   NAMESPACE,
   PAUSED_ANNOTATION,
+  PLURAL,
   UPDATE_NOW_ANNOTATION,
 } from '../../runtime/shadow/names.ts';
+import { examples } from '../documents.ts';
+import { shell } from '../shell.ts';
 import { certificatesIssued } from './cert-manager.ts';
 import { comesTrue } from './come-true.ts';
 import { guard, guardOf, relaxGuard } from './guard.ts';
@@ -281,4 +285,11 @@ test('doctor says which parts are gone, that nobody leads and that the webhook d
   expect(out).toMatch(/^BAD webhook: shadows cannot be read as v1: conversion webhook for .* failed: .*\n +-> /m);
   const { problems } = await plugin.json<{ problems: number }>(['doctor'], [3]);
   expect(problems).toBe(out.match(/^BAD /gm)?.length);
+});
+
+test('the documented wait for conversion goes on meanwhile, though a list may still come out of a cache', async () => {
+  const waits = examples('docs/security.md', 'sh').filter(([, commands]) => commands.includes(`${PLURAL}.v1.${GROUP}`));
+  const { kubeconfig, dir: home } = stage.cluster;
+  const asked = waits.map(([, commands]) => shell(commands.replace('sleep 5', 'exit 9'), { kubeconfig, home }));
+  expect((await Promise.all(asked)).map(({ code }) => code)).toEqual([9]);
 });

@@ -36,7 +36,7 @@ import { shortLived } from './service-tokens.ts';
  * more, and the API server takes it until it is 100 s old: 7.5 s are left for a busy machine. A longer life leaves more, and takes longer.
  */
 const TOKEN_SECONDS = 40;
-const V1_SHADOWS = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}`;
+const V1_SHADOW = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName('node-1')}`;
 const LEAF = 'brupop-apiserver-certificate';
 
 let stage: Stage;
@@ -135,9 +135,9 @@ function askAsAgent({ api, caller }: AgentPod): Ask {
   };
 }
 
-/** Shadows are stored as v2, so the API server asks the webhook. */
+/** Shadows are stored as v2, so the API server asks the webhook. For a list it need not: that may be in its cache, converted before. */
 async function askV1(): Promise<undefined> {
-  await stage.cluster.transport.request({ method: 'GET', path: V1_SHADOWS });
+  await stage.cluster.transport.request({ method: 'GET', path: V1_SHADOW });
   return undefined;
 }
 

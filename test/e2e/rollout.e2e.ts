@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Component } from '../../infra/labels.ts';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
-import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
-import { collectionPath } from '../../runtime/kube/paths.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
@@ -12,7 +10,7 @@ import { eventually } from '../contract/eventually.ts';
 import { auditOf, authorOf } from './audit.ts';
 import { guard, GUARD_GRACE_SECONDS, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
-import { kubectl } from './kubectl.ts';
+import { kubectl, shadowsAsV1 } from './kubectl.ts';
 import { updating, verdict, versionOf } from './looks.ts';
 import { DIST, type Scene, Stage } from './scene.ts';
 
@@ -144,9 +142,8 @@ describe('five nodes', () => {
 });
 
 test('who still reads v1 is answered through the conversion webhook, under the certificate that cert-manager issued', async () => {
-  const path = collectionPath({ group: GROUP, version: 'v1', plural: PLURAL, namespace: NAMESPACE });
-  const { items } = JSON.parse((await kubectl('get', '--raw', path)).stdout) as KubeList<KubeObject>;
-  expect(items.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill(`${GROUP}/v1`));
+  const shadows = await shadowsAsV1();
+  expect(shadows.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill(`${GROUP}/v1`));
 });
 
 test.each(['agent', 'apiserver', 'controller'] as const)(
