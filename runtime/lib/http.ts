@@ -118,3 +118,15 @@ export async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number):
   }
   return Buffer.concat(read);
 }
+
+/**
+ * For how long an answer asks to be left alone, milliseconds: `Retry-After` is seconds, or a time, which passes by another machine's clock and may
+ * be over. Undefined where it says neither.
+ * @param now milliseconds since the Unix epoch
+ */
+export function retryAfterMs(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = text.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Fields, silentLogger } from '../../runtime/lib/log.ts';
-import { type HttpAnswer, type HttpRoute, probeRoutes, serveHttp, textAnswer } from '../../runtime/lib/http.ts';
+import {
+  type HttpAnswer,
+  type HttpRoute,
+  probeRoutes,
+  retryAfterMs,
+  serveHttp,
+  textAnswer,
+} from '../../runtime/lib/http.ts';
 import { eventually } from '../contract/eventually.ts';
 import { inTime } from '../in-time.ts';
 
@@ -80,4 +87,14 @@ test('one request of a connection is answered: what is sent ahead of its answer 
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   await inTime('the end of the connection', once(socket, 'close'));
   expect([text.match(/HTTP\/1\.1 200/g)?.length, asked]).toEqual([1, 1]);
+});
+
+test('Retry-After is seconds, or a time that may be over; whatever else it says is nothing', () => {
+  const now = Date.parse('2026-01-10T12:00:00Z');
+  const read = (text?: string) => retryAfterMs(text, now);
+  expect([read('0'), read('7'), read('31536000')]).toEqual([0, 7000, 31_536_000_000]);
+  expect([read('Sat, 10 Jan 2026 12:02:00 GMT'), read('Saturday, 10-Jan-26 12:02:00 GMT')]).toEqual([120_000, 120_000]);
+  expect(read('Sat, 10 Jan 2026 11:58:00 GMT')).toBe(0);
+  for (const text of [undefined, '', '-5', '1.5', 'soon', 'soon 5', 'at noon GMT', '9999999999'])
+    expect([text, read(text)]).toEqual([text, undefined]);
 });

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { retryAfterMs } from '../../lib/http.ts';
 import { jsonObject } from '../../lib/json.ts';
 import { backoff } from '../../lib/retry.ts';
 import type { Random } from '../../lib/random.ts';
@@ -148,8 +149,8 @@ function tagNameOf(body: string): string | undefined {
 
 /** The pause that the answer asks for, milliseconds; undefined where it asks for none. It is `Retry-After`, or the time until GitHub counts anew. */
 function limitedFor(headers: IncomingMessage['headers'], now: number): number | undefined {
-  const after = headers['retry-after'];
-  if (after !== undefined && /^\d{1,9}$/.test(after)) return withinLimits(Number(after) * 1000);
+  const afterMs = retryAfterMs(headers['retry-after'], now);
+  if (afterMs !== undefined) return withinLimits(afterMs);
   const reset = headers['x-ratelimit-reset'];
   if (headers['x-ratelimit-remaining'] !== '0' || typeof reset !== 'string') return undefined;
   return /^\d{1,12}$/.test(reset) ? withinLimits(Number(reset) * 1000 - now) : LIMITED.leastMs;

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../lib/http.ts';
 import type { Reply } from './exchange.ts';
 
 /** What became of one attempt. The words never hold an address, a header or a body: an address may be a secret itself. */
@@ -16,19 +17,13 @@ const LONGEST_PAUSE_MS = 3_600_000;
 export function outcomeOf({ status, retryAfter }: Reply, now: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'accepted', status };
   const isTransient = status >= 500 || TRANSIENT.has(status);
-  if (isTransient) return { kind: 'later', why: `it answers ${status}`, afterMs: pauseOf(retryAfter, now) };
+  const afterMs = Math.min(retryAfterMs(retryAfter, now) ?? 0, LONGEST_PAUSE_MS);
+  if (isTransient) return { kind: 'later', why: `it answers ${status}`, afterMs };
   const redirects = status >= 300 && status < 400;
   return {
     kind: 'refused',
     why: redirects ? `it redirects (${status}), which is not followed` : `it answers ${status}`,
   };
-}
-
-/** Seconds, or a time by another machine's clock. */
-function pauseOf(retryAfter: string | undefined, now: number): number {
-  if (retryAfter === undefined) return 0;
-  const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now;
-  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), LONGEST_PAUSE_MS);
 }
 
 /** The outcome of a request that got no answer. Only the error's code is shown, because its message names the address. */

@@ -76,6 +76,7 @@ describe('a source that limits requests is left alone for as long as it says', (
   test.each<[number, Record<string, string>, number]>([
     [429, { 'retry-after': '120' }, 120_000],
     [403, { 'retry-after': '120' }, 120_000],
+    [403, { 'retry-after': new Date(NOW + 120_000).toUTCString() }, 120_000],
     [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, 1_800_000],
     [429, {}, 60_000],
     // Clocks differ, and nobody waits for a year.
