@@ -15,7 +15,9 @@ const OF_FENCING = [
   'test/controller/stale-caches.test.ts',
 ];
 
-/** Rules L: who may be updating. */
+const NOTIFIED = 'runtime/controller/notifications/state.ts';
+
+/** Rules L: who may be updating, and what one leader at a time does. */
 export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L1',
@@ -243,5 +245,21 @@ export const slotMutants: readonly Mutant[] = [
     find: 'if (status) return',
     replace: 'return',
     tests: ['test/kube/https.test.ts'],
+  },
+  {
+    rule: 'L10',
+    does: 'lets what a leader has sent before its term was over undo what the next one remembers',
+    file: NOTIFIED,
+    find: '{ metadata: { resourceVersion }, data:',
+    replace: '{ metadata: {}, data:',
+    tests: ['test/controller/notifications/state.test.ts'],
+  },
+  {
+    rule: 'L10',
+    does: 'writes at once over what the next leader remembers',
+    file: NOTIFIED,
+    find: '    if (data?.[LEADER] !== this.#leader) await this.#parts.clock.sleep(TERM_ENDS_MS, signal);\n',
+    replace: '',
+    tests: ['test/controller/notifications/state.test.ts'],
   },
 ];
