@@ -112,6 +112,19 @@ test('what was half done when its agent was killed is undone by the next, whose 
   expect([links(), world.undrainedReboots]).toEqual([WHOLE.old, []]);
 });
 
+test('a part that had no link when the host booted keeps the one that a failed upgrade has made, and all else is put back', async () => {
+  start();
+  world.disk.link('/k3os/system/kernel/previous', 'v1.37.0');
+  world.disk.remove('/k3os/system/kernel/current');
+  world.operator.before = (ask) => {
+    if (ask !== 'cordonAndDrain') return;
+    world.operator.before = () => undefined;
+    world.host.inject('activate');
+  };
+  await world.until(() => world.restored);
+  expect([links(), world.undrainedReboots]).toEqual([['v1.38.0', 'v1.38.0', 'v1.39.0'], []]);
+});
+
 test.each(['null\n', '{"booted":null}\n', '{"booted":"v1.38.0"}\n', '{'])(
   'a record of the boot that says %j is none',
   async (text) => {
