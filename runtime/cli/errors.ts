@@ -19,10 +19,12 @@ function adviceOn({ cause }: UnreachableError): string {
   return /CERT|SIGNATURE/.test(String(code)) ? `${TRUST}: ${WAY}` : WAY;
 }
 
-/** Which roles to ask for where a right is missing; empty for other errors. */
-export function rolesFor(error: unknown): string {
+/** Which roles to ask for where a right is missing; undefined for other errors. */
+export function rolesFor(error: unknown): string | undefined {
   const isMissing = error instanceof ApiStatusError && error.status.code === 403;
-  return isMissing ? 'Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well.\n' : '';
+  return isMissing
+    ? 'Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well.'
+    : undefined;
 }
 
 function explainStatus(error: ApiStatusError): string {

@@ -82,7 +82,8 @@ export async function runProgram(context: ProgramContext): Promise<ExitCode> {
     return EXIT.ok;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    context.err(`${explain(error)}\n${isUsage ? `${NAME} --help lists commands and options.\n` : rolesFor(error)}`);
+    const advice = isUsage ? `${NAME} --help lists commands and options.` : rolesFor(error);
+    context.err(`${[explain(error), advice].filter(Boolean).join('\n')}\n`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
 }

@@ -69,11 +69,25 @@ describe('hold and unhold', () => {
       { resource: 'nodes' },
       { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'nodes is forbidden' },
     );
-    expect(await reached.run('hold', 'a', '--dry-run')).toEqual({
+    expect(await reached.run('hold', 'a', '--dry-run')).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('what may not be done to any node, or to one of them, says once whom to ask for the right', async () => {
+    const forbidden = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'nodes is forbidden' } as const;
+    const role = /^Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well\.$/gm;
+    const allowed = stage.cluster.disturb({ resource: 'nodes' }, forbidden);
+    const none = await reached.run('hold', 'a', 'b');
+    expect(none).toMatchObject({
       code: 1,
       out: '',
-      err: 'node a: you may not do that (403): nodes is forbidden\n',
+      err: expect.stringMatching(/^node a: you may not do that \(403\): .*\nnode b: you may not do that \(403\): .*\n/),
     });
+    expect(none.err.match(role)).toHaveLength(1);
+    allowed();
+    stage.cluster.disturb({ resource: 'nodes', name: 'a' }, forbidden);
+    const some = await reached.run('hold', 'a', 'b');
+    expect(some).toMatchObject({ code: 1, err: '' });
+    expect(some.out.match(role)).toHaveLength(1);
   });
 
   test('without a node they do nothing', async () => {

@@ -2,7 +2,7 @@ import { ConflictError, NotFoundError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectPath } from '../../kube/paths.ts';
 import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type Request } from '../command.ts';
-import { explain } from '../errors.ts';
+import { explain, rolesFor } from '../errors.ts';
 import { paint } from '../terminal.ts';
 
 /** The object that is patched. */
@@ -84,7 +84,7 @@ export interface Change {
 
 interface Failed {
   readonly object: string;
-  readonly error: string;
+  readonly error: unknown;
 }
 
 export const CHANGE_OPTIONS: Options = {
@@ -108,9 +108,7 @@ export async function forEachName(
 ): Promise<readonly (Change | Failed)[]> {
   const results: (Change | Failed)[] = [];
   for (const name of request.names) {
-    results.push(
-      await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error: explain(error) })),
-    );
+    results.push(await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error })));
   }
   return results;
 }
@@ -119,20 +117,28 @@ export async function forEachName(
 export function answerOf(request: Request, results: readonly (Change | Failed)[]): Answer {
   const changes = results.filter((one) => 'changed' in one);
   const failed = results.filter((one) => 'error' in one);
-  if (changes.length === 0) throw new RefusedCommandError(failed.map(failureText).join('\n'));
+  const failures = [...failed.map(failureText), ...rolesForAll(failed)];
+  if (changes.length === 0) throw new RefusedCommandError(failures.join('\n'));
   const dryRun = isDryRun(request);
   return {
-    value: { dryRun, done: changes, failed },
+    value: { dryRun, done: changes, failed: failed.map(({ object, error }) => ({ object, error: explain(error) })) },
     lines: (terminal) => [
       ...changes.flatMap(changeLines),
-      ...failed.map((one) => paint(terminal, 'bad', failureText(one))),
+      ...failures.map((line) => paint(terminal, 'bad', line)),
       ...(dryRun ? ['Nothing was written: --dry-run.'] : []),
     ],
     exitCode: failed.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }
 
-const failureText = ({ object, error }: Failed): string => `${object}: ${error}`;
+const failureText = ({ object, error }: Failed): string => `${object}: ${explain(error)}`;
+
+/** Which roles to ask for, once for all objects. */
+const rolesForAll = (failed: readonly Failed[]): readonly string[] =>
+  failed
+    .map(({ error }) => rolesFor(error))
+    .filter((line) => line !== undefined)
+    .slice(0, 1);
 
 function changeLines({ object, changed, says, undo }: Change): readonly string[] {
   const lines = [`${object}: ${says}${changed ? '' : ' (nothing was to be written)'}`];
