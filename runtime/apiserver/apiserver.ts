@@ -8,6 +8,7 @@ import { volumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import { EVENT_REPORTERS } from '../shadow/names.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';
@@ -48,8 +49,6 @@ export interface Apiserver {
   readonly guard: (server: Server) => void;
 }
 
-const COMPONENT = 'brupop-apiserver';
-
 /** Wires an apiserver together. Nothing runs before the first request. */
 export function createApiserver(options: ApiserverOptions): Apiserver {
   const { transport, namespace, config, instance, clock, random, logger } = options;
@@ -62,7 +61,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     budgets: budgetsOf(transport),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
-    events: nodeEvents(eventRecorder(transport, { component: COMPONENT, instance, clock, logger })),
+    events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,
     clock,
     random,

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Random, randomId } from '../lib/random.ts';
 import { Wakeup } from '../lib/wakeup.ts';
-import { CONTROLLER_LEASE } from '../shadow/names.ts';
+import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../shadow/names.ts';
 import { Caches } from './caches.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import type { ControllerConfig } from './config.ts';
@@ -151,5 +151,5 @@ function partsOf(base: ReturnType<typeof baseOf>) {
 
 function recorderOf({ transport, config, identity, ...rest }: ManagerOptions): EventRecorder {
   const instance = config.MY_POD_NAME || identity;
-  return eventRecorder(transport, { ...rest, component: 'brupop-controller', instance });
+  return eventRecorder(transport, { ...rest, component: EVENT_REPORTERS.controller, instance });
 }

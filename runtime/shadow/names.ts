@@ -28,6 +28,9 @@ export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 
 /** Says by which driver an agent's pod updates its host. Those of Bottlerocket's API lack it. */
 export const DRIVER_LABEL = `${GROUP}/driver`;
 
+/** What the parts that write Events call themselves there. */
+export const EVENT_REPORTERS = { apiserver: 'brupop-apiserver', controller: 'brupop-controller' } as const;
+
 export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 export const CONTROLLER_LEASE = 'brupop-controller';
 export const APISERVER_SERVICE = 'brupop-apiserver';

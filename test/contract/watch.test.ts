@@ -114,11 +114,14 @@ describe('a list', () => {
     expect(listNames(await cluster.admin.list(path, { fieldSelector }))).toEqual(names);
   });
 
-  test('of Events selects what they are about', async () => {
+  test('of Events selects what they are about, and who has written them', async () => {
     const path = `/api/v1/namespaces/${await cluster.namespace()}/events`;
     for (const name of ['a', 'b']) await cluster.admin.create(path, event(path, name));
     const fieldSelector = 'involvedObject.kind=Secret,involvedObject.name=b,type=Normal,reason=Seen';
     expect(listNames(await cluster.admin.list(path, { fieldSelector }))).toEqual(['b']);
+    await cluster.admin.create(path, { ...event(path, 'c'), reportingComponent: 'brupop-controller' });
+    const ours = { fieldSelector: 'reportingComponent=brupop-controller' };
+    expect(listNames(await cluster.admin.list(path, ours))).toEqual(['c']);
   });
 
   test('that is selected can be deleted as a whole', async () => {

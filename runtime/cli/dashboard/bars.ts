@@ -1,7 +1,7 @@
 import type { Forecast } from '../forecast/forecast.ts';
 import type { Member } from '../status/members.ts';
 import type { Pace } from '../status/pace.ts';
-import type { Bar } from './wire.ts';
+import type { Bar, Timeline } from './wire.ts';
 
 /** Most bars of each kind, and the greatest age of a past one, milliseconds. */
 const MAX_BARS = { past: 16, running: 24, next: 12 } as const;
@@ -13,20 +13,28 @@ interface Known {
   readonly now: number;
 }
 
-/** The bars of the timeline: past updates, running ones, and the next ones of the forecast. */
-export function barsOf(members: readonly Member[], { forecast, pace, now }: Known): readonly Bar[] {
+/** The timeline: past updates, running ones, and the next ones of the forecast. */
+export function timelineOf(members: readonly Member[], { forecast, pace, now }: Known): Timeline {
   const running = members.flatMap((member) => runningOf(member, pace.typicalMs));
   const busy = new Set(running.map(({ node }) => node));
   const over = members.filter(({ info }) => !busy.has(info.node.name)).flatMap(pastOf);
   const past = over.filter(({ to = 0 }) => to > now - OLDEST_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
-  const next = forecast.starts.filter(({ node }) => !busy.has(node));
-  return [
-    ...past.slice(-MAX_BARS.past),
-    ...running.toSorted((a, b) => a.from - b.from).slice(0, MAX_BARS.running),
-    ...next.slice(0, MAX_BARS.next).map(({ node, at, endsAt = at + forecast.typicalMs }): Bar => {
-      return { node, kind: 'next', from: at, to: endsAt };
-    }),
-  ];
+  const next = forecast.starts.filter(({ node }) => !busy.has(node)).slice(0, MAX_BARS.next);
+  const waiting = members.filter(({ standing }) => standing === 'waiting').length;
+  return {
+    bars: [
+      ...past.slice(-MAX_BARS.past),
+      ...running.toSorted((a, b) => a.from - b.from).slice(0, MAX_BARS.running),
+      ...next.map(({ node, at, endsAt = at + forecast.typicalMs }): Bar => {
+        return { node, kind: 'next', from: at, to: endsAt };
+      }),
+    ],
+    leftOut: {
+      past: Math.max(0, past.length - MAX_BARS.past),
+      running: Math.max(0, running.length - MAX_BARS.running),
+      waiting: Math.max(0, waiting - next.length),
+    },
+  };
 }
 
 /** The node's last failure, where its last attempt failed; else its last update. */

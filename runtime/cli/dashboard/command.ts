@@ -6,7 +6,7 @@ import { pauseAfter } from '../watch.ts';
 import { readModel, readPast } from './model.ts';
 import { DashboardServer, type PageFile } from './server.ts';
 import { Messages } from './stream.ts';
-import type { Message } from './wire.ts';
+import type { News } from './wire.ts';
 
 export const dashboard: Command = {
   name: 'dashboard',
@@ -30,6 +30,7 @@ your own kubeconfig and rights, and stays up to date. Nothing can be changed thr
       ticket: randomToken(),
       files: pageFiles(),
       whole: () => messages.whole,
+      now: () => request.clock.now(),
       pastOf: (node) => readPast(cluster, node),
       explain,
     });
@@ -72,7 +73,7 @@ async function follow({ request: { clock }, cluster, messages, server }: Followi
   }
 }
 
-function nextMessage({ cluster, messages }: Pick<Following, 'cluster' | 'messages'>, now: number): Promise<Message> {
+function nextMessage({ cluster, messages }: Pick<Following, 'cluster' | 'messages'>, now: number): Promise<News> {
   return readModel(cluster, now).then(
     (model) => messages.changed(model, now),
     (error: unknown) => messages.failed(explain(error)),

@@ -11,7 +11,7 @@ import { type Member, membersOf } from '../status/members.ts';
 import { REMEDIES } from '../status/lines.ts';
 import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../why.ts';
-import { barsOf } from './bars.ts';
+import { timelineOf } from './bars.ts';
 import type { Fleet, Model, NodeRow, Past, Place, PolicyCard, Queue, Release, EventRow, Trouble } from './wire.ts';
 
 interface Sources {
@@ -36,7 +36,7 @@ function modelOf(sources: Sources): Model {
       fleet: fleetOf(status, sources),
       policies: status.policies.map((policy) => cardOf(policy, seen)),
       queue: queueOf(status.waiting, sources),
-      timeline: barsOf(members, { forecast, pace: status.pace, now: seen.now }),
+      timeline: timelineOf(members, { forecast, pace: status.pace, now: seen.now }),
       events: past.moments.slice(-MAX.events).toReversed().map(eventRowOf),
     },
     nodes: members.map((member) => rowOf(member, seen)),

@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { denyCaller, SECURITY_HEADERS, denyHost } from './access.ts';
-import { Listener } from './stream.ts';
-import type { Message, Past } from './wire.ts';
+import { Listener, type MessageSource } from './stream.ts';
+import type { News, Past } from './wire.ts';
 
 /** A file of the page. */
 export interface PageFile {
@@ -11,7 +11,7 @@ export interface PageFile {
   readonly text: string;
 }
 
-interface Serving {
+interface Serving extends MessageSource {
   /** 0 for any that is free. */
   readonly port: number;
   readonly token: string;
@@ -19,8 +19,6 @@ interface Serving {
   readonly ticket: string;
   /** Files of the page by path. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** The whole model, for a page that has just connected. */
-  whole(): Message;
   /** @throws as `KubeTransport.request`, and RefusedCommandError where there is no such node */
   pastOf(node: string): Promise<Past>;
   /** An error in words. */
@@ -76,8 +74,8 @@ export class DashboardServer {
       await once(this.#connections, 'listener', { signal }).catch(() => undefined);
   }
 
-  send(message: Message): void {
-    for (const listener of this.#listeners) listener.send(message);
+  send(news: News): void {
+    for (const listener of this.#listeners) listener.send(news);
   }
 
   async close(): Promise<void> {
@@ -120,7 +118,7 @@ export class DashboardServer {
   #listen(response: ServerResponse): void {
     if (this.#listeners.size >= MAX.listeners)
       return refuse(response, { status: 503, text: 'Too many pages are open.' });
-    const listener = new Listener(response, () => this.#serving.whole());
+    const listener = new Listener(response, this.#serving);
     this.#listeners.add(listener);
     this.#connections.emit('listener');
     response.on('close', () => this.#listeners.delete(listener));

@@ -1,5 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Message, Model, NodeRow, Sections } from './wire.ts';
+import type { Message, Model, News, NodeRow, Sections } from './wire.ts';
+
+export interface MessageSource {
+  /** The whole model, for a page that has just connected, or that has missed messages. */
+  whole(): News;
+  /** The clock of the program, milliseconds since the Unix epoch. */
+  now(): number;
+}
 
 /**
  * The connection of one page. While the page does not read, nothing more is written, so at most one message waits in memory. Afterwards the
@@ -7,22 +14,21 @@ import type { Message, Model, NodeRow, Sections } from './wire.ts';
  */
 export class Listener {
   readonly #response: ServerResponse;
-  readonly #whole: () => Message;
+  readonly #source: MessageSource;
   #isBehind = false;
   #hasMissed = false;
 
-  /** @param whole makes the message with the whole model */
-  constructor(response: ServerResponse, whole: () => Message) {
+  constructor(response: ServerResponse, source: MessageSource) {
     this.#response = response;
-    this.#whole = whole;
+    this.#source = source;
     response.on('drain', () => this.#caughtUp());
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    this.#write(whole());
+    this.#write(source.whole());
   }
 
-  send(message: Message): void {
+  send(news: News): void {
     if (this.#isBehind) this.#hasMissed = true;
-    else this.#write(message);
+    else this.#write(news);
   }
 
   close(): void {
@@ -33,10 +39,11 @@ export class Listener {
     this.#isBehind = false;
     if (!this.#hasMissed) return;
     this.#hasMissed = false;
-    this.#write(this.#whole());
+    this.#write(this.#source.whole());
   }
 
-  #write(message: Message): void {
+  #write(news: News): void {
+    const message: Message = { ...news, now: this.#source.now() };
     this.#isBehind = !this.#response.write(`data: ${JSON.stringify(message)}\n\n`);
   }
 }
@@ -52,7 +59,7 @@ export class Messages {
   #trouble: string | undefined;
 
   /** The message on what has changed. @param at when the model was read, milliseconds since the Unix epoch */
-  changed(model: Model, at: number): Message {
+  changed(model: Model, at: number): News {
     const [sections, rows] = [textsOf(Object.entries(model.sections)), textsOf(byName(model.nodes))];
     const changed = Object.entries(model.sections).filter(([name]) => this.#sections.get(name) !== sections.get(name));
     const nodes = model.nodes.filter(({ name }) => this.#rows.get(name) !== rows.get(name));
@@ -66,13 +73,13 @@ export class Messages {
   }
 
   /** The message that the cluster cannot be read. The last model stays. */
-  failed(trouble: string): Message {
+  failed(trouble: string): News {
     this.#trouble = trouble;
     return { at: this.#at, trouble, ...NOTHING };
   }
 
   /** The message with the whole model, for a page that is new or has missed messages. */
-  get whole(): Message {
+  get whole(): News {
     const { sections = {}, nodes = [] } = this.#model ?? {};
     return { at: this.#at, trouble: this.#trouble, whole: true, sections, nodes, gone: [] };
   }

@@ -15,7 +15,7 @@ export interface Sections {
   readonly fleet: Fleet;
   readonly policies: readonly PolicyCard[];
   readonly queue: Queue;
-  readonly timeline: readonly Bar[];
+  readonly timeline: Timeline;
   readonly events: readonly EventRow[];
 }
 
@@ -127,6 +127,12 @@ export interface Drain {
   readonly startedAt?: number | undefined;
 }
 
+export interface Timeline {
+  readonly bars: readonly Bar[];
+  /** How many nodes have no bar: with an update that ended in the last hours, with a running one, and waiting. */
+  readonly leftOut: { readonly past: number; readonly running: number; readonly waiting: number };
+}
+
 /** A bar of the timeline: one update, or one attempt, of a node. */
 export interface Bar {
   readonly node: string;
@@ -148,7 +154,13 @@ export interface EventRow {
 }
 
 /** One message of the stream. */
-export interface Message {
+export interface Message extends News {
+  /** When it was sent, by the clock of the program. The clock of a browser may differ. */
+  readonly now: number;
+}
+
+/** What a message says. */
+export interface News {
   /** When the cluster was read. */
   readonly at: number;
   /** Why the cluster cannot be read since then; absent where it can. */

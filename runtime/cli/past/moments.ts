@@ -27,8 +27,6 @@ export interface EventObject extends KubeObject {
   readonly reason?: string | null;
   readonly message?: string | null;
   readonly count?: number | null;
-  readonly source?: { readonly component?: string | null } | null;
-  readonly reportingComponent?: string | null;
   readonly eventTime?: string | null;
   readonly firstTimestamp?: string | null;
   readonly lastTimestamp?: string | null;
@@ -53,12 +51,6 @@ function saidIn({ involvedObject: about, type: given, reason, message }: EventOb
   const type = given === 'Warning' ? given : 'Normal';
   return { object, source: 'Event', type, reason: reason ?? '', message: message ?? '' };
 }
-
-const componentOf = ({ source, reportingComponent }: EventObject): string =>
-  source?.component || reportingComponent || '';
-
-/** Whether the operator has written the Event. */
-export const isOurs = (event: EventObject): boolean => componentOf(event).startsWith('brupop-');
 
 type Fact = readonly [time: string | null | undefined, reason: string, message: string, type?: Moment['type']];
 

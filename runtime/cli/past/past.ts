@@ -1,13 +1,12 @@
 import { Collection, type Selectors } from '../../kube/collection.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { nodesOf, shadowsOf } from '../../kube/resources.ts';
-import { KIND, shadowName } from '../../shadow/names.ts';
+import { EVENT_REPORTERS, KIND, shadowName } from '../../shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
 import { readPolicies } from '../inspect.ts';
 import { ifAllowed } from '../reading.ts';
 import {
   type EventObject,
-  isOurs,
   type Moment,
   momentsOfEvent,
   momentsOfNode,
@@ -37,14 +36,20 @@ export async function pastOfNode(cluster: Cluster, name: string): Promise<Past> 
   return { moments: [...events, ...stated], unknown: [...onNode.unknown, ...onShadow.unknown] };
 }
 
-/** The operator's Events. @throws as `KubeTransport.request` */
+/** The operator's Events. `default` may have thousands of others, which are not read. @throws as `KubeTransport.request` */
 export async function pastEvents(cluster: Cluster): Promise<Past> {
+  const namespaces = [...new Set([cluster.namespace, DEFAULT_NAMESPACE])];
   const read = await Promise.all(
-    [cluster.namespace, DEFAULT_NAMESPACE].map((namespace) => readEvents(cluster, namespace, {})),
+    namespaces.flatMap((namespace) => REPORTERS.map((name) => readEvents(cluster, namespace, reportedBy(name)))),
   );
-  const events = read.flatMap((one) => one.events).filter(isOurs);
-  return { moments: events.flatMap(momentsOfEvent), unknown: read.flatMap((one) => one.unknown) };
+  const unknown = new Set(read.flatMap((one) => one.unknown));
+  return { moments: read.flatMap((one) => one.events).flatMap(momentsOfEvent), unknown: [...unknown] };
 }
+
+const REPORTERS = Object.values(EVENT_REPORTERS);
+
+/** Selects the Events that a part of the operator has written. */
+const reportedBy = (component: string): Selectors => ({ fieldSelector: `reportingComponent=${component}` });
 
 /** The past of the fleet, from the operator's Events and its objects. @throws as `KubeTransport.request` */
 export async function pastOfFleet(cluster: Cluster): Promise<Past> {

@@ -46,14 +46,21 @@ export interface Opened {
   readonly program: Awaited<ReturnType<Reached['start']>>;
 }
 
+export interface Opening extends BrowserContextOptions {
+  /** Of the browser, against that of this machine. @default 0 */
+  readonly clockAheadMs?: number;
+}
+
 /** The page of a dashboard of its own. */
-export async function opened(reached: Reached, browser: Browser, options: BrowserContextOptions = {}): Promise<Opened> {
+export async function opened(reached: Reached, browser: Browser, opening: Opening = {}): Promise<Opened> {
+  const { clockAheadMs = 0, ...options } = opening;
   const program = await reached.start('dashboard', '--no-open');
   await program.said('Ctrl-C ends it.');
   const [url = ''] = /http\S+/.exec(program.out) ?? [];
   const context = await browser.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', ...options });
   // Safari has streams without it, up to 26 at least.
   await context.addInitScript('delete ReadableStream.prototype[Symbol.asyncIterator]');
+  await context.addInitScript(`{ const { now } = Date; Date.now = () => now() + ${clockAheadMs}; }`);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));

@@ -5,7 +5,7 @@ import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';
 import { Reached } from '../served.ts';
-import { closed, inBrowser, launched, type Opened, opened, pictured, violations } from './browser.ts';
+import { closed, inBrowser, launched, type Opened, opened, type Opening, pictured, violations } from './browser.ts';
 import { block, canaryAndProd, fail, MINUTE, nameOf, rolling } from './scene.ts';
 
 /** The page in a real browser, of rollouts on the embedded cluster: what it shows, and how people get about in it. */
@@ -24,7 +24,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
   });
   afterAll(() => browser.close());
 
-  async function show(options: Parameters<typeof opened>[2] = {}): Promise<void> {
+  async function show(options: Opening = {}): Promise<void> {
     reached = await Reached.of(stage.cluster);
     shown = await opened(reached, browser, options);
     ({ page } = shown);
@@ -80,7 +80,12 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       expect(turns).toEqual(starts.slice(0, 12).map(({ node }) => node.split('.')[0]));
       const timeline = panel('Timeline');
       expect(await timeline.locator('li', { hasText: 'may start at' }).count()).toBe(turns.length);
-      expect(await timeline.locator('li', { hasText: /updated from .* in \d min/ }).count()).toBeGreaterThan(5);
+      const done = await timeline.locator('li', { hasText: /updated from .* in \d min/ }).count();
+      expect(done).toBeGreaterThan(5);
+      // What there is no room for is counted.
+      const { counts } = await reached.json<{ counts: Record<string, number> }>('status');
+      const [, more = '0'] = /(\d+) that ended earlier/.exec(await timeline.innerText()) ?? [];
+      expect(done + Number(more)).toBe(counts['upToDate']);
     });
 
     test('budget, pace and proof stand there', async () => {
@@ -258,6 +263,14 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       expect(shown.faults).toEqual([]);
       await says(tile('a'), 'staging');
       expect(await violations(page)).toEqual([]);
+    });
+
+    test('ages are by the clock of the program, however many minutes the clock of the browser is off', async () => {
+      await deploy(stage);
+      await show({ clockAheadMs: 10 * MINUTE });
+      await says(page.getByRole('status'), 'Live');
+      await tile('a').click();
+      await says(panel('a'), /the node is being updated to 1\.1\.0, for 10 min/);
     });
 
     test('while the cluster does not answer, the page says so, with the age of what it still shows', async () => {

@@ -11,6 +11,7 @@ import { inTime, until } from '../../in-time.ts';
 
 const TOKEN = 'secret-token';
 const TICKET = 'secret-ticket';
+const NOW = 7000;
 const FILES = new Map([['/', { type: 'text/html', text: '<p>page</p>' }]]);
 
 const row = (name: string, message = ''): NodeRow =>
@@ -33,6 +34,7 @@ beforeEach(async () => {
     ticket: TICKET,
     files: FILES,
     whole: () => messages.whole,
+    now: () => NOW,
     pastOf: async (node) => {
       if (node === 'gone') throw new Error('the cluster has no node gone');
       return { notKnown: [node], moments: [] };
@@ -170,9 +172,9 @@ describe('who listens', () => {
     server.send(messages.failed('the cluster does not answer'));
     await until('four messages', () => heard.length === 4);
     expect(heard.slice(1)).toEqual([
-      { at: 2000, sections: {}, nodes: [row('b')], gone: [] },
-      { at: 3000, sections: {}, nodes: [row('b', 'other')], gone: ['a'] },
-      { at: 3000, trouble: 'the cluster does not answer', sections: {}, nodes: [], gone: [] },
+      { now: NOW, at: 2000, sections: {}, nodes: [row('b')], gone: [] },
+      { now: NOW, at: 3000, sections: {}, nodes: [row('b', 'other')], gone: ['a'] },
+      { now: NOW, at: 3000, trouble: 'the cluster does not answer', sections: {}, nodes: [], gone: [] },
     ]);
     response.destroy();
   });
@@ -229,6 +231,7 @@ const NOTHING = {
   ticket: TICKET,
   files: FILES,
   whole: () => messages.whole,
+  now: () => NOW,
   pastOf: async () => ({ notKnown: [], moments: [] }),
   explain: () => '',
 } as const;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../../runtime/cli/dashboard/model.ts';
 import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
-import type { Message } from '../../../runtime/cli/dashboard/wire.ts';
+import type { News } from '../../../runtime/cli/dashboard/wire.ts';
+import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deploy } from '../deployed.ts';
@@ -20,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => stage.end());
 
 const now = (): number => stage.clock.now();
-const looked = async (): Promise<Message> =>
+const looked = async (): Promise<News> =>
   messages.changed(await readModel({ transport: stage.transport, namespace: NAMESPACE }, now()), now());
 
 test('nothing is told again of a fleet in which nothing happens, but when it was seen', async () => {
@@ -63,4 +64,34 @@ test('explicit nulls of the cluster are nothing that is known', async () => {
   await stage.shadows.patchStatus(shadowName('node-07'), { status: nulls });
   await looked();
   expect(messages.whole.nodes.find(({ name }) => name === 'node-07')).toMatchObject({ standing: 'waiting' });
+});
+
+test('of Events only those of the operator are read, however many others there are', async () => {
+  const involvedObject = { kind: 'Pod', namespace: 'default', name: 'web-1' };
+  const by = { reportingComponent: 'kubelet', source: { component: 'kubelet' }, type: 'Normal' };
+  for (const name of ['one', 'two']) {
+    const event = { metadata: { name, namespace: 'default' }, involvedObject, reason: 'Pulled', message: 'x', ...by };
+    await stage.create('/api/v1/namespaces/default/events', event);
+  }
+  const read: (string | undefined)[] = [];
+  const transport: KubeTransport = {
+    async request(request) {
+      const answer = await stage.transport.request(request);
+      const { items = [] } = answer as { items?: { reportingComponent?: string }[] };
+      if (request.path.endsWith('/events')) read.push(...items.map((event) => event.reportingComponent));
+      return answer;
+    },
+    watch: (watch) => stage.transport.watch(watch),
+  };
+  const { sections } = await readModel({ transport, namespace: NAMESPACE }, now());
+  expect(sections.events.map(({ reason }) => reason)).toContain('UpdateStarted');
+  expect(new Set(read)).toEqual(new Set(['brupop-controller']));
+});
+
+test('the timeline says how much of the rollout it leaves out', async () => {
+  for (const name of NAMES.slice(0, 20)) await stage.update(name);
+  const { bars, leftOut } = (await readModel({ transport: stage.transport, namespace: NAMESPACE }, now())).sections
+    .timeline;
+  expect(Map.groupBy(bars, ({ kind }) => kind).get('done')).toHaveLength(16);
+  expect(leftOut).toEqual({ past: 4, running: 0, waiting: 0 });
 });

@@ -70,7 +70,7 @@ function Fleet({ state, sections, now, token, selected, select, leave }: FleetPr
       <div class="columns">
         <div class="wide">
           <Nodes nodes={state.nodes} selected={selected} select={select} />
-          <Timeline bars={timeline} now={now} />
+          <Timeline timeline={timeline} now={now} />
           <PolicyCards policies={policies} now={now} />
         </div>
         <div class="narrow">

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { App } from './app.tsx';
 import { listen, tokenOf } from './connection.ts';
 import { NOTHING, type State, applied } from './state.ts';
@@ -10,12 +10,19 @@ const TICK_MS = 1000;
 function Dashboard({ token }: { readonly token: string }) {
   const [state, setState] = useState<State>(NOTHING);
   const [now, setNow] = useState(Date.now());
+  // Times are by the clock of the program, as in its commands. The clock of the browser may be minutes off.
+  const ahead = useRef(0);
   useEffect(() => {
+    const tick = (): void => setNow(Date.now() + ahead.current);
     void listen(token, {
-      message: (message) => setState((before) => applied(before, message)),
+      message: (message) => {
+        ahead.current = message.now - Date.now();
+        tick();
+        setState((before) => applied(before, message));
+      },
       link: (link) => setState((before) => ({ ...before, link })),
     });
-    const ticking = setInterval(() => setNow(Date.now()), TICK_MS);
+    const ticking = setInterval(tick, TICK_MS);
     return () => clearInterval(ticking);
   }, [token]);
   return <App state={state} now={now} token={token} />;

@@ -1,18 +1,20 @@
 import { durationText } from '../../../lib/clock.ts';
-import type { Bar } from '../wire.ts';
+import type { Bar, Sections } from '../wire.ts';
 import { NodeName } from './parts.tsx';
 import { ticksIn, type View, viewOf } from './scale.ts';
-import { exactText, timeText } from './text.ts';
+import { countText, exactText, timeText } from './text.ts';
 
 interface TimelineProps {
-  readonly bars: readonly Bar[];
+  readonly timeline: Sections['timeline'];
   readonly now: number;
 }
 
 /** The timeline: past updates, running ones, and the forecast. */
-export function Timeline({ bars, now }: TimelineProps) {
+export function Timeline({ timeline: { bars, leftOut }, now }: TimelineProps) {
   const view = viewOf(bars, now);
   const shown = bars.filter(({ from, to = now }) => to >= view.from && from <= view.to);
+  // Only past updates are out of view.
+  const missing = leftOutText({ ...leftOut, past: leftOut.past + bars.length - shown.length });
   return (
     <section class="panel" aria-labelledby="timeline">
       <div class="head">
@@ -36,8 +38,20 @@ export function Timeline({ bars, now }: TimelineProps) {
           </ol>
         </div>
       )}
+      {missing !== '' && <p class="faint">Not shown: {missing}.</p>}
     </section>
   );
+}
+
+/** How many nodes have no bar; empty where all have one. */
+function leftOutText({ past, running, waiting }: Sections['timeline']['leftOut']): string {
+  const counts = [
+    [running, 'goes on', 'go on'],
+    [past, 'ended earlier', 'ended earlier'],
+    [waiting, 'waits', 'wait'],
+  ] as const;
+  const said = counts.filter(([count]) => count > 0);
+  return said.map(([count, one, several]) => `${countText(count)} that ${count === 1 ? one : several}`).join(', ');
 }
 
 /** The position of a moment in the view, percent. */
