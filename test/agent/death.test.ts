@@ -80,6 +80,14 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
     ['while the host is activated', () => world.host.intervals.at(-1)?.action === 'activate'],
   ];
 
+  async function expectMadeAnew(): Promise<void> {
+    await world.until(() => world.operator.shadow.value?.status !== undefined);
+    expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+    await unplannedReboot(world);
+    expect(world.host.version).toBe('1.38.0');
+    expect(world.asked('reboot')).toBe(0);
+  }
+
   test.each(deletions)(
     '%s, its shadow deleted while it is dead: makes it anew, at rest and deactivated',
     async (_, now) => {
@@ -89,11 +97,7 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
       world.operator.deleteShadow();
       await world.advance(3600_000);
       world.startAgent();
-      await world.until(() => world.operator.shadow.value?.status !== undefined);
-      expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
-      await unplannedReboot(world);
-      expect(world.host.version).toBe('1.38.0');
-      expect(world.asked('reboot')).toBe(0);
+      await expectMadeAnew();
     },
   );
 
@@ -113,11 +117,7 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
       await world.advance(3600_000);
       rescue(world);
       world.startAgent();
-      await world.until(() => world.operator.shadow.value?.status !== undefined);
-      expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
-      await unplannedReboot(world);
-      expect(world.host.version).toBe('1.38.0');
-      expect(world.asked('reboot')).toBe(0);
+      await expectMadeAnew();
     },
   );
 });

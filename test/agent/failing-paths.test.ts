@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailureReason } from '../../runtime/shadow/model.ts';
 import { seeds, stride } from '../random.ts';
+import { reports } from './hand.ts';
 import { everyMoment } from './moments.ts';
 import { type DriverName, DRIVERS } from './drivers.ts';
 import { type World } from './world.ts';
@@ -48,8 +49,6 @@ const FEWEST = Math.floor(75 / THIRD.step);
 
 /** A host without a status of its own says nothing to an agent that was restarted: the image is written once more. */
 const DOWNLOADS: Readonly<Record<DriverName, number>> = { api: 1, updog: 2 };
-
-const reports = ({ operator }: World): string[] => operator.log.filter((line) => line.startsWith('ErrorReset'));
 
 /** Ended as it should, in service, with nothing left on node, shadow or host. */
 async function expectEnd(world: World, end: Path['end']): Promise<void> {

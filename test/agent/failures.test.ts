@@ -6,29 +6,6 @@ import { build, offered, world } from './stage.ts';
 const MINUTE_MS = 60_000;
 
 describe('a failed attempt is reported once, blamed on its cause, and the node goes back into service', () => {
-  test.each<[FaultName, string, boolean]>([
-    ['prepare', 'PrepareFailed', true],
-    ['activate', 'ActivateFailed', true],
-    ['boot', 'BootFailed', true],
-    ['reboot-500', 'RebootFailed', false],
-    ['reboot-ignored', 'RebootFailed', false],
-  ])('%s: %s', async (fault, reason, blamed) => {
-    build();
-    world.host.inject(fault, { uses: Infinity });
-    await world.until(() => world.restored);
-    const { status } = world.operator;
-    expect(reports(world)).toHaveLength(1);
-    expect(status).toMatchObject({ crash_count: 1, last_failure: { reason, version: '1.39.0' } });
-    expect(status.failed_versions ?? []).toEqual(blamed ? ['1.39.0'] : []);
-    expect(status.reboot).toBeUndefined();
-    // Whatever was activated is no longer the next to boot.
-    world.host.clear(fault);
-    world.operator.obeying = false;
-    world.host.crash();
-    await world.advance(300_000);
-    expect(world.host.version).toBe('1.38.0');
-  });
-
   test('the message holds what the host said', async () => {
     build().host.inject('prepare');
     await world.until(() => world.restored);

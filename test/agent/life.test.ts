@@ -12,6 +12,29 @@ async function atRest(options?: WorldOptions): Promise<void> {
   await world.advance(10_000);
 }
 
+test('an update goes through its states in order, drained before it is activated, and ends at rest in service', async () => {
+  build();
+  await world.until(() => world.idle && world.operator.status.current_version === '1.39.0');
+  expect(world.operator.log).toEqual([
+    'createShadow',
+    'Idle ->1.38.0',
+    'Idle ->1.39.0',
+    'StagedAndPerformedUpdate ->1.39.0 probe',
+    'cordonAndDrain',
+    'cordonAndDrain',
+    'StagedAndPerformedUpdate ->1.39.0 record',
+    'uncordon',
+    'RebootedIntoUpdate ->1.39.0',
+    'uncordon',
+    'MonitoringUpdate ->1.39.0',
+    'Idle ->1.39.0',
+  ]);
+  expect(world.operator.node).toMatchObject({ cordoned: false, drained: false, lbExcluded: false });
+  expect(world.operator.status).toMatchObject({ crash_count: 0 });
+  expect(world.operator.status.reboot).toBeUndefined();
+  expect(world.asked('prepare-update')).toBe(1);
+});
+
 describe('an agent at rest', () => {
   test('writes nothing, and asks the host less than 130 times an hour', async () => {
     await atRest();
@@ -23,29 +46,6 @@ describe('an agent at rest', () => {
     expect(calls() - before).toBeGreaterThan(50);
     expect(world.operator.log).toHaveLength(said);
     expect(asked).toBe(0);
-  });
-
-  test('looks for updates at intervals that differ, so that a fleet does not look in step', async () => {
-    await atRest();
-    await world.advance(3600_000);
-    const starts = world.host.intervals.map(({ startMs }) => startMs);
-    const gaps = starts.slice(1).map((start, index) => Math.round((start - starts[index]!) / 1000));
-    expect(new Set(gaps).size).toBeGreaterThan(5);
-  });
-
-  test('looks for updates soon after its start, but not at the moment at which a whole fleet is started', async () => {
-    const firstLooks: number[] = [];
-    for (let seed = 1; seed <= 20; seed++) {
-      build({ seed });
-      await world.until(() => world.asked('refresh-updates') === 1);
-      await world.until(() => world.host.intervals.length === 1);
-      firstLooks.push(world.host.intervals[0]!.startMs - world.startedAt);
-      world.end();
-    }
-    // A fortieth of the interval.
-    expect(Math.max(...firstLooks)).toBeLessThan(3000 + 100);
-    expect(Math.max(...firstLooks) - Math.min(...firstLooks)).toBeGreaterThan(1500);
-    expect(new Set(firstLooks.map(Math.round)).size).toBeGreaterThan(15);
   });
 
   test('keeps the last offer while the host cannot look for updates', async () => {

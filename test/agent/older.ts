@@ -6,7 +6,8 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import type { Spec } from '../../runtime/shadow/model.ts';
 import { API_VERSION, KIND, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
-import { nextState, STATES } from '../../runtime/shadow/states.ts';
+import { nextState } from '../../runtime/shadow/states.ts';
+import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
 import { json, ScriptedServer, type Identity, type Seen } from '../kube/tls-server.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
@@ -15,34 +16,8 @@ const SHADOWS = shadowsPath(NAMESPACE);
 const SHADOW = `${SHADOWS}/${shadowName('n1')}`;
 const LB_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
-const semver = { type: 'string' };
-const time = { type: 'string', nullable: true };
-const state = { type: 'string', enum: [...STATES] };
-
 /** The custom resource as the older implementation defines it: what it does not know is pruned. */
-export const OLDER_CRD = shadowCrd({
-  type: 'object',
-  required: ['spec'],
-  properties: {
-    spec: {
-      type: 'object',
-      required: ['state'],
-      properties: { state, state_transition_timestamp: time, version: { ...semver, nullable: true } },
-    },
-    status: {
-      type: 'object',
-      nullable: true,
-      required: ['crash_count', 'current_state', 'current_version', 'target_version'],
-      properties: {
-        crash_count: { type: 'integer', minimum: 0 },
-        current_state: state,
-        current_version: semver,
-        target_version: semver,
-        state_transition_failure_timestamp: time,
-      },
-    },
-  },
-});
+export const OLDER_CRD = shadowCrd(OLDER_SCHEMA);
 
 /** Fields of a status that the older apiserver reads into its struct, and whether it can do without. */
 const STATUS_FIELDS: Readonly<Record<string, 'required' | 'optional'>> = {

@@ -1,5 +1,6 @@
 import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agentapi/client.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -18,13 +19,7 @@ import { asOlder } from './older-service.ts';
 
 const NODE = '/api/v1/nodes/n1';
 const SHADOW = `${SHADOWS}/brs-n1`;
-const CONFIG = {
-  DRAIN_TIMEOUT_IN_SEC: 86_400,
-  REQUIRE_CLIENT_CERTIFICATE: false,
-  DRAIN_PREFLIGHT: 'warn',
-  MAX_CONCURRENT_EVICTIONS: 5,
-  VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
-} as const;
+const CONFIG = readApiserverConfig({ DRAIN_TIMEOUT_IN_SEC: '86400' });
 
 type Ask = NodeAction | 'putStatus' | 'createShadow';
 

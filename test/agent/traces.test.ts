@@ -209,3 +209,10 @@ test('an offer that is withdrawn is said at once, and fails after the 120 second
   expect(world.operator.status.failed_versions).toBeUndefined();
   expect(world.asked('prepare-update')).toBe(0);
 });
+
+test('trace 21: what an older apiserver wrote late all the same is put right, though it was said before', async () => {
+  await offered({ older: true });
+  world.operator.overwrite({ target_version: '1.38.0' });
+  await world.advance(150_000);
+  expect(world.operator.status.target_version).toBe('1.39.0');
+});

@@ -31,8 +31,6 @@ export interface WorldOptions extends Omit<OperatorOptions, 'clock'> {
   readonly driver?: AnyDriverName;
   /** The agent's socket is a file mount: dead once the host's API server has restarted. */
   readonly pinned?: boolean;
-  /** Puts another driver over that of Bottlerocket. */
-  readonly driven?: (driver: HostUpdater) => HostUpdater;
   /** Of everything random. @default 7 */
   readonly seed?: number;
   /** For worlds side by side. @default a clock of its own */
@@ -243,8 +241,7 @@ export class World {
     const readBootId = (): Promise<string> => this.#asking(life, undefined, bootId);
     if (this.#options.driver === 'updog') return this.#updog(life, { clock: agentClock, readBootId });
     if (this.#options.driver === 'k3os') return this.#k3os(life, { clock: agentClock, readBootId });
-    const driver = new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
-    return this.#options.driven?.(driver) ?? driver;
+    return new Bottlerocket({ transport, clock: agentClock, random: this.#random, readBootId });
   }
 
   #updog(life: Life, parts: Pick<UpdogOptions, 'clock' | 'readBootId'>): HostUpdater {

@@ -16,7 +16,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const TEXT = { type: 'string' };
 const MAYBE_TEXT = { ...TEXT, nullable: true };
 
-function schema(states: readonly string[], failures: Schema): Schema {
+function schema(states: readonly string[], failures: Schema): { readonly openAPIV3Schema: object } {
   const state = { ...TEXT, enum: states };
   const status = { current_state: state, current_version: TEXT, target_version: TEXT };
   return {
@@ -54,10 +54,13 @@ const FAILURES = {
   crash_count: { type: 'integer', format: 'uint32', minimum: 0 },
   state_transition_failure_timestamp: MAYBE_TEXT,
 };
+const SCHEMA_V2 = schema(STATES, FAILURES);
+/** That of v2. */
+export const OLDER_SCHEMA = SCHEMA_V2.openAPIV3Schema;
 const V2 = {
   name: 'v2',
   ...served,
-  schema: schema(STATES, FAILURES),
+  schema: SCHEMA_V2,
   additionalPrinterColumns: [...COLUMNS, column('Crash Count', '.status.crash_count', 'integer')],
 };
 

@@ -40,21 +40,6 @@ describe('the Bottlerocket driver', () => {
     });
   });
 
-  test.each([0, 0.15])(
-    'asks an idle host less than 130 times an hour (times of refreshes spread by %d)',
-    async (spread) => {
-      const { driver, finish, clock, host, calls } = rig({ times: { spread } });
-      await finish(driver.refresh());
-      const before = calls();
-      for (let check = 0; check < 30; check++) {
-        await clock.advance(120_000);
-        await finish(driver.refresh());
-      }
-      expect(host.requests.get('POST /actions/refresh-updates')).toBe(31);
-      expect(calls() - before).toBeLessThan(130);
-    },
-  );
-
   test('prepares nothing but the version that was meant', async () => {
     const { driver, finish, releases, host } = rig();
     await finish(driver.refresh());
