@@ -129,8 +129,14 @@ export class Objects {
     return this.patch(`/api/v1/nodes/${name}`, { spec: { unschedulable: unschedulable || null } });
   }
 
+  async told(): Promise<readonly { readonly reason: string; readonly message: string; readonly count: number }[]> {
+    return ((await this.get('/api/v1/events')) as { items: { reason: string; message: string; count: number }[] })
+      .items;
+  }
+
+  /** Reasons of all Events. */
   async events(): Promise<readonly string[]> {
-    return ((await this.get('/api/v1/events')) as { items: { reason: string }[] }).items.map((event) => event.reason);
+    return (await this.told()).map(({ reason }) => reason);
   }
 
   get(path: string): Promise<unknown> {

@@ -68,6 +68,15 @@ describe('conversions, which anybody may ask for,', () => {
       expect((await kept.send('POST', '/crdconvert', { body, tls: { agent } })).body).toContain('"Success"');
     agent.destroy();
   });
+
+  test('that are too large to be read are answered with their uid and the reason', async () => {
+    const limit = 4 << 20;
+    world = await HttpsWorld.create();
+    const body = `{"kind":"ConversionReview","request":{"uid":"r1","objects":["${'x'.repeat(2 * limit)}"]}}`;
+    const { status, body: answer } = await world.send('POST', '/crdconvert', { body });
+    const result = { status: 'Failed', message: expect.stringContaining(`${limit} bytes`) };
+    expect([status, JSON.parse(answer)]).toMatchObject([200, { response: { uid: 'r1', result } }]);
+  });
 });
 
 /** Of one object as large as the text. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { settle } from '../../../sim/clock.ts';
-import { outcome, started, World } from '../world.ts';
+import { addBudget } from '../budgets.ts';
+import { evictions, outcome, started, World } from '../world.ts';
 
 /** What of a drain needs a clock that can be moved, or a count of requests; what it does to a cluster is in test/contract/drain.test.ts. */
 
@@ -47,8 +48,7 @@ describe('a drain', () => {
     await world.clock.advance(61_000);
     const { message } = (await drain.catch((error: unknown) => error)) as Error;
     expect(message.match(/shop\/web-\d+ \(ending, due at [\w:-]+\)/g)).toHaveLength(110);
-    const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; message: string }[] };
-    const told = items.find(({ reason }) => reason === 'DrainFailed')?.message ?? '';
+    const told = (await world.told()).find(({ reason }) => reason === 'DrainFailed')?.message ?? '';
     expect(Buffer.byteLength(told)).toBeLessThanOrEqual(1024);
     const named = told.match(/web-\d+ \(/g)?.length ?? 0;
     expect([named > 15, told.endsWith(`; and ${110 - named} more`)]).toEqual([true, true]);
@@ -91,8 +91,8 @@ describe('a drain', () => {
     both.push(started(service.cordonAndDrain(agent)));
     for (const asked of both) expect(await outcome(asked)).toBe('504 DrainTimeout');
     expect(await metrics.registry.metrics()).toContain('brupop_apiserver_drains_total{result="timeout"} 1');
-    const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; count: number }[] };
-    expect(items.filter(({ reason }) => reason === 'DrainFailed').map(({ count }) => count)).toEqual([1]);
+    const failed = (await world.told()).filter(({ reason }) => reason === 'DrainFailed');
+    expect(failed.map(({ count }) => count)).toEqual([1]);
   });
 
   test('of one pod costs one eviction, two watches, and a look at its beginning and its end', async () => {
@@ -122,6 +122,22 @@ describe('a drain', () => {
       'POST events',
     ]);
     expect(tap.watches).toHaveLength(2);
+  });
+
+  test('asks no more for the eviction of a pod that has gone by itself, and names it no longer', async () => {
+    for (const name of ['web-1', 'web-2']) await world.addPod(name, { labels: { app: 'web' } });
+    await addBudget(world, 'web');
+    const replica = world.replica();
+    void started(replica.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(20_000);
+    await world.endPod('web-1');
+    const before = evictions(replica).filter((name) => name === 'web-1').length;
+    await world.clock.advance(20_000);
+    expect(evictions(replica).filter((name) => name === 'web-1')).toHaveLength(before);
+    expect((await world.shadow()).status?.drain).toMatchObject({
+      pods_left: 1,
+      blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-2)'],
+    });
   });
 
   test('again after it is done costs five requests', async () => {

@@ -15,10 +15,8 @@ beforeEach(async () => {
 
 const addWeb = (): Promise<unknown> => world.addPod('web-1', { labels: { app: 'web' } });
 
-async function messages(): Promise<string[]> {
-  const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; message: string }[] };
-  return items.map(({ reason, message }) => `${reason}: ${message}`);
-}
+const messages = async (): Promise<readonly string[]> =>
+  (await world.told()).map(({ reason, message }) => `${reason}: ${message}`);
 
 describe('before a drain that cannot end as things are', () => {
   test('with "refuse" the answer names every pod that cannot leave, and the status no more than fit', async () => {

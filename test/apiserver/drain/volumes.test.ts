@@ -20,8 +20,7 @@ beforeEach(async () => {
 });
 
 async function told(reason: string): Promise<readonly string[]> {
-  const { items } = (await world.get('/api/v1/events')) as { items: { reason: string; message: string }[] };
-  return items.filter((event) => event.reason === reason).map(({ message }) => message);
+  return (await world.told()).filter((event) => event.reason === reason).map(({ message }) => message);
 }
 
 /** The drain's pods are gone, and its volume is still in use. @returns the request that waits */
