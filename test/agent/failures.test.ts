@@ -6,6 +6,13 @@ import { build, offered, world } from './stage.ts';
 const MINUTE_MS = 60_000;
 
 describe('a failed attempt is reported once, blamed on its cause, and the node goes back into service', () => {
+  test('a reboot that the host refuses is blamed on no release', async () => {
+    build().host.inject('reboot-500', { uses: Infinity });
+    await world.until(() => world.restored);
+    const { last_failure: failure, failed_versions: failed } = world.operator.status;
+    expect([failure?.reason, failed ?? []]).toEqual(['RebootFailed', []]);
+  });
+
   test('the message holds what the host said', async () => {
     build().host.inject('prepare');
     await world.until(() => world.restored);

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { policyCrd } from '../policy-crd.ts';
+import { definePolicies } from '../policies.ts';
 import { deploy } from './deployed.ts';
 import { Reached } from './served.ts';
 
@@ -96,13 +95,7 @@ describe('hold and unhold', () => {
 });
 
 test('pause and resume stop and start the fleet, and a policy by its name', async () => {
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-  await stage.create(POLICIES_PATH, {
-    apiVersion: POLICY_API_VERSION,
-    kind: POLICY_KIND,
-    metadata: { name: 'all' },
-    spec: { nodeSelector: {}, windows: [] },
-  });
+  await definePolicies(stage, { all: { nodeSelector: {}, windows: [] } });
   const home = async () =>
     (await stage.transport.request({ method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}` })) as {
       metadata: { annotations?: object };

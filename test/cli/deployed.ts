@@ -1,4 +1,6 @@
+import type { Request } from '../../runtime/cli/command.ts';
 import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
+import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Stage } from '../controller/stage.ts';
 
@@ -29,3 +31,38 @@ export async function deployContainer(stage: Stage, container: object): Promise<
 /** What `why` makes of the cluster as it is. */
 export const seenOn = ({ transport, clock }: Stage): Promise<Inspection> =>
   inspect({ transport, namespace: NAMESPACE }, clock.now());
+
+/** What a command is given that somebody runs on the stage. @param transport their way to the cluster @default an administrator's */
+export const requestOn = (
+  { clock, transport: admin }: Stage,
+  names: readonly string[] = [],
+  { user = 'ann', transport = admin }: { readonly user?: string; readonly transport?: KubeTransport } = {},
+): Request => ({ names, values: {}, clock, user, connect: async () => ({ transport, namespace: NAMESPACE }) });
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+interface Subject {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount';
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** Gives somebody a role of the whole cluster. */
+export function bind(stage: Stage, subject: Subject, role: string): Promise<unknown> {
+  return stage.create(`/apis/${RBAC}/v1/clusterrolebindings`, {
+    metadata: { name: `${role}-${subject.name}` },
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+    subjects: [{ ...subject, ...(subject.kind !== 'ServiceAccount' && { apiGroup: RBAC }) }],
+  });
+}
+
+export function createRole(stage: Stage, role: object): Promise<unknown> {
+  return stage.create(`/apis/${RBAC}/v1/clusterroles`, role);
+}
+
+/** Lets somebody do that in the whole cluster, with everything unless the rule says with what. */
+export async function allow(stage: Stage, subject: Subject, rule: object): Promise<void> {
+  const rules = [{ apiGroups: ['*'], resources: ['*'], ...rule }];
+  await createRole(stage, { metadata: { name: 'allowed' }, rules });
+  await bind(stage, subject, 'allowed');
+}

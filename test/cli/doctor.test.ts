@@ -9,7 +9,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { CONTROLLER_DEPLOYMENT, CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { createCa } from '../../sim/cluster/pki.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy } from './deployed.ts';
+import { allow, deploy } from './deployed.ts';
 import { Reached } from './served.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -158,14 +158,7 @@ describe('of a cluster', () => {
 
   test('whoever may see and not steer is told so, and that is no fault of the operator', async () => {
     const viewer = { username: 'vera', groups: ['system:authenticated'] };
-    const group = 'rbac.authorization.k8s.io';
-    const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }];
-    await stage.create(`/apis/${group}/v1/clusterroles`, { metadata: { name: 'see' }, rules });
-    await stage.create(`/apis/${group}/v1/clusterrolebindings`, {
-      metadata: { name: 'vera' },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'see' },
-      subjects: [{ kind: 'User', apiGroup: group, name: 'vera' }],
-    });
+    await allow(stage, { kind: 'User', name: 'vera' }, { verbs: ['get', 'list'] });
     const out = await reached.as(viewer, 'doctor', '-o', 'json');
     const rights = (JSON.parse(out.out) as Diagnosis).findings.filter(({ check }) => check === 'your rights');
     expect(rights.map(({ state, says }) => `${state}: ${says}`)).toEqual([
@@ -228,14 +221,8 @@ describe('lifecycle conditions', () => {
     expect(await found('lifecycle conditions')).toEqual([
       'problem: the controller may not patch nodes/status, which NODE_LIFECYCLE_CONDITIONS=written needs',
     ]);
-    const group = 'rbac.authorization.k8s.io';
-    const rules = [{ apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] }];
-    await stage.create(`/apis/${group}/v1/clusterroles`, { metadata: { name: 'tell' }, rules });
-    await stage.create(`/apis/${group}/v1/clusterrolebindings`, {
-      metadata: { name: 'tell' },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'tell' },
-      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: NAMESPACE }],
-    });
+    const account = { kind: 'ServiceAccount', name: 'default', namespace: NAMESPACE } as const;
+    await allow(stage, account, { resources: ['nodes/status'], verbs: ['patch'] });
     expect(await found('lifecycle conditions')).toEqual([expect.stringMatching(/^ok: /)]);
     expect(await found('leftovers')).toEqual([]);
   });

@@ -15,11 +15,11 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { until } from '../in-time.ts';
+import { bind, createRole, requestOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
 /** `kubectl brupop notify test`, with a controller at work that notifies. */
 
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const USER = { username: 'ann', groups: ['system:authenticated'] };
 
 let stage: Stage;
@@ -104,20 +104,18 @@ test('who may operate may ask where somebody is notified, and the controller may
   const target = { name: 'chat', secret: 's', format: 'slack' } as const;
   const chart = new BrupopChart(app, 'brupop', { notifications: { targets: [target] } });
   const { operate } = new PeopleRoles(chart, 'People', { brupop: chart.brupop });
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'brupop-operate' };
-  const subjects = [{ kind: 'User', apiGroup: roleRef.apiGroup, name: USER.username }];
   expect(await reached.as(USER, 'notify', 'test')).toMatchObject({ code: 1, err: expect.stringMatching(/403/) });
-  await stage.create(`${RBAC}/clusterroles`, operate.toJson() as object);
-  await stage.create(`${RBAC}/clusterrolebindings`, { metadata: { name: 'x' }, roleRef, subjects });
+  await createRole(stage, operate.toJson() as object);
+  await bind(stage, { kind: 'User', name: USER.username }, 'brupop-operate');
   expect(await reached.as(USER, 'notify', 'test', 'chat')).toMatchObject({ code: 0 });
 });
 
 test('where no controller answers, that is said, and nobody is told later', async () => {
   stop.abort();
   await stage.pass(1000);
-  const cluster = { transport: stage.transport, namespace: NAMESPACE };
-  const request = { names: ['test'], values: {}, clock: stage.clock, user: 'ann', connect: async () => cluster };
-  const refused = expect(notify.run(request)).rejects.toThrow(/no controller has answered within 30 s/);
+  const refused = expect(notify.run(requestOn(stage, ['test']))).rejects.toThrow(
+    /no controller has answered within 30 s/,
+  );
   await stage.pass(31_000);
   await refused;
   expect((await state())?.metadata.annotations ?? {}).not.toHaveProperty([TEST_ANNOTATION]);

@@ -1,18 +1,14 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Request } from '../../runtime/cli/command.ts';
 import { status } from '../../runtime/cli/status/command.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { film } from '../../scripts/record/film.ts';
 import { drawSvg } from '../../scripts/record/svg.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { policyCrd } from '../policy-crd.ts';
-import { deploy } from './deployed.ts';
+import { definePolicies } from '../policies.ts';
+import { deploy, requestOn } from './deployed.ts';
 
 /** The picture of `kubectl brupop status` in the documents. With DRAW=1 it is drawn anew. */
 
@@ -25,24 +21,20 @@ afterEach(() => stage.end());
 
 const nodes = (pool: string, count: number) => Array.from({ length: count }, (_, index) => `${pool}-${index + 1}`);
 
-async function policy(name: string, spec: object): Promise<void> {
-  const nodeSelector = { matchLabels: { pool: name } };
-  const metadata = { name };
-  await stage.create(POLICIES_PATH, {
-    apiVersion: POLICY_API_VERSION,
-    kind: POLICY_KIND,
-    metadata,
-    spec: { nodeSelector, ...spec },
-  });
-}
-
 /** A test pool that is done, and production in the middle of its rollout, with a drain that hangs and a node that failed. */
 async function rollout(): Promise<void> {
   const pools = { test: nodes('test', 4), production: nodes('prod', 9) };
   stage = await Stage.with(...pools.test, ...pools.production);
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-  await policy('test', { priority: 2 });
-  await policy('production', { priority: 1, after: ['test'], maxConcurrent: 3, maxFailed: 3 });
+  await definePolicies(stage, {
+    test: { nodeSelector: { matchLabels: { pool: 'test' } }, priority: 2 },
+    production: {
+      nodeSelector: { matchLabels: { pool: 'production' } },
+      priority: 1,
+      after: ['test'],
+      maxConcurrent: 3,
+      maxFailed: 3,
+    },
+  });
   for (const [pool, names] of Object.entries(pools)) {
     for (const [index, name] of names.entries()) {
       const zone = `eu-1${'abc'[index % 3]}`;
@@ -74,15 +66,7 @@ async function rollout(): Promise<void> {
 
 test('shows what the program says of a rollout', async () => {
   await rollout();
-  const { clock, transport } = stage;
-  const request: Request = {
-    names: [],
-    values: {},
-    clock,
-    user: 'ann',
-    connect: async () => ({ transport, namespace: NAMESPACE }),
-  };
-  const lines = (await status.run(request)).lines({ columns: COLUMNS, colours: true });
+  const lines = (await status.run(requestOn(stage))).lines({ columns: COLUMNS, colours: true });
   const text = [`\u001B[1;32m$\u001B[0m ${COMMAND}`, ...lines].join('\r\n');
   const pace = { longestPauseMs: 0, speed: 1, holdMs: 1000 };
   const shown = await film({ columns: COLUMNS, rows: lines.length + 1, events: [[0, text]] }, pace);

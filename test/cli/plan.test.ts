@@ -6,13 +6,12 @@ import { stuckOn } from '../../runtime/cli/forecast/drains.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { inspect } from '../../runtime/cli/inspect.ts';
 import type { Pod, ShadowObject } from '../../runtime/kube/objects.ts';
-import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
-import { policyCrd } from '../policy-crd.ts';
+import { definePolicies, policyNamed } from '../policies.ts';
 import { deploy, seenOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
@@ -20,18 +19,6 @@ import { Reached } from './served.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
-
-const policy = (name: string, spec: object): object => ({
-  apiVersion: POLICY_API_VERSION,
-  kind: POLICY_KIND,
-  metadata: { name },
-  spec: { nodeSelector: {}, ...spec },
-});
-
-async function withPolicy(spec: object): Promise<void> {
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-  await stage.create(POLICIES_PATH, policy('all', spec));
-}
 
 const took = (name: string, seconds: number): Promise<unknown> =>
   stage.shadows.patch(shadowName(name), { metadata: { annotations: { [LAST_UPDATE_ANNOTATION]: String(seconds) } } });
@@ -79,7 +66,9 @@ async function happened(names: readonly string[]): Promise<Real> {
 test('a rollout that is foreseen is the one that then happens: the same order, and its end within a tenth', async () => {
   const names = ['a', 'b', 'c', 'd'];
   stage = await Stage.with(...names);
-  await withPolicy({ windows: [{ start: '30 * * * *', duration: '20m' }], maxConcurrent: 2, nodeSoak: '60s' });
+  await definePolicies(stage, {
+    all: { nodeSelector: {}, windows: [{ start: '30 * * * *', duration: '20m' }], maxConcurrent: 2, nodeSoak: '60s' },
+  });
   for (const name of names) await took(name, 420);
   await deploy(stage, { MAX_CONCURRENT_UPDATE: '2', PROOF_NODES: '1' });
   const begun = stage.clock.now();
@@ -120,10 +109,13 @@ test('an update that is under way is carried on from where it stands', async () 
 describe('what is tried out', () => {
   test('is a policy in place of that of its name, and settings of the controller', async () => {
     stage = await Stage.with('a', 'b', 'c');
-    await withPolicy({ paused: true });
+    await definePolicies(stage, { all: { nodeSelector: {}, paused: true } });
     await deploy(stage, { MAX_CONCURRENT_UPDATE: '1' });
     const file = join(folder, 'policy.yaml');
-    await writeFile(file, `---\n${JSON.stringify(policy('all', { maxConcurrent: 'unlimited' }))}\n---\n`);
+    await writeFile(
+      file,
+      `---\n${JSON.stringify(policyNamed('all', { nodeSelector: {}, maxConcurrent: 'unlimited' }))}\n---\n`,
+    );
     const startsWith = async (files: readonly string[], settings: readonly string[]) => {
       const seen = await inspect(
         { transport: stage.transport, namespace: NAMESPACE },

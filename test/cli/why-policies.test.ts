@@ -3,10 +3,9 @@ import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { unknownLines } from '../../runtime/cli/output.ts';
 import { PLAIN } from '../../runtime/cli/terminal.ts';
 import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/why.ts';
-import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { POLICY_CRD_NAME, POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { policyCrd } from '../policy-crd.ts';
+import { definePolicies } from '../policies.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy, seenOn } from './deployed.ts';
 
@@ -19,14 +18,8 @@ describe('update policies', () => {
   /** Node a is of the pool, and b is not. */
   async function withPolicy(spec: object = {}): Promise<void> {
     stage = await Stage.with('a', 'b');
-    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
     await stage.patchNode('a', { metadata: { labels: { pool: 'test' } } });
-    await stage.create(POLICIES_PATH, {
-      apiVersion: POLICY_API_VERSION,
-      kind: POLICY_KIND,
-      metadata: { name: 'test' },
-      spec: { ...POOL, ...spec },
-    });
+    await definePolicies(stage, { test: { ...POOL, ...spec } });
   }
 
   test('have a line of their own, and the node that one rules names it', async () => {

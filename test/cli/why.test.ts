@@ -5,7 +5,6 @@ import { PLAIN } from '../../runtime/cli/terminal.ts';
 import { fleetLines, nodeLine } from '../../runtime/cli/why.ts';
 import { UnknownSettingsError } from '../../runtime/cli/deployed-settings.ts';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
-import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
 import { Stage } from '../controller/stage.ts';
@@ -15,12 +14,6 @@ let stage: Stage;
 afterEach(() => stage.end());
 
 const seen = (): Promise<Inspection> => seenOn(stage);
-
-async function mark(name: string): Promise<void> {
-  const attempt = { id: 'drain-1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
-  const { metadata, ...rest } = cordonPatch((await stage.nodes.get(name))!, attempt)!;
-  await stage.nodes.patch(name, { metadata, ...rest });
-}
 
 describe('a line for each node', () => {
   test('with the position in the queue, and the step of what runs', async () => {
@@ -172,7 +165,7 @@ test('leftovers are marks and cordons where no update runs', async () => {
   stage = await Stage.with('a', 'b', 'c');
   await deploy(stage);
   // a is being updated; b's agent never came back, so nobody releases its marks yet; c was cordoned by somebody.
-  await mark('a');
+  await stage.mark('a');
   await stage.report('b', { current_version: '1.1.0' });
   // What a newer version, rolled back since, put on c cannot be undone by this one.
   const annotations = { [UNRELEASED_ANNOTATION]: 'shutdown-taint' };

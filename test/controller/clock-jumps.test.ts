@@ -72,7 +72,7 @@ async function moveAgents(): Promise<void> {
   }
 }
 
-test.each([-24, -1, 1, 24])(
+test.each([-24, 24])(
   'a clock that jumps by %d hours and back at each step of a rollout loses no lease, starts no second node, and fails nothing',
   async (hours) => {
     const controller = stage.start({ clock });

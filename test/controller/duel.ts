@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
 import type { Node } from '../../runtime/kube/objects.ts';
-import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import {
   CONTROLLER_LEASE,
   GROUP,
@@ -13,12 +12,10 @@ import {
 } from '../../runtime/shadow/names.ts';
 import { Scheduler } from './scheduler.ts';
 import { Stage } from './stage.ts';
+import { takesSlot } from './transports.ts';
 
 /** Longer than a leader is waited for that is not heard of. */
 export const PAST_THE_LEASE_MS = 16_000;
-
-const takesSlot = ({ method, body }: KubeRequest): boolean =>
-  method === 'PUT' && JSON.stringify(body).includes('nodeUid');
 
 export interface DuelOptions {
   readonly nodes: readonly string[];

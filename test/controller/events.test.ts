@@ -10,10 +10,7 @@ afterEach(() => stage.end());
 
 /** `kind name: reason: message` of each Event, in order. */
 async function told(): Promise<readonly string[]> {
-  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
-    items: { involvedObject: { kind: string; name: string }; reason: string; message: string }[];
-  };
-  return list.items.map(
+  return (await stage.told()).map(
     ({ involvedObject: { kind, name }, reason, message }) => `${kind} ${name}: ${reason}: ${message}`,
   );
 }

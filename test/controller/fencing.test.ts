@@ -1,19 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
-import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { blindTo, intercepted } from './transports.ts';
+import { blindTo, intercepted, takesSlot, writesSpec } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
-
-const writesSpec = ({ method, body }: KubeRequest): boolean =>
-  method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
-const swaps = ({ method, path, body }: KubeRequest): boolean =>
-  method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
 
 describe('a start', () => {
   test('takes its slot before its spec is written', async () => {
@@ -21,7 +15,7 @@ describe('a start', () => {
     const order: string[] = [];
     const transport = intercepted(stage.transport, (request, go) => {
       if (writesSpec(request)) order.push('spec');
-      if (swaps(request)) order.push('slot');
+      if (takesSlot(request)) order.push('slot');
       return go();
     });
     stage.start({ transport });
@@ -34,7 +28,7 @@ describe('a start', () => {
     const order: string[] = [];
     const transport = intercepted(stage.transport, async (request, go) => {
       if (writesSpec(request)) order.push('spec');
-      if (!swaps(request)) return go();
+      if (!takesSlot(request)) return go();
       order.push('slot');
       if (order.length === 1) await stage.patch(request.path, { metadata: { annotations: { touched: 'yes' } } });
       return go();
@@ -103,25 +97,11 @@ describe('a slot', () => {
     await expect(stage.nodes.patch('a', { ...drain, metadata: { ...drain.metadata } })).rejects.toThrow(ConflictError);
   });
 
-  test('outlives its shadow while the agent runs', async () => {
-    stage = await Stage.with('a', 'b');
-    stage.start();
-    await stage.pass();
-    await stage.shadows.delete('brs-a', {});
-    await stage.pass(60_000);
-    expect(await stage.slots()).toEqual(['brs-a']);
-    await stage.loseAgent('a');
-    await stage.pass();
-    expect(await stage.slots()).toEqual(['brs-b']);
-  });
-
   test('is kept while the node bears marks that the cache does not show yet', async () => {
     stage = await Stage.with('a', 'b');
     stage.start({ transport: blindTo(NODES_PATH, stage.transport) });
     await stage.pass();
-    const node = (await stage.nodes.get('a'))!;
-    const drain = cordonPatch(node, { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' })!;
-    await stage.nodes.patch('a', { ...drain, metadata: { ...drain.metadata } });
+    await stage.mark('a');
     await stage.shadows.delete('brs-a', {});
     await stage.loseAgent('a');
     await stage.pass(60_000);
@@ -133,8 +113,7 @@ describe('a slot', () => {
     const outcomes: unknown[] = [];
     const transport = intercepted(stage.transport, async (request, go) => {
       if (!JSON.stringify(request.body ?? '').includes('aws/released')) return go();
-      const attempt = { id: 'drain', now: '2026-01-01T00:00:00Z', boot: null };
-      if (outcomes.length === 0) await stage.patchNode('a', cordonPatch((await stage.nodes.get('a'))!, attempt)!);
+      if (outcomes.length === 0) await stage.mark('a');
       return go().catch((error: unknown) => {
         outcomes.push(error);
         throw error;

@@ -4,7 +4,7 @@ import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { blindTo, intercepted } from './transports.ts';
+import { blindTo, intercepted, takesSlot, writesSpec } from './transports.ts';
 
 /** Schedules of two leaders that broke earlier versions of the protocol, each read and write placed by hand. */
 
@@ -15,10 +15,6 @@ beforeEach(async () => {
 afterEach(() => stage.end());
 
 const SHADOWS = shadowsPath(NAMESPACE);
-const writesSpec = ({ method, body }: KubeRequest): boolean =>
-  method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
-const takesSlot = ({ method, path, body }: KubeRequest): boolean =>
-  method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
 const hold = (name: string): Promise<void> =>
   stage.patchNode(name, { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
 

@@ -123,7 +123,7 @@ describe('a node', () => {
   });
 });
 
-describe.each([403, 409, 422])('where the API server answers each write of a status with %d', (code) => {
+describe.each([403, 409])('where the API server answers each write of a status with %d', (code) => {
   const refuse = { kind: 'refuse', code, reason: 'Denied', message: 'not here' } as const;
   const statuses = { resource: 'nodes', subresource: 'status' } as const;
 

@@ -3,8 +3,9 @@ import { Policies } from '../../runtime/controller/policies.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND } from '../../runtime/policy/names.ts';
+import { POLICY_CRD_NAME } from '../../runtime/policy/names.ts';
 import { random, type Tapped, world } from '../kube/world.ts';
+import { policyNamed } from '../policies.ts';
 import { policyCrd } from '../policy-crd.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 import { config } from './stage.ts';
@@ -29,8 +30,7 @@ function start(before: Tapped['before'] = () => undefined): void {
   ended = policies.run(stop.signal);
 }
 const define = (): Promise<unknown> => admin.request({ method: 'POST', path: CRDS, body: policyCrd() });
-const make = (name: string, spec: object = { nodeSelector: {} }) =>
-  resources.create({ apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
+const make = (name: string, spec: object = { nodeSelector: {} }) => resources.create(policyNamed(name, spec));
 const view = () => policies.view(clock.now());
 const names = (): readonly (string | undefined)[] => view().policies.map(({ policy }) => policy.name);
 

@@ -5,10 +5,11 @@ import { PolicyStatusWriter } from '../../runtime/controller/policy-status-write
 import type { UpdatePolicyObject } from '../../runtime/kube/objects.ts';
 import { policiesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { POLICY_PLURAL } from '../../runtime/policy/names.ts';
 import { policyCrdSchema } from '../../runtime/policy/schema.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, type Disturbance, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { policyNamed } from '../policies.ts';
 import { policyCrd } from '../policy-crd.ts';
 import { seeded } from '../random.ts';
 import { ruling } from './plan/fleet.ts';
@@ -57,13 +58,7 @@ async function start(names: readonly string[], schema?: object): Promise<void> {
   clock = new VirtualClock();
   cluster = new EmbeddedCluster({ clock, random });
   await cluster.transport(ADMIN).request({ method: 'POST', path: CRDS, body: policyCrd(schema) });
-  for (const name of names)
-    await policies().create({
-      apiVersion: POLICY_API_VERSION,
-      kind: POLICY_KIND,
-      metadata: { name },
-      spec: { nodeSelector: {} },
-    });
+  for (const name of names) await policies().create(policyNamed(name, { nodeSelector: {} }));
   writer = new PolicyStatusWriter({ policies: policies(), clock, random, logger: silentLogger });
   stop = new AbortController();
   ended = writer.run(stop.signal);
@@ -105,7 +100,6 @@ test('a cache that does not show a write yet brings no other: its stamps would b
 
 const TROUBLES: Readonly<Record<string, Disturbance>> = {
   'a right that is missing': { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no' },
-  'a field that is refused': { kind: 'refuse', code: 422, reason: 'Invalid', message: 'no' },
   'a kind that is gone': { kind: 'refuse', code: 404, reason: 'NotFound', message: 'no' },
   'a webhook that is out': { kind: 'refuse', code: 500, reason: 'InternalError', message: 'no' },
   'an answer that never comes': { kind: 'hang' },

@@ -11,13 +11,6 @@ const annotate = (node: string, annotations: object): Promise<void> =>
 const annotationsOf = async (node: string): Promise<object> =>
   (await stage.nodes.get(node))!.metadata.annotations ?? {};
 
-async function messages(): Promise<readonly string[]> {
-  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
-    items: { reason: string; message: string }[];
-  };
-  return list.items.map(({ reason, message }) => `${reason}: ${message}`);
-}
-
 test('a node that somebody asks for starts outside of the window; an Event says who, and the annotation goes', async () => {
   stage = await Stage.with('a', 'b');
   stage.start({ env: { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' } });
@@ -25,8 +18,8 @@ test('a node that somebody asks for starts outside of the window; an Event says 
   await annotate('b', { [UPDATE_NOW_ANNOTATION]: `ann, for the audit${'!'.repeat(500)}` });
   await stage.pass(2000);
   expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
-  const said = (await messages()).find((one) => one.startsWith('UpdateStarted')) ?? '';
-  expect(said).toMatch(/^UpdateStarted: update from 1\.0\.0 to 1\.1\.0 started, asked for by ann, for the audit!+…$/);
+  const said = (await stage.told()).find(({ reason }) => reason === 'UpdateStarted')?.message ?? '';
+  expect(said).toMatch(/^update from 1\.0\.0 to 1\.1\.0 started, asked for by ann, for the audit!+…$/);
   expect(said.length).toBeLessThan(250);
   expect(await annotationsOf('b')).not.toHaveProperty([UPDATE_NOW_ANNOTATION]);
 });

@@ -154,11 +154,9 @@ test('an offer that the host no longer makes ends an update without a failure: c
   const { body } = await get('/metrics');
   expect(body).toContain('brupop_controller_updates_total{result="cancelled"} 1');
   expect(body).toContain('brupop_controller_updates_total{result="failed"} 0');
-  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
-    items: { type: string; reason: string; message: string }[];
-  };
-  expect(list.items.filter(({ type }) => type === 'Warning')).toEqual([]);
-  expect(list.items).toContainEqual(
+  const told = await stage.told();
+  expect(told.filter(({ type }) => type === 'Warning')).toEqual([]);
+  expect(told).toContainEqual(
     expect.objectContaining({ reason: 'UpdateCancelled', message: `update to 1.1.0 ended: ${last_failure.message}` }),
   );
 });

@@ -1,4 +1,5 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
@@ -21,6 +22,7 @@ import {
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
 import { seeded } from '../random.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
@@ -29,6 +31,15 @@ type Parts = 'transport' | 'identity' | 'clock' | 'ordersOf' | 'notifierOf';
 interface Starting extends Partial<Pick<Parameters<typeof createManager>[0], Parts>> {
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+}
+
+/** As much of an Event as tests look at. */
+interface Told {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly involvedObject: { readonly kind: string; readonly name: string };
 }
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
@@ -68,19 +79,15 @@ export class Stage {
 
   /** With the CRD that an upstream installation has left, which drops all the newer fields. */
   static upstream(...names: readonly string[]): Promise<Stage> {
-    return Stage.#without(names, ['conditions', 'reboot', 'drain', 'last_failure', 'failed_versions']);
+    return Stage.#build(names, shadowCrd(OLDER_SCHEMA));
   }
 
   /** With a CRD that drops conditions, so that they change no resourceVersion. */
   static withoutConditions(...names: readonly string[]): Promise<Stage> {
-    return Stage.#without(names, ['conditions']);
-  }
-
-  static #without(names: readonly string[], dropped: readonly string[]): Promise<Stage> {
     const schema = structuredClone(crdSchema('v2')) as {
       properties: { status: { properties: Record<string, unknown> } };
     };
-    for (const field of dropped) delete schema.properties.status.properties[field];
+    delete schema.properties.status.properties['conditions'];
     return Stage.#build(names, shadowCrd(schema));
   }
 
@@ -135,19 +142,12 @@ export class Stage {
   }
 
   async startAgent(node: string): Promise<void> {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', controller: true };
     await this.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
       metadata: {
         name: `agent-${node}`,
         labels: { [`${GROUP}/component`]: 'agent' },
-        ownerReferences: [
-          {
-            apiVersion: 'apps/v1',
-            kind: 'DaemonSet',
-            name: 'brupop-agent',
-            uid: this.#agents?.metadata.uid,
-            controller: true,
-          },
-        ],
+        ownerReferences: [{ ...owner, name: 'brupop-agent', uid: this.#agents?.metadata.uid }],
       },
       spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
     });
@@ -204,11 +204,13 @@ export class Stage {
     await this.leases.update({ ...lease, spec: { ...lease.spec, holderIdentity: 'somebody-else' } });
   }
 
+  async told(): Promise<readonly Told[]> {
+    return ((await this.transport.request({ method: 'GET', path: '/api/v1/events' })) as { items: Told[] }).items;
+  }
+
+  /** Reasons of all Events. */
   async events(): Promise<readonly string[]> {
-    const list = (await this.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
-      items: { reason: string }[];
-    };
-    return list.items.map(({ reason }) => reason);
+    return (await this.told()).map(({ reason }) => reason);
   }
 
   /** Up to where the agent has asked its host for a reboot. */
@@ -263,13 +265,7 @@ export class Stage {
       transport,
       ...this.#common,
       clock: this.clock,
-      config: {
-        DRAIN_TIMEOUT_IN_SEC: 1800,
-        MAX_CONCURRENT_EVICTIONS: 5,
-        DRAIN_PREFLIGHT: preflight ?? 'warn',
-        VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
-        REQUIRE_CLIENT_CERTIFICATE: false,
-      },
+      config: { ...readApiserverConfig({}), ...(preflight && { DRAIN_PREFLIGHT: preflight }) },
       instance: 'replica',
     });
   }

@@ -2,7 +2,6 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import { NODES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { GROUP, HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo } from './transports.ts';
@@ -39,11 +38,6 @@ const listed = async (path: string, without: string): Promise<readonly unknown[]
   return list.items.filter(({ metadata }) => metadata.name !== without);
 };
 
-async function mark(name: string): Promise<void> {
-  const attempt = { id: 'drain', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
-  const patch = cordonPatch((await stage.nodes.get(name))!, attempt)!;
-  await stage.nodes.patch(name, { ...patch, metadata: { ...patch.metadata } });
-}
 const isMarked = async (name: string): Promise<boolean> =>
   (await stage.nodes.get(name))!.metadata.annotations?.[`${GROUP}/marks`] !== undefined;
 
@@ -69,7 +63,7 @@ test('a slot whose shadow is gone is kept while its agent runs, whatever the cac
 
 test('marks stay while the shadow is not at rest, whatever the cache shows', async () => {
   await rebooting();
-  await mark('a');
+  await stage.mark('a');
   const { status, ...now } = (await stage.shadows.get(shadowName('a')))!;
   const atRest = { ...now, spec: { state: 'Idle' }, status: { ...status, current_state: 'Idle' } };
   await succeeded(shadowsPath(NAMESPACE), [atRest]);
@@ -78,7 +72,7 @@ test('marks stay while the shadow is not at rest, whatever the cache shows', asy
 
 test('marks without a shadow stay while the agent runs, whatever the cache shows', async () => {
   await rebooting();
-  await mark('a');
+  await stage.mark('a');
   await stage.shadows.delete(shadowName('a'), {});
   await succeeded(podsPath(NAMESPACE), []);
   expect(await isMarked('a')).toBe(true);
@@ -86,7 +80,7 @@ test('marks without a shadow stay while the agent runs, whatever the cache shows
 
 test('nobody is rescued whose agent runs, whatever the cache shows', async () => {
   await rebooting();
-  await mark('a');
+  await stage.mark('a');
   await succeeded(podsPath(NAMESPACE), [], { AGENT_TIMEOUT_IN_SEC: '20' });
   expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
   expect(await isMarked('a')).toBe(true);
@@ -94,7 +88,7 @@ test('nobody is rescued whose agent runs, whatever the cache shows', async () =>
 
 test('nobody is rescued whose node is not Ready, whatever the cache shows', async () => {
   await rebooting();
-  await mark('a');
+  await stage.mark('a');
   await stage.loseAgent('a');
   const ready = await listed(NODES_PATH, '');
   await stage.setReady('a', false);
@@ -110,7 +104,7 @@ test('a shadow that was left by a former node of the name keeps nobody from rele
   const other = (await stage.nodes.get('b'))!.metadata;
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'b', uid: other.uid }];
   await stage.shadows.patch('brs-a', { metadata: { ownerReferences } });
-  await mark('a');
+  await stage.mark('a');
   await succeeded(shadowsPath(NAMESPACE), [{ metadata: { ...metadata, ownerReferences }, ...rest }]);
   expect(await isMarked('a')).toBe(false);
 });

@@ -2,6 +2,11 @@ import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts
 
 /** Ways to the cluster that are not as good as they should be. */
 
+export const writesSpec = ({ method, body }: KubeRequest): boolean =>
+  method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
+export const takesSlot = ({ method, path, body }: KubeRequest): boolean =>
+  method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
+
 /** A transport whose watch of `path` says nothing. With `list`, each list of the whole collection says that. */
 export function blindTo(path: string, transport: KubeTransport, list?: unknown): KubeTransport {
   const fills = ({ method, path: asked, query }: KubeRequest): boolean =>

@@ -4,9 +4,9 @@ import { apiStatusError } from '../../runtime/kube/errors.ts';
 import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
 import { instantOf } from '../../runtime/lib/clock.ts';
 import type { PolicyStatus } from '../../runtime/policy/model.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
+import { POLICY_KIND } from '../../runtime/policy/names.ts';
 import { Tapped } from '../kube/world.ts';
-import { policyCrd } from '../policy-crd.ts';
+import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;
@@ -22,11 +22,8 @@ async function withPolicies(
   schema?: object,
 ): Promise<void> {
   stage = await Stage.with(...nodes);
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd(schema));
-  for (const [name, spec] of Object.entries(policies)) await make(name, spec);
+  await definePolicies(stage, policies, schema);
 }
-const make = (name: string, spec: object): Promise<unknown> =>
-  stage.create(POLICIES_PATH, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
 const statusOf = async (name: string): Promise<PolicyStatus> =>
   (await policiesOf(stage.transport).get(name))?.status ?? {};
 const conditionOf = async (name: string, type: string) =>
@@ -35,10 +32,7 @@ const verdicts = (controller: Manager): readonly string[] =>
   controller.preview().verdicts.map(({ node, reason, policy }) => [node, reason, policy].filter(Boolean).join(' '));
 /** Reasons of the Events about policies, with how often each happened. */
 async function told(): Promise<readonly string[]> {
-  const list = (await stage.transport.request({ method: 'GET', path: '/api/v1/events' })) as {
-    items: { reason: string; count: number; involvedObject: { kind: string; name: string } }[];
-  };
-  return list.items
+  return (await stage.told())
     .filter(({ involvedObject }) => involvedObject.kind === POLICY_KIND)
     .map(({ reason, count, involvedObject }) => `${involvedObject.name} ${reason} ${count}`);
 }

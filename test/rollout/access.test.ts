@@ -3,7 +3,6 @@ import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, Node, Pod } from '../../runtime/kube/objects.ts';
 import { podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
 import {
   COMPONENT_LABEL,
   COMPONENTS,
@@ -17,6 +16,7 @@ import type { AuditEntry } from '../../sim/cluster/cluster.ts';
 import type { Rollout } from '../../sim/rollout.ts';
 import type { Summary } from '../../sim/view/summary.ts';
 import type { Manifest } from '../../sim/world/manifests.ts';
+import { policyNamed } from '../policies.ts';
 import { rightFor, rightsOf, unusedRights } from '../rights.ts';
 import { until, withRollout } from './support.ts';
 
@@ -47,12 +47,7 @@ function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
 }
 
 /** It changes nothing, and has a status. */
-const POLICY = {
-  apiVersion: POLICY_API_VERSION,
-  kind: POLICY_KIND,
-  metadata: { name: 'everything' },
-  spec: { nodeSelector: {} },
-};
+const POLICY = policyNamed('everything', { nodeSelector: {} });
 
 const LABELS = { app: 'logs' };
 const LOGS = { name: 'logs', namespace: 'default' };

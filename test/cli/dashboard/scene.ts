@@ -1,9 +1,7 @@
-import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
 import type { ShadowObject } from '../../../runtime/kube/objects.ts';
 import { rfc3339, systemClock } from '../../../runtime/lib/clock.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../../runtime/policy/names.ts';
 import { Stage } from '../../controller/stage.ts';
-import { policyCrd } from '../../policy-crd.ts';
+import { definePolicies } from '../../policies.ts';
 import { deploy } from '../deployed.ts';
 
 /** A fleet of some years' practice, with names as a cloud gives them, and agents that take their time. */
@@ -39,11 +37,7 @@ export async function rolling({ count, forMs, policies, settings = {}, fails = n
     const labels = { 'topology.kubernetes.io/zone': zone, tier: index < count / 4 ? 'canary' : 'prod' };
     await stage.patchNode(name, { metadata: { labels } });
   }
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-  for (const [name, spec] of Object.entries(policies)) {
-    const metadata = { name };
-    await stage.create(POLICIES_PATH, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata, spec });
-  }
+  await definePolicies(stage, policies);
   await deploy(stage, settings);
   const agents = new Agents(stage, fails);
   while (stage.clock.now() + STEP_MS < now) await agents.work();

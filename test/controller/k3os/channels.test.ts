@@ -1,11 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../../runtime/k3os/names.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../../runtime/policy/names.ts';
-import { policyCrd } from '../../policy-crd.ts';
+import { definePolicies } from '../../policies.ts';
 import { K3osStage } from './stage.ts';
 
-const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 let k3os: K3osStage;
 afterEach(async () => {
   expect(k3os.askedUnseen).toEqual([]);
@@ -183,22 +181,13 @@ describe('an update that has disturbed nobody yet', () => {
 });
 
 describe('a policy that selects k3OS nodes as well', () => {
-  const policy = (priority: number) =>
-    k3os.stage.create('/apis/brupop.bottlerocket.aws/v1alpha1/bottlerocketupdatepolicies', {
-      apiVersion: POLICY_API_VERSION,
-      kind: POLICY_KIND,
-      metadata: { name: 'everything' },
-      spec: { nodeSelector: {}, priority, maxConcurrent: 2 },
-    });
-
   test.each<[string, number, readonly string[]]>([
     ['rules where its priority is higher, and the version is still the channel’s', 1, ['n1', 'n2']],
     ['leaves them to the channel where it is lower', -1, ['n1']],
     ['stops them where it is the same', 0, []],
   ])('%s', async (_, priority, upgrading) => {
     k3os = await K3osStage.with('n1', 'n2');
-    await k3os.stage.create(CRDS, policyCrd());
-    await policy(priority);
+    await definePolicies(k3os.stage, { everything: { nodeSelector: {}, priority, maxConcurrent: 2 } });
     await k3os.make();
     k3os.start();
     await k3os.pass();

@@ -10,13 +10,11 @@ import { aborted } from '../../../runtime/lib/abort.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { NOTIFICATIONS_STATE } from '../../../runtime/notifications/names.ts';
-import { POLICIES_PATH } from '../../../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../../runtime/policy/names.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { folder } from '../../folder.ts';
 import { until } from '../../in-time.ts';
 import { Tapped } from '../../kube/world.ts';
-import { policyCrd } from '../../policy-crd.ts';
+import { definePolicies } from '../../policies.ts';
 import { Stage } from '../stage.ts';
 
 let stage: Stage;
@@ -120,14 +118,7 @@ test('a rollout tells that it begins and that it is over, once, also over a cont
 
 test('of a policy its own rollout is told, and by its name: once, also to the next controller and where a node joins late', async () => {
   stage = await Stage.with('a', 'b');
-  await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', policyCrd());
-  const policy = (name: string, spec: object) => ({
-    apiVersion: POLICY_API_VERSION,
-    kind: POLICY_KIND,
-    metadata: { name },
-    spec,
-  });
-  await stage.create(POLICIES_PATH, policy('all', { nodeSelector: {}, maxFailed: 1 }));
+  await definePolicies(stage, { all: { nodeSelector: {}, maxFailed: 1 } });
   await configure({ name: 'all', format, policies: ['all'] }, { name: 'other', format, policies: ['other'] });
   const { kill } = await controller();
   await stage.pass(10_000);
