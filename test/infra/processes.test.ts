@@ -100,13 +100,16 @@ test('every variable that is a time in seconds says that it expects seconds', ()
   expect(silent).toEqual([]);
 });
 
-test('whatever valid props lead to is understood by every process', () => {
+test('all valid props give objects of unique names, without an empty value, with nothing undefined, and understood by every process', () => {
   fc.assert(
     fc.property(anyProps, (props) => {
       const from = manifests(props);
+      const names = from.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      expect(new Set(names).size).toBe(names.length);
+      expect(JSON.stringify(from)).not.toMatch(/undefined|NaN|\[object|"value":""/);
       for (const process of PROCESSES) READERS[process](environmentOf(process, from));
     }),
-    runs(30),
+    runs(50),
   );
 });
 

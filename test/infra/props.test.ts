@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
-import { anyProps } from './any-props.ts';
 import { faults } from './faults.ts';
 import { readControllerConfig, scheduleOf } from '../../runtime/controller/config.ts';
 import type { Resources } from '../../infra/props/resources.ts';
 import { chartOf, container, manifests } from './manifests.ts';
-import { runs } from '../random.ts';
 
 describe('faults of the props', () => {
   test('are reported all together, each with its path, what was expected and what came', () => {
@@ -207,16 +204,4 @@ test.each([
 
 test('the defaults give no reason for a warning', () => {
   expect(chartOf().brupop.warnings).toEqual([]);
-});
-
-test('all valid props give objects of unique names, without an empty value and with nothing undefined', () => {
-  fc.assert(
-    fc.property(anyProps, (props) => {
-      const objects = chartOf(props).toJson() as { kind: string; metadata: { name: string } }[];
-      const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
-      expect(new Set(names).size).toBe(names.length);
-      expect(JSON.stringify(objects)).not.toMatch(/undefined|NaN|\[object|"value":""/);
-    }),
-    runs(50),
-  );
 });

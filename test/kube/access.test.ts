@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { delimiter, join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { connect } from '../../runtime/kube/kubeconfig.ts';
 import { AccessError } from '../../runtime/kube/access.ts';
 import { inClusterAccess } from '../../runtime/kube/in-cluster.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import { VirtualClock } from '../../sim/clock.ts';
+import { ConnectProxy } from '../controller/notifications/receiver.ts';
 import { json, ScriptedServer, selfSigned } from './tls-server.ts';
 import { folder } from '../folder.ts';
 
@@ -183,23 +181,14 @@ describe('a kubeconfig', () => {
     const server = new ScriptedServer(identity, (_, response) => json(response, 200, { ok: true }));
     await server.listen();
     write('ca.crt', identity.cert);
-    const tunnels: (string | undefined)[] = [];
-    const proxy = createServer().on('connect', (request: IncomingMessage, socket: Duplex) => {
-      tunnels.push(request.url);
-      const upstream = connectTcp(Number(new URL(server.url).port), '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        socket.pipe(upstream).pipe(socket);
-      });
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const proxyUrl = `http://user:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const proxy = await new ConnectProxy().listen();
+    const proxyUrl = `http://user:secret@${proxy.address}`;
     const path = kubeconfig(server.url, {}, { 'proxy-url': proxyUrl, 'tls-server-name': undefined });
     const { transport } = await connect({ ...config(), KUBECONFIG: path }, 'test');
     await expect(transport.request({ method: 'GET', path: '/x' })).resolves.toEqual({ ok: true });
-    expect(tunnels).toEqual([new URL(server.url).host]);
+    expect(proxy.asked).toEqual([new URL(server.url).host]);
     server.close();
     proxy.close();
-    proxy.closeAllConnections();
     const refused = kubeconfigAccess(kubeconfig('https://kube:1', {}, { 'proxy-url': 'socks5://user:secret@proxy' }));
     await expect(refused).rejects.toThrow(/proxy-url: expected an http:\/\/ or https:\/\/ URL, got another scheme$/);
   });

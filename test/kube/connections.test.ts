@@ -1,27 +1,12 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { evictionPort } from '../../runtime/kube/evictions.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { inTime, until } from '../in-time.ts';
-import { type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
-
-const ADDED = `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'n1', resourceVersion: '1' } } })}\n`;
-
-let identity: Identity;
-let server: ScriptedServer;
-
-beforeAll(async () => {
-  identity = await selfSigned();
-});
-afterEach(() => server.close());
-
-async function serve(answer: (seen: Seen, response: ServerResponse) => void): Promise<ScriptedServer> {
-  server = new ScriptedServer(identity, answer);
-  await server.listen();
-  return server;
-}
+import { serve, server } from './scripted.ts';
+import { event, json } from './tls-server.ts';
 
 const get = (path: string) => ({ method: 'GET', path }) as const;
 
@@ -30,7 +15,7 @@ describe('a request', () => {
     const asked: ServerResponse[] = [];
     const scripted = await serve(({ url }, response) => {
       if (!url.startsWith('/watched')) asked.push(response);
-      else response.write(ADDED);
+      else response.write(event('ADDED', '1'));
     });
     const transport = httpsTransport(scripted.access(), { userAgent: 'test', maxRequestSockets: 2 });
     const watches = [0, 1, 2].map(() => transport.watch({ path: '/watched' })[Symbol.asyncIterator]());

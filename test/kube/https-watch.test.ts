@@ -1,29 +1,11 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { GoneError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
-import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
-import { collect, event, type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
-
-let identity: Identity;
-let server: ScriptedServer | undefined;
-
-beforeAll(async () => {
-  identity = await selfSigned();
-});
-afterEach(() => server?.close());
-
-async function serve(answer: (seen: Seen, response: ServerResponse) => void): Promise<ScriptedServer> {
-  server = new ScriptedServer(identity, answer);
-  await server.listen();
-  return server;
-}
-
-async function transportTo(answer: (seen: Seen, response: ServerResponse) => void): Promise<KubeTransport> {
-  return httpsTransport((await serve(answer)).access(), { userAgent: 'test' });
-}
+import type { WatchEvent } from '../../runtime/kube/transport.ts';
+import { serve, server, transportTo } from './scripted.ts';
+import { collect, event, json } from './tls-server.ts';
 
 /** Until the system asks whether the other end of our connection to `port` is there, by its own table of connections. */
 function keepaliveSeconds(port: number): number {
@@ -52,7 +34,7 @@ describe('a watch', () => {
     const events = await collect(transport.watch({ path: '/api/v1/nodes', query: { resourceVersion: '0' } }));
     expect(events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'BOOKMARK']);
     expect(events[1]).toMatchObject({ object: { metadata: { name: 'nöde-✓' } } });
-    expect(server?.seen[0]?.url).toBe('/api/v1/nodes?resourceVersion=0&watch=true');
+    expect(server.seen[0]?.url).toBe('/api/v1/nodes?resourceVersion=0&watch=true');
   });
 
   test('whose version is too old says so, as an answer or as an event', async () => {
@@ -95,7 +77,7 @@ describe('a watch', () => {
     const transport = await transportTo((_, response) => response.write(event('ADDED', '1')));
     const watch = transport.watch({ path: '/x' })[Symbol.asyncIterator]();
     await watch.next();
-    const port = Number(new URL(server!.url).port);
+    const port = Number(new URL(server.url).port);
     expect(keepaliveSeconds(port)).toBeGreaterThan(15);
     await watch.return?.(undefined);
   });

@@ -1,28 +1,11 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { ConflictError, isDefinite, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { httpsTransport, userAgent } from '../../runtime/kube/https.ts';
+import { httpsTransport } from '../../runtime/kube/https.ts';
 import { nodesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { collect, event, type Identity, json, ScriptedServer, type Seen, selfSigned } from './tls-server.ts';
-
-let identity: Identity;
-let server: ScriptedServer | undefined;
-
-beforeAll(async () => {
-  identity = await selfSigned();
-});
-afterEach(() => server?.close());
-
-async function serve(answer: (seen: Seen, response: ServerResponse) => void): Promise<ScriptedServer> {
-  server = new ScriptedServer(identity, answer);
-  await server.listen();
-  return server;
-}
-
-async function transportTo(answer: (seen: Seen, response: ServerResponse) => void): Promise<KubeTransport> {
-  return httpsTransport((await serve(answer)).access(), { userAgent: userAgent('test') });
-}
+import { identity, serve, server, transportTo } from './scripted.ts';
+import { collect, event, json, selfSigned } from './tls-server.ts';
 
 const get = (path: string) => ({ method: 'GET', path }) as const;
 
@@ -32,7 +15,7 @@ describe('a request', () => {
     const request = { method: 'PATCH', path: '/api/v1/nodes/n1', query: { a: 'b c' }, body: { spec: null } } as const;
     const answer = await transport.request({ ...request, contentType: 'application/merge-patch+json' });
     expect(answer).toEqual({ ok: true });
-    expect(server?.seen).toMatchObject([
+    expect(server.seen).toMatchObject([
       {
         method: 'PATCH',
         url: '/api/v1/nodes/n1?a=b+c',
@@ -61,7 +44,7 @@ describe('a request', () => {
   test('uses the connection of the one before', async () => {
     const transport = await transportTo((_, response) => json(response, 200, {}));
     for (let i = 0; i < 3; i++) await transport.request(get('/api/v1/nodes'));
-    expect(server?.connections).toBe(1);
+    expect(server.connections).toBe(1);
   });
 
   test('reads again once where the server closes a kept connection in the moment of its use', async () => {
@@ -81,14 +64,14 @@ describe('a request', () => {
     });
     await transport.request(get('/first'));
     await expect(transport.request({ method: 'POST', path: '/second', body: {} })).rejects.toThrow(UnreachableError);
-    expect(server?.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   test('a token that is refused is read again, once', async () => {
     await serve(({ headers }, response) => json(response, headers.authorization === 'Bearer new' ? 200 : 401, {}));
     const fresh: boolean[] = [];
     const access = {
-      server: server?.url ?? '',
+      server: server.url,
       credentials: async (again = false) => {
         fresh.push(again);
         return { tls: { ca: identity.cert }, headers: { authorization: again ? 'Bearer new' : 'Bearer old' } };
@@ -96,7 +79,7 @@ describe('a request', () => {
     };
     await httpsTransport(access, { userAgent: 'test' }).request({ method: 'POST', path: '/x', body: { a: 1 } });
     expect(fresh).toEqual([false, true]);
-    expect(server?.seen.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
+    expect(server.seen.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 });
 
@@ -170,7 +153,7 @@ describe('no answer', () => {
   };
   test.each(Object.entries(failing))('%s', async (_, fail) => {
     await serve((__, response) => fail(response));
-    const transport = httpsTransport((server as ScriptedServer).access(), { userAgent: 'test', maxBodyBytes: 1000 });
+    const transport = httpsTransport(server.access(), { userAgent: 'test', maxBodyBytes: 1000 });
     const error = await transport.request({ ...get('/x'), timeoutMs: 300 }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UnreachableError);
     expect(String(error)).not.toContain('token=abc');
@@ -180,11 +163,11 @@ describe('no answer', () => {
     const other = await selfSigned();
     await serve((_, response) => json(response, 200, {}));
     const access = {
-      ...(server as ScriptedServer).access(),
+      ...server.access(),
       credentials: async () => ({ tls: { ca: other.cert }, headers: {} }),
     };
     await expect(httpsTransport(access, { userAgent: 'test' }).request(get('/x'))).rejects.toThrow(UnreachableError);
-    expect(server?.seen).toEqual([]);
+    expect(server.seen).toEqual([]);
   });
 
   test('an abort ends the request', async () => {
@@ -198,6 +181,6 @@ describe('no answer', () => {
     const reason = Object.assign(new Error('enough'), { code: DOMException.ABORT_ERR });
     const asked = transport.request({ ...get('/x'), signal: AbortSignal.abort(reason) });
     await expect(asked).rejects.toThrow('GET /x: enough');
-    expect(server?.seen).toEqual([]);
+    expect(server.seen).toEqual([]);
   });
 });

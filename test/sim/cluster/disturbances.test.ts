@@ -22,12 +22,12 @@ async function twoNodes() {
   return { clock, cluster, label, isLabelled };
 }
 
-test.each([403, 422, 429, 500])('%d for one object: nothing is written, and the others are as ever', async (code) => {
+test('a refusal for one object: nothing is written, and the others are as ever', async () => {
   const { cluster, label, isLabelled } = await twoNodes();
-  const end = cluster.disturb({ resource: 'nodes', name: 'a' }, { kind: 'refuse', code, reason: 'Denied' });
+  const end = cluster.disturb({ resource: 'nodes', name: 'a' }, { kind: 'refuse', code: 403, reason: 'Denied' });
   const refusal = await label('a').catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ApiStatusError);
-  expect(refusal).toMatchObject({ status: { code, reason: 'Denied' } });
+  expect(refusal).toMatchObject({ status: { code: 403, reason: 'Denied' } });
   await label('b');
   expect([await isLabelled('a'), await isLabelled('b')]).toEqual([false, true]);
   end();
