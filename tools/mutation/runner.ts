@@ -96,7 +96,7 @@ class InProcess {
   #outcome(): object {
     const { hitCount = 0, hitLimit = Infinity } = INSTRUMENTED;
     if (hitCount > hitLimit) return { status: 'timeout', reason: 'what was changed runs a hundred times as often' };
-    const nrOfTests = this.#tests.length;
+    const nrOfTests = this.#tests.filter(({ test }) => test.status === 'done').length;
     const failed = this.#tests.find(({ test }) => test.errors.length > 0);
     if (failed) return { status: 'killed', killedBy: [failed.id], failureMessage: said(failed.test.errors), nrOfTests };
     const { unhandledErrors } = getState();

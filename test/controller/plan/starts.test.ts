@@ -107,6 +107,18 @@ describe('concurrency', () => {
     ]);
   });
 
+  test('who takes a place is told with the reason, and when it comes back by itself', () => {
+    const dead = node('x', { ready: false, readyChangedAt: minutes(-59) });
+    const world = fleet({ a: {}, b: staging }, { nodes: [...two.nodes, dead] });
+    expect(plan(world, { ...POLICY, maxConcurrent: { kind: 'count', count: 2 } }, NOW).budget.holders).toEqual([
+      { node: 'b', because: 'Update' },
+      { node: 'x', because: 'NodeNotReady', until: minutes(1) },
+    ]);
+    expect(plan({ ...two, nodes: [...two.nodes, dead] }, POLICY, NOW).verdicts[0]).toMatchObject({
+      message: 'nodes that are not Ready take the places',
+    });
+  });
+
   test('a node that still has its slot starts again without another place', () => {
     expect(started({ ...two, slots: [slot('b')] })).toEqual(['b']);
   });
