@@ -83,5 +83,7 @@ describe('given-back', () => {
     expect(found().lease('other', [], { by: 'controller-1' }).breaches).toHaveLength(1);
     const bumped = found().shadow('n1', {}, { by: 'controller-1' });
     expect(bumped.lease('other', [], { by: 'controller-1' }).breaches).toEqual([]);
+    const made = found().shadowGone('n1', 'person').shadow('n1', {}, { by: 'apiserver-0' });
+    expect(made.lease('other', [], { by: 'controller-1' }).breaches).toEqual([]);
   });
 });

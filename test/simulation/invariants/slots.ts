@@ -91,6 +91,8 @@ function noteTouch(order: Order, { before, after }: Write): void {
 
 /** A write of spec, or a bump: what others have read of the shadow before it is worth nothing any more. */
 function noteFence(order: Order, { by, name, before, after, subresource }: Write): void {
+  // What was sent to a shadow that has been deleted since fits no other of its name.
+  if (!before) order.note(`made ${name}`);
   if (!before || !after || subresource !== undefined || !isController(by)) return;
   order.note(`fenced ${name} by ${by}`);
 }
@@ -140,4 +142,6 @@ function needed({ picture, at }: Giving, facts: NodeFacts, shadow: ShadowFacts |
 }
 
 const isFenced = ({ order, by }: Giving, { uid, name }: NodeFacts): boolean =>
-  order.isSince(`taken ${uid}`, `led by ${by}`) || order.isSince(`fenced brs-${name} by ${by}`, `led by ${by}`);
+  [`taken ${uid}`, `fenced brs-${name} by ${by}`, `made brs-${name}`].some((what) =>
+    order.isSince(what, `led by ${by}`),
+  );
