@@ -30,10 +30,14 @@ export function tally(picture: Picture, { group, family, version }: Release): Ta
     const shadow = picture.shadowOf(node.facts);
     if (!shadow?.status) continue;
     if (hasFailed(shadow, version) || isLost(picture, node, version)) failed.push(node);
-    else if (shadow.active && shadow.version === version) flying.push(node);
+    else if (shadow.active && shadow.version === version && !isOver(shadow)) flying.push(node);
   }
   return { failed, flying, members: kin.length };
 }
+
+/** B8: a failure whose status was refused says nothing of its release. It has ended all the same. */
+const isOver = ({ state, status }: ShadowFacts): boolean =>
+  state === 'Idle' && status?.state === 'ErrorReset' && status.reason === undefined && status.crashes > 0;
 
 const hasFailed = ({ status }: ShadowFacts, version: string): boolean =>
   status !== undefined && status.current !== version && status.failed.includes(version);
