@@ -21,18 +21,21 @@ function adviceOn({ cause }: UnreachableError): string {
 
 /** Which roles to ask for where a right is missing; undefined for other errors. */
 export function rolesFor(error: unknown): string | undefined {
-  const isMissing = error instanceof ApiStatusError && error.status.code === 403;
-  return isMissing
+  return error instanceof ApiStatusError && error.status.code === 403 && !isDenied(error)
     ? 'Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well.'
     : undefined;
 }
+
+/** By a webhook or a policy of admission, which may answer as one who has no right is answered: with 403. */
+const isDenied = ({ status }: ApiStatusError): boolean => / denied (the )?request\b/.test(status.message ?? '');
 
 function explainStatus(error: ApiStatusError): string {
   const { status, call, message } = error;
   const said = status.message ?? 'no reason given';
   if (status.code === 401)
     return 'the cluster does not accept your credentials (401): log in again, or check the user of the context';
-  if (status.code === 403) return `you may not do that (403): ${said}`;
+  if (status.code === 403)
+    return `${isDenied(error) ? 'the cluster does not allow that' : 'you may not do that'} (403): ${said}`;
   if (status.code === 404 && call.includes('/brupop.bottlerocket.aws/'))
     return `the cluster does not have the operator's kinds (404 to ${call}): check that the operator is installed there`;
   return error instanceof UnexpectedAnswerError ? `${message}: ${WAY}` : message;

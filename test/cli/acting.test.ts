@@ -89,6 +89,13 @@ describe('hold and unhold', () => {
     expect(some.out.match(role)).toHaveLength(1);
   });
 
+  test('what a webhook of the cluster denies, which also answers 403, is no matter of roles', async () => {
+    const message = 'admission webhook "freeze.example.com" denied the request: not in December';
+    stage.cluster.disturb({ resource: 'nodes' }, { kind: 'refuse', code: 403, reason: 'Forbidden', message });
+    const { err } = await reached.run('hold', 'a');
+    expect(err).toBe(`node a: the cluster does not allow that (403): ${message}\n`);
+  });
+
   test('without a node they do nothing', async () => {
     expect((await reached.run('hold')).code).toBe(2);
   });
