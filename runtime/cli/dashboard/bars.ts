@@ -20,7 +20,9 @@ export function timelineOf(members: readonly Member[], { forecast, pace, now }: 
   const over = members.filter(({ info }) => !busy.has(info.node.name)).flatMap(pastOf);
   const past = over.filter(({ to = 0 }) => to > now - OLDEST_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
   const next = forecast.starts.filter(({ node }) => !busy.has(node)).slice(0, MAX_BARS.next);
-  const waiting = members.filter(({ standing }) => standing === 'waiting').length;
+  // The forecast names nodes as well that have failed and are to try again.
+  const foreseen = new Set(next.map(({ node }) => node));
+  const waiting = members.filter(({ standing, info }) => standing === 'waiting' && !foreseen.has(info.node.name));
   return {
     bars: [
       ...past.slice(-MAX_BARS.past),
@@ -32,7 +34,7 @@ export function timelineOf(members: readonly Member[], { forecast, pace, now }: 
     leftOut: {
       past: Math.max(0, past.length - MAX_BARS.past),
       running: Math.max(0, running.length - MAX_BARS.running),
-      waiting: Math.max(0, waiting - next.length),
+      waiting: waiting.length,
     },
   };
 }

@@ -3,9 +3,10 @@ import { readModel } from '../../../runtime/cli/dashboard/model.ts';
 import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
 import type { News } from '../../../runtime/cli/dashboard/wire.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
-import { NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
+import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deploy } from '../deployed.ts';
+import { fail } from './scene.ts';
 
 /** What a page is told of a fleet, after the first time. */
 
@@ -94,4 +95,16 @@ test('the timeline says how much of the rollout it leaves out', async () => {
     .timeline;
   expect(Map.groupBy(bars, ({ kind }) => kind).get('done')).toHaveLength(16);
   expect(leftOut).toEqual({ past: 4, running: 0, waiting: 0 });
+});
+
+test('nodes that wait are left out, however many that failed are about to try again', async () => {
+  const hold = { metadata: { annotations: { [HOLD_ANNOTATION]: 'ann' } } };
+  for (const name of NAMES.slice(1)) await stage.patchNode(name, hold);
+  await fail(stage, 'node-00');
+  await stage.pass();
+  await stage.report('node-00', { current_state: 'Idle' });
+  await stage.pass();
+  const { timeline } = (await readModel({ transport: stage.transport, namespace: NAMESPACE }, now())).sections;
+  expect(timeline.bars).toContainEqual(expect.objectContaining({ kind: 'next', node: 'node-00' }));
+  expect(timeline.leftOut.waiting).toBe(29);
 });
