@@ -53,6 +53,8 @@ beforeAll(async () => {
   await operatorRuns(scene);
   const pods = await agentPods(scene);
   first = new Map(await Promise.all(pods.map(async (pod) => [pod, await pod.tokens()] as const)));
+  // An agent that runs may not have made its shadow yet.
+  await kubectl('wait', '--for=create', `brs/${shadowName('node-1')}`, '-n', NAMESPACE, '--timeout=60s');
 });
 
 afterAll(() => stage.strike(), 60_000);
