@@ -100,17 +100,20 @@ export const requesterOf = ({ values, user }: Pick<Request, 'values' | 'user'>):
 
 export const isDryRun = ({ values }: Pick<Request, 'values'>): boolean => values['dry-run'] === true;
 
-/** Changes the objects one after the other. A failure on one does not stop the others. */
-export async function forEachName(
+/**
+ * Changes the named objects one after the other. A failure on one does not stop the others.
+ * @throws RefusedCommandError where every object failed
+ */
+export async function changeEach(
   request: Request,
   called: string,
   changeOne: (name: string) => Promise<Change>,
-): Promise<readonly (Change | Failed)[]> {
+): Promise<Answer> {
   const results: (Change | Failed)[] = [];
   for (const name of request.names) {
     results.push(await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error })));
   }
-  return results;
+  return answerOf(request, results);
 }
 
 /** @throws RefusedCommandError where every object failed */

@@ -5,11 +5,10 @@ import { NAME } from '../help.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
-  answerOf,
   BY_OPTION,
   patchObject,
   type Change,
-  forEachName,
+  changeEach,
   isDryRun,
   requesterOf,
 } from './change.ts';
@@ -22,7 +21,7 @@ export const hold: Command = {
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
-  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => holdNode(request, name))),
+  run: (request) => changeEach(request, 'node', (name) => holdNode(request, name)),
 };
 
 export const unhold: Command = {
@@ -33,7 +32,7 @@ export const unhold: Command = {
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
-  run: async (request) => answerOf(request, await forEachName(request, 'node', (name) => unholdNode(request, name))),
+  run: (request) => changeEach(request, 'node', (name) => unholdNode(request, name)),
 };
 
 async function holdNode(request: Request, name: string): Promise<Change> {

@@ -9,7 +9,7 @@ import {
   BY_OPTION,
   patchObject,
   type Change,
-  forEachName,
+  changeEach,
   isDryRun,
   requesterOf,
 } from './change.ts';
@@ -37,7 +37,7 @@ export const resume: Command = {
 
 async function setPaused(request: Request, paused: boolean) {
   if (request.names.length === 0) return answerOf(request, [await pauseFleet(request, paused)]);
-  return answerOf(request, await forEachName(request, 'policy', (name) => pausePolicy(request, name, paused)));
+  return changeEach(request, 'policy', (name) => pausePolicy(request, name, paused));
 }
 
 const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;

@@ -8,7 +8,7 @@ import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
 import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
 import { inspect } from '../inspect.ts';
-import { CHANGE_OPTIONS, answerOf, patchObject, type Change, forEachName, isDryRun } from './change.ts';
+import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
 export const release: Command = {
   name: 'release',
@@ -22,10 +22,7 @@ not remove a cordon without marks: run kubectl uncordon.`,
   run: async (request) => {
     const cluster = await request.connect();
     const slotted = await slotHolders(cluster, request);
-    return answerOf(
-      request,
-      await forEachName(request, 'node', (name) => releaseNode({ request, cluster, slotted }, name)),
-    );
+    return changeEach(request, 'node', (name) => releaseNode({ request, cluster, slotted }, name));
   },
 };
 

@@ -4,16 +4,15 @@ import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
-import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
+import { type Answer, type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
-  answerOf,
   BY_OPTION,
   patchObject,
   type Change,
-  forEachName,
+  changeEach,
   isDryRun,
   requesterOf,
 } from './change.ts';
@@ -27,13 +26,7 @@ and halted releases still do. The controller removes the request when the update
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
-  run: async (request) => {
-    const [cluster, seen] = await inspectFor(request);
-    return answerOf(
-      request,
-      await forEachName(request, 'node', (name) => requestUpdate({ request, cluster, seen }, name)),
-    );
-  },
+  run: (request) => changeNodes(request, requestUpdate),
 };
 
 export const retry: Command = {
@@ -44,13 +37,7 @@ export const retry: Command = {
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
-  run: async (request) => {
-    const [cluster, seen] = await inspectFor(request);
-    return answerOf(
-      request,
-      await forEachName(request, 'node', (name) => requestRetry({ request, cluster, seen }, name)),
-    );
-  },
+  run: (request) => changeNodes(request, requestRetry),
 };
 
 interface Session {
@@ -59,9 +46,14 @@ interface Session {
   readonly seen: Inspection;
 }
 
-async function inspectFor({ connect, clock }: Request): Promise<readonly [Cluster, Inspection]> {
-  const cluster = await connect();
-  return [cluster, await inspect(cluster, clock.now())];
+/** All nodes by one look at the cluster. */
+async function changeNodes(
+  request: Request,
+  changeOne: (session: Session, name: string) => Promise<Change>,
+): Promise<Answer> {
+  const cluster = await request.connect();
+  const session = { request, cluster, seen: await inspect(cluster, request.clock.now()) };
+  return changeEach(request, 'node', (name) => changeOne(session, name));
 }
 
 interface ManagedNode {
