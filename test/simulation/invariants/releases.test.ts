@@ -74,6 +74,14 @@ describe('proof', () => {
     expect(again('1.1.0').breaches).toEqual([]);
     expect(again('1.0.5').breaches).toHaveLength(1);
   });
+
+  test('nor does one that has failed and may not say on what, once its update is ended', () => {
+    const reduced = { current_state: 'ErrorReset', crash_count: 1 };
+    const failed = fleet().after(2).shadow('n1', { status: reduced }, AGENT);
+    expect(failed.start('n2').breaches).toHaveLength(1);
+    const ended = fleet().after(2).shadow('n1', { status: reduced }, AGENT).shadow('n1', { state: 'Idle' });
+    expect(ended.after(2).start('n2').breaches).toEqual([]);
+  });
 });
 
 describe('reach', () => {
