@@ -1,4 +1,5 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { spyOn } from 'jest-mock';
 import { App, Chart, Testing } from 'cdk8s';
 import * as plus28 from 'cdk8s-plus-28';
 import * as plus33 from 'cdk8s-plus-33';
@@ -61,7 +62,7 @@ describe('the namespace', () => {
 });
 
 test('a combination that can hurt is said to whoever runs the app, with the path of the operator', () => {
-  const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const emitWarning = spyOn(process, 'emitWarning').mockReturnValue();
   new BrupopChart(new App(), 'brupop', { apiserver: { replicas: 1 } });
   expect(emitWarning.mock.calls).toEqual([
     [expect.stringMatching(/^brupop\/Operator: apiserver\.replicas 1/), 'BrupopWarning'],

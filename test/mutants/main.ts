@@ -90,7 +90,7 @@ async function runJest(
   const child = spawn('jest', [...tests, '--runInBand', '--json', '--outputFile', output], {
     cwd: copy,
     stdio: 'ignore',
-    env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
+    env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
     signal,
     killSignal: 'SIGKILL',
     timeout,

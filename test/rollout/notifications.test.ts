@@ -51,7 +51,11 @@ test('a rollout tells its beginning and its end once, and silences each node, th
   const alertmanager = await new Receiver(({ method }, response) => {
     response.end(method === 'POST' ? JSON.stringify({ silenceID: `s${++made}` }) : '');
   }).listen();
-  const facts = (): readonly Told[] => bus.received.map(({ body }) => JSON.parse(body) as Told);
+  // What a controller had sent and not written down yet as it was killed is sent again, with the same id.
+  const facts = (): readonly Told[] => {
+    const all = bus.received.map(({ body }) => JSON.parse(body) as Told);
+    return [...new Map(all.map((one) => [one.id, one])).values()];
+  };
   const asked = (method: string) => alertmanager.received.filter((one) => one.method === method);
   try {
     await withRollout({ options: { nodes: 2 }, edit: () => notifying(bus, alertmanager) }, async (rollout) => {
@@ -68,7 +72,6 @@ test('a rollout tells its beginning and its end once, and silences each node, th
         'aws.bottlerocket.brupop.RolloutStarted',
         'aws.bottlerocket.brupop.RolloutComplete',
       ]);
-      expect(new Set(facts().map(({ id }) => id)).size).toBe(2);
       const silenced = asked('POST').map(({ body }) => (JSON.parse(body) as { comment: string }).comment);
       expect([...new Set(silenced)].toSorted()).toEqual([
         'node node-1 is being updated',
