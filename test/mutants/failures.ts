@@ -111,4 +111,28 @@ export const failureMutants: readonly Mutant[] = [
     replace: 'return reason && status ? instant : instant;',
     tests: ['test/controller/plan/blame.test.ts', 'test/controller/hearsay.test.ts'],
   },
+  {
+    rule: 'F1',
+    does: 'blames a release for the silence of an agent that ran when it asked for the reboot',
+    file: 'runtime/controller/plan/health.ts',
+    find: 'Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity)',
+    replace: 'silentSince',
+    tests: ['test/controller/plan/blame.test.ts'],
+  },
+  {
+    rule: 'F2',
+    does: 'counts a node as lost that has said that it is back, and starts another in its place',
+    file: 'runtime/controller/plan/proof.ts',
+    find: "return spec.state === 'RebootedIntoUpdate' && status?.current_state === 'RebootedIntoUpdate';",
+    replace: 'return false;',
+    tests: ['test/controller/plan/proof.test.ts'],
+  },
+  {
+    rule: 'F5',
+    does: 'proves a release by a clock that is ahead, and later each time that its node is looked at',
+    file: 'runtime/controller/observations.ts',
+    find: 'return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);',
+    replace: 'return isSame ? now : notLater(instantOf(condition.lastTransitionTime), now);',
+    tests: ['test/controller/observations.test.ts'],
+  },
 ];

@@ -141,6 +141,14 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     rule: 'P5',
+    does: 'takes for skipped what a node runs and is unwell with where it has to come first',
+    file: RELEASES,
+    find: 'family.offered.add(target);\n    if (current !== target) ',
+    replace: 'if (current !== target) family.offered.add(target);\n    if (current !== target) ',
+    tests: ['test/controller/plan/dependencies.test.ts'],
+  },
+  {
+    rule: 'P5',
     does: 'passes over a policy where another claims all of its nodes',
     file: 'runtime/controller/plan/dependencies.ts',
     find: '  if (isContested) return false;\n',
@@ -266,14 +274,6 @@ export const policyMutants: readonly Mutant[] = [
     find: 'if (written !== undefined && !isAsNewAs(resourceVersion, written)) return undefined;',
     replace: 'if (written !== undefined && written === resourceVersion) return undefined;',
     tests: ['test/controller/policy-status-writer.test.ts'],
-  },
-  {
-    rule: 'F5',
-    does: 'proves a release by a clock that is ahead, and later each time that its node is looked at',
-    file: 'runtime/controller/observations.ts',
-    find: 'return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);',
-    replace: 'return isSame ? now : notLater(instantOf(condition.lastTransitionTime), now);',
-    tests: ['test/controller/observations.test.ts'],
   },
   {
     rule: 'P4',

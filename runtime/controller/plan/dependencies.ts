@@ -1,7 +1,7 @@
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import type { OsRelease, OsReleaseName } from './releases.ts';
+import type { OsRelease, OsReleaseName, OsReleases } from './releases.ts';
 import { type GateResult, PASS } from './requeue.ts';
 import { found, listed } from './verdict.ts';
 
@@ -65,13 +65,20 @@ function missingFor({ members }: Group, { family, version, canaries, proof }: Os
 }
 
 /** A release that was complete once stays so: a node that joins later does not hold others up. */
-function isComplete({ view, releases, now }: Group, { family, version }: OsReleaseName): boolean {
-  const { newest, offered, members, isContested } = releases.family(family);
+function isComplete({ view, releases, now }: Group, name: OsReleaseName): boolean {
+  const { family, version } = name;
   const isStated = view.resource?.status?.releases?.some(
     (one) => one.family === family && one.version === version && one.completedAt != null,
   );
   if (isStated) return true;
+  const { members, isContested } = releases.family(family);
   if (isContested) return false;
-  if (members === 0 || releases.of(family, version).completeAt <= now) return true;
-  return !offered.has(version) && newest !== undefined && compareSemver(version, newest) < 0;
+  return members === 0 || releases.of(family, version).completeAt <= now || isSkipped(releases, name);
+}
+
+/** The nodes have passed over the release: none runs it as the newest that it is offered, and a newer one runs there. */
+function isSkipped(releases: OsReleases, { family, version }: OsReleaseName): boolean {
+  const { newest, offered } = releases.family(family);
+  if (offered.has(version) || releases.of(family, version).isUnderWay) return false;
+  return newest !== undefined && compareSemver(version, newest) < 0;
 }

@@ -159,11 +159,18 @@ function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeout
 }
 
 /** Only a requested reboot counts: a machine that dies at any other moment is no fault of the release (rule F1). */
-function notReturnedFrom({ node, shadow, silentSince }: NodeInfo, { returnTimeoutMs }: Measures): number {
+function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number {
+  const { node, shadow } = info;
   if (!shadow) return NEVER;
-  const alone = isBackUnreported(node, shadow) ? silentSince : undefined;
+  const alone = unreportedSince(info);
   const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
   return since === undefined ? NEVER : dueAt('NotReturned', shadow, since + returnTimeoutMs);
+}
+
+/** Since when the host is back, for all that is known, and no agent says so. Who asked for the reboot ran then, however late that is seen. */
+function unreportedSince({ node, shadow, silentSince }: NodeInfo): number | undefined {
+  if (!shadow || silentSince === undefined || !isBackUnreported(node, shadow)) return undefined;
+  return Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity);
 }
 
 /** What the node is watched for after its update. */

@@ -60,7 +60,7 @@ interface FamilyCounts {
   readonly isContested: boolean;
   /** The newest version that any of them runs; undefined where none has said so. */
   readonly newest: string | undefined;
-  /** Versions that nodes wait for. */
+  /** Versions that nodes are offered, be they those that they run. */
   readonly offered: ReadonlySet<string>;
 }
 
@@ -107,6 +107,7 @@ export class OsReleases {
     const running = family.tally(current);
     running.isRun = true;
     if (isIdle(shadow)) running.rest(info, shadow);
+    family.offered.add(target);
     if (current !== target) family.tally(target).want(info);
     const begun = isActive(shadow) && shadow.spec.version != null ? family.tally(shadow.spec.version) : undefined;
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
@@ -130,6 +131,7 @@ export class OsReleases {
 /** Hosts of one variant and architecture. */
 class Family implements FamilyCounts {
   members = 0;
+  readonly offered = new Set<string>();
   readonly tallies = new Map<string, Tally>();
   /** Nodes that are on their way to a version that is not known. */
   readonly inDoubt: AssessedNode[] = [];
@@ -161,10 +163,6 @@ class Family implements FamilyCounts {
   get newest(): string | undefined {
     const running = [...this.tallies].filter(([, { isRun }]) => isRun).map(([version]) => version);
     return running.length === 0 ? undefined : running.reduce(newerOf);
-  }
-
-  get offered(): ReadonlySet<string> {
-    return new Set([...this.tallies].filter(([, { wanted }]) => wanted).map(([version]) => version));
   }
 
   tally(version: string): Tally {

@@ -101,6 +101,14 @@ describe('an agent that does not come back from the reboot into a release', () =
     expect(reasons(withA(a, on))[0]).not.toBe('NotReturned');
   });
 
+  test('has its time from the request on, however late its agent that asked was seen to run', () => {
+    const askedFor = (count: number): World =>
+      withA(record({ requested_at: moment(-count) }), { bootId: 'boot-2' }, silentFor(60));
+    expect(reasons(askedFor(15))).toEqual(blamed('NotReturned'));
+    expect(reasons(askedFor(14))[0]).not.toBe('NotReturned');
+    expect(plan(askedFor(14), once, NOW).requeueAt).toBe(minutes(1));
+  });
+
   test('does not count while the host has not been booted', () => {
     expect(reasons(withA(record(), { version: '1.0.0' }, silentFor(15)))[0]).toBe('AgentSilent');
   });

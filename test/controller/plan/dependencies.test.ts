@@ -32,6 +32,12 @@ const worldOf = (tests: Readonly<Record<string, Parts>>, more: Partial<World> = 
     },
   );
 const failed: Parts = { status: { crash_count: 1, failed_versions: ['1.1.0'] } };
+const newer: Parts = { status: { current_version: '1.2.0', target_version: '1.2.0' } };
+/** In mid-update to 1.1.0, which it has run for an hour without a pass. */
+const stuckOn = (target: string): Parts => {
+  const { spec, status } = monitoring(-60);
+  return { spec: spec!, status: { ...status, target_version: target } };
+};
 const onP = (world: World): object | undefined =>
   plan(world, POLICY, NOW).verdicts.find((verdict) => verdict.node === 'p');
 const PASSED = { reason: 'Updating', policy: 'production' };
@@ -79,10 +85,7 @@ describe('a release goes on to the next policy', () => {
       'where the last update of those that wait has failed, on whichever version',
       worldOf({ t: updated, u: { status: { crash_count: 1, failed_versions: ['1.0.5'] } } }),
     ],
-    [
-      'where nobody is offered it and something newer runs',
-      worldOf({ t: { status: { current_version: '1.2.0', target_version: '1.2.0' } } }),
-    ],
+    ['where nobody is offered it and something newer runs', worldOf({ t: newer })],
     [
       'where there are no nodes of its kind',
       worldOf(
@@ -120,6 +123,21 @@ describe('a release waits', () => {
   test.each<[string, World]>([
     ['for nodes that wait for it', worldOf({ t: updated, u: {} })],
     ['for nodes that are on their way', worldOf({ t: updated, u: monitoring() })],
+    ['for one that fails the soak of it, though something newer runs', worldOf({ t: newer, u: stuckOn('1.1.0') })],
+    ['for one that was offered something newer since', worldOf({ t: newer, u: stuckOn('1.2.0') })],
+    [
+      'for one that runs it, is unwell, and knows of nothing newer',
+      worldOf(
+        { t: newer, u: updated },
+        {
+          nodes: [
+            node('t', labels('test')),
+            node('u', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
+            node('p', labels('production')),
+          ],
+        },
+      ),
+    ],
     [
       'for its proof',
       worldOf(

@@ -30,6 +30,10 @@ const six = { a: {}, b: {}, c: {}, d: {}, e: {}, f: {} };
 const failed: Parts = {
   status: { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-3) },
 };
+const returned: Parts = {
+  spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+  status: { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' },
+};
 const heldBack: Parts = { ...failed, status: { ...failed.status, state_transition_failure_timestamp: moment(0) } };
 
 test.each<[string, Rules['proof']['nodes'], number]>([
@@ -108,6 +112,15 @@ describe('a node that is to prove a release and is away without having been aske
     ];
     expect(plan(fleet({ a: rebooting, b: {} }, { nodes }), { ...POLICY, ...many }, NOW)).toMatchObject({
       commands: [],
+      verdicts: [{ node: 'a' }, { node: 'b', reason: 'Unproven' }],
+    });
+  });
+
+  test('is on trial once its agent has said that it is back, however long it has not been Ready', () => {
+    const nodes = [node('a', { ready: false, readyChangedAt: minutes(-99) }), node('b')];
+    const world = fleet({ a: returned, b: {} }, { nodes, slots: [slot('a')] });
+    expect(plan(world, { ...POLICY, ...many }, NOW)).toMatchObject({
+      commands: [{ kind: 'set-spec', spec: { state: 'MonitoringUpdate' } }],
       verdicts: [{ node: 'a' }, { node: 'b', reason: 'Unproven' }],
     });
   });

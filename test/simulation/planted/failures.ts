@@ -89,8 +89,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F1',
     does: 'does not count a node that is back without its agent',
     file: 'runtime/controller/plan/health.ts',
-    find: 'const alone = isBackUnreported(node, shadow) ? silentSince : undefined;',
-    replace: 'const alone = isBackUnreported(node, shadow) ? undefined : undefined;',
+    find: 'const alone = unreportedSince(info);',
+    replace: 'const alone = unreportedSince({ ...info, silentSince: undefined });',
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {
