@@ -1,3 +1,4 @@
+import type { Entry, Instant } from '../types.ts';
 import { isOperator } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -6,37 +7,59 @@ import { type Cordon, nodesOf, type SeenNode } from './seen-node.ts';
 /** U2: whoever uncordons and cordons again in so little time may not have been seen in between, milliseconds. */
 const UNSEEN = 1_800_000;
 
+type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
+
 /** M6, M7. */
 export const administratorsCordons: Rule = {
   name: 'administrators-cordons',
   begin(picture) {
     // The picture forgets who has cordoned once the cordon is gone.
     const authors = new Map<string, Cordon | undefined>();
-    return ofWrites('nodes', (write) => {
-      const author = authors.get(write.name);
-      authors.set(write.name, picture.nodes.get(write.name)?.cordon);
-      return isLifted(write) ? taken(picture, write, author) : NOTHING;
-    });
+    // By name of the node, when the operator was last refused a write of it, and none has landed since.
+    const refused = new Map<string, Instant>();
+    return {
+      see(entry) {
+        if (entry.kind === 'request') noteRefusal(refused, entry);
+        if (entry.kind !== 'write' || entry.resource !== 'nodes') return NOTHING;
+        const author = authors.get(entry.name);
+        const seen = { picture, refusedAt: refused.get(entry.name) ?? -Infinity };
+        authors.set(entry.name, picture.nodes.get(entry.name)?.cordon);
+        if (isOperator(entry.by)) refused.delete(entry.name);
+        return isLifted(entry) ? taken(seen, entry, author) : NOTHING;
+      },
+    };
   },
 };
+
+interface Seen {
+  readonly picture: Picture;
+  readonly refusedAt: Instant;
+}
+
+function noteRefusal(refused: Map<string, Instant>, { at, by, verb, resource, name, code }: Of<'request'>): void {
+  if (resource === 'nodes' && verb === 'patch' && code === 403 && name !== undefined && isOperator(by))
+    refused.set(name, at);
+}
 
 function isLifted(write: Write): boolean {
   const { old, made } = nodesOf(write);
   return isOperator(write.by) && old?.cordoned === true && made?.cordoned === false;
 }
 
-function taken(picture: Picture, write: Write, author: Cordon | undefined): readonly string[] {
+function taken(seen: Seen, write: Write, author: Cordon | undefined): readonly string[] {
   const { name, by } = write;
   if (nodesOf(write).old?.held) return [`${by} uncordoned ${name}, which bears the hold annotation`];
-  if (!author || isOperator(author.by) || isUndecidable(picture, write, author)) return NOTHING;
+  if (!author || isOperator(author.by) || isUndecidable(seen, write, author)) return NOTHING;
   return [`${by} took the cordon of ${author.by} from ${name}`];
 }
 
 /** U2 and U3. */
-function isUndecidable(picture: Picture, write: Write, { at, liftedAt }: Cordon): boolean {
+function isUndecidable({ picture, refusedAt }: Seen, write: Write, { at, liftedAt = -Infinity }: Cordon): boolean {
   const { old } = nodesOf(write);
   if (!old) return false;
-  if (old.marks) return old.marks.owns.includes('cordon') && at - (liftedAt ?? -Infinity) < UNSEEN;
+  // Since it was lifted, nobody could write that down.
+  const unwrittenAt = liftedAt > -Infinity ? Math.max(liftedAt, refusedAt) : liftedAt;
+  if (old.marks) return old.marks.owns.includes('cordon') && at - unwrittenAt < UNSEEN;
   const shadow = picture.shadowOf(old);
   if (shadow?.state !== 'RebootedIntoUpdate') return false;
   return !shadow.status?.draining && old.version === shadow.version;

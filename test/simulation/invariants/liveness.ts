@@ -2,7 +2,7 @@ import type { Instant, Scenario } from '../types.ts';
 import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
-import { mayFail, Proofs, type Release, tally } from './proofs.ts';
+import { mayFail, presumed, Proofs, type Release, tally } from './proofs.ts';
 import { RIGHT } from './reasons.ts';
 import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
@@ -194,7 +194,8 @@ export class Sorted {
   /** Whether the release is halted for its nodes, by the failures that stand in the cluster. */
   isHalted(release: Release, now: Instant): boolean {
     const { failed, members } = tally(this.picture, release);
-    return failed.length >= mayFail(release.group, members, this.proofs.isProven(release, now));
+    const all = new Set([...failed, ...presumed(this.picture, release)]);
+    return all.size >= mayFail(release.group, members, this.proofs.isProven(release, now));
   }
 
   /** Who takes places, and whether each of them waits for a person and says so. One that has just gone down is most likely rebooting. */

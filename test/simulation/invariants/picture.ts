@@ -20,7 +20,7 @@ import type { Write } from './rule.ts';
 import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
 import { seenNode, type SeenNode, unlessSame } from './seen-node.ts';
-import { SeenAgents, type SeenProcess } from './seen-process.ts';
+import { Beginnings, SeenAgents, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
 import { Sight } from './sight.ts';
 
@@ -55,6 +55,7 @@ export class Picture {
   readonly pods = new Map<string, SeenPod>();
   readonly hosts = new Map<string, SeenHost>();
   readonly processes = new Map<string, SeenProcess>();
+  readonly beginnings = new Beginnings();
   readonly #agents = new SeenAgents();
   /** By name of the node. */
   readonly #shadows = new Map<string, ShadowFacts>();
@@ -127,6 +128,7 @@ export class Picture {
   #process(name: string, seen: SeenProcess): void {
     this.standing += 1;
     this.processes.set(name, seen);
+    if (seen.runs) this.beginnings.note(name, seen.since);
     this.#agents.see(name, seen);
   }
 

@@ -250,6 +250,19 @@ describe('proof by policy', () => {
       'controller-0 let the drain begin of t2 on 1.1.0, which is not proven: 1 may, and t1, t2 are disturbed',
     ]);
   });
+
+  test('one that was disturbed in an earlier update, and has begun anew right after its policy was changed, is not', () => {
+    const again = proving({ proof: { nodes: 2 } })
+      .start('t1')
+      .shadow('t1', DISTURBED)
+      .finish('t1')
+      .policy('one', { ...of('test'), proof: { nodes: 3 } })
+      .start('t1', { version: '1.2.0' })
+      .start('t2', { version: '1.2.0' })
+      .policy('one', of('test'))
+      .after(2);
+    expect(again.shadow('t2', { ...DISTURBED, version: '1.2.0' }).breaches).toEqual([]);
+  });
 });
 
 describe('a bad release', () => {

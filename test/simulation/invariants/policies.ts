@@ -124,7 +124,7 @@ export const pauses: Rule = {
       const { sentAt, by } = step.write;
       const group = step.kind === 'start' ? surelyBy(picture, step) : undefined;
       if (!group || group.pauseBetweenMs === 0) return undefined;
-      const begun = picture.processes.get(by)?.since ?? 0;
+      const begun = picture.beginnings.of(by, sentAt);
       const from = sentAt - group.pauseBetweenMs + picture.sight.clockOf(by) + ROUNDED_MS;
       const ended = picture.membersOf(group).find(({ facts }) => {
         const at = picture.pausedFrom.get(facts.uid) ?? -Infinity;

@@ -1,8 +1,9 @@
 import type { Entry, Instant } from '../types.ts';
-import type { ShadowFacts } from './facts.ts';
+import type { NodeFacts, ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { Group } from './rulings.ts';
-import type { SeenNode } from './seen-node.ts';
+import type { Write } from './rule.ts';
+import { nodesOf, type SeenNode } from './seen-node.ts';
 
 /** One release for the nodes of one group and family. */
 export interface Release {
@@ -41,6 +42,16 @@ const isOver = ({ state, status }: ShadowFacts): boolean =>
 
 const hasFailed = ({ status }: ShadowFacts, version: string): boolean =>
   status !== undefined && status.current !== version && status.failed.includes(version);
+
+/** Nodes that try a version now, or did so last, and whose failure has no record: it may be of that version (F1, older parts). */
+export function presumed(picture: Picture, { group, family, version }: Release): readonly SeenNode[] {
+  return picture.membersOf(group).filter(({ facts }) => {
+    const shadow = facts.family === family ? picture.shadowOf(facts) : undefined;
+    const { status } = shadow ?? {};
+    if (!status || shadow?.version !== version || status.current === version) return false;
+    return status.crashes > 0 && status.reason === undefined && status.failed.length === 0;
+  });
+}
 
 /** What a verdict says of a node that did not come back, or is unwell since, counts as well, for as long as it is so. */
 function isLost(picture: Picture, { facts }: SeenNode, version: string): boolean {
@@ -85,30 +96,57 @@ interface Rest {
   to: Instant;
 }
 
+interface Former {
+  readonly facts: NodeFacts;
+  readonly until: Instant;
+}
+
 /** Which releases are proven, or were until lately. */
 export class Proofs {
   readonly #picture: Picture;
   /** By UID of the node, the last ones. */
   readonly #rests = new Map<string, Rest[]>();
+  /** By UID, nodes that have left their group, as they were in it. */
+  readonly #former = new Map<string, Former>();
 
   constructor(picture: Picture) {
     this.#picture = picture;
   }
 
   see(entry: Entry): void {
+    if (entry.kind === 'write' && entry.resource === 'nodes') this.#noteFormer(entry);
     const name = nodeIn(entry);
     const node = name === undefined ? undefined : this.#picture.nodes.get(name);
     if (node) this.#note(node, entry.at);
   }
 
-  isProven(release: Release, now: Instant): boolean {
-    const kin = this.#picture.membersOf(release.group).filter(({ facts }) => facts.family === release.family);
-    const proving = kin.filter((node) => this.#isProof(node, release, now));
+  /** @param sentAt when somebody went by it: a node that has left its group since, or a moment before, still counts for him */
+  isProven(release: Release, now: Instant, sentAt = now): boolean {
+    const kin = [...this.#kinOf(release, sentAt)];
+    const proving = kin.filter((uid) => this.#isProof(uid, release, now));
     return proving.length >= needed(release.group, kin.length);
   }
 
-  #isProof({ facts }: SeenNode, { version, group }: Release, now: Instant): boolean {
-    return (this.#rests.get(facts.uid) ?? []).some(
+  /** UIDs of the nodes. */
+  #kinOf({ group, family }: Release, sentAt: Instant): ReadonlySet<string> {
+    const { rulings, sight } = this.#picture;
+    const former = [...this.#former.values()].filter(
+      ({ facts, until }) => rulings.groupOf(facts)?.name === group.name && !sight.known(until, sentAt),
+    );
+    const all = [...this.#picture.membersOf(group), ...former].filter(({ facts }) => facts.family === family);
+    return new Set(all.map(({ facts }) => facts.uid));
+  }
+
+  #noteFormer(write: Write): void {
+    const { old, made } = nodesOf(write);
+    if (!old?.managed) return;
+    const nameOf = (facts: NodeFacts): string | undefined => this.#picture.rulings.groupOf(facts)?.name;
+    if (made?.managed && nameOf(old) === nameOf(made)) return;
+    this.#former.set(old.uid, { facts: old, until: write.at });
+  }
+
+  #isProof(uid: string, { version, group }: Release, now: Instant): boolean {
+    return (this.#rests.get(uid) ?? []).some(
       (rest) =>
         rest.version === version &&
         now - rest.to < PROVEN_WITHIN &&

@@ -59,6 +59,15 @@ describe('proof', () => {
     expect(fleet().finish('n1').start('n2').start('n3').breaches).toEqual([]);
   });
 
+  test('what a node has proven stands until it is known that the node has lost its label, or is gone', () => {
+    const proven = (): Story => fleet().finish('n1').after(2);
+    const unmanaged = (): Story => proven().node('n1', { managed: false });
+    expect(unmanaged().start('n2').start('n3').breaches).toEqual([]);
+    expect(proven().nodeGone('n1').start('n2').start('n3').breaches).toEqual([]);
+    expect(unmanaged().after(2).start('n2').start('n3').breaches).toHaveLength(1);
+    expect(proven().nodeGone('n1').after(2).start('n2').start('n3').breaches).toHaveLength(1);
+  });
+
   test('who has failed on it and tries again takes no place in flight, and stands for his failure', () => {
     const again = fleet().shadow('n1', { status: FAILED }, AGENT);
     expect(again.shadow('n1', { state: 'Idle' }).start('n1').breaches).toEqual([]);

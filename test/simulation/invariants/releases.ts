@@ -113,11 +113,14 @@ export const proof: Rule = {
     const absences = new Absences(picture);
     // By UID, when the node was first disturbed in this update.
     const disturbedAt = new Map<string, Instant>();
-    const steps = ofNewcomers(picture, (asked) => {
-      const { kind, node, write, release } = asked;
+    const disturbances = ofSteps(picture, ({ kind, node, write }) => {
       if (kind === 'disturb') disturbedAt.set(node.facts.uid, write.at);
       else disturbedAt.delete(node.facts.uid);
-      if (proofs.isProven(release, write.at)) return undefined;
+      return undefined;
+    });
+    const steps = ofNewcomers(picture, (asked) => {
+      const { kind, write, release } = asked;
+      if (proofs.isProven(release, write.at, write.sentAt)) return undefined;
       const isKnown = ({ facts: { uid } }: SeenNode): boolean =>
         kind === 'start' || picture.sight.known(disturbedAt.get(uid) ?? Infinity, write.sentAt);
       return tooMany(picture, asked, (one) => isKnown(one) && !absences.isAway(one, write.at));
@@ -126,6 +129,7 @@ export const proof: Rule = {
       see(entry) {
         proofs.see(entry);
         absences.see(entry);
+        disturbances.see?.(entry);
         return steps.see?.(entry) ?? NOTHING;
       },
     };

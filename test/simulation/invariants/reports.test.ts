@@ -57,6 +57,14 @@ describe('records', () => {
     } as const;
     expect(asked().tell(refused).after(3).shadow('n1', { status: failed }, BY).breaches).toEqual([]);
     expect(asked().tell(refused).after(1).shadow('n1', { status: failed }, BY).breaches).toHaveLength(1);
+    const broken = (minutes: number): Story =>
+      asked()
+        .tell(refused)
+        .after(minutes)
+        .tell(refused)
+        .tell({ ...refused, code: 500 });
+    expect(broken(3).shadow('n1', { status: failed }, BY).breaches).toEqual([]);
+    expect(broken(1).tell(refused).after(1).shadow('n1', { status: failed }, BY).breaches).toHaveLength(1);
     const told = { ...failed, last_failure: { reason: 'DrainFailed' } };
     expect(asked().shadow('n1', { status: told }, BY).breaches).toEqual([]);
   });

@@ -85,13 +85,12 @@ function older(
 export const records: Rule = {
   name: 'records',
   begin(picture) {
-    // By shadow, since when its status is refused without a break.
-    const refusedAt = new Map<string, Instant>();
+    const refusals = new Map<string, Refusals>();
     return {
       see(entry) {
-        if (entry.kind === 'request') noteRefusal(refusedAt, entry);
+        if (entry.kind === 'request') noteRefusal(refusals, entry);
         const report = reportIn(picture, entry);
-        return report && report.is.state !== report.was.state ? untidy(report, refusedAt) : NOTHING;
+        return report && report.is.state !== report.was.state ? untidy(report, refusals) : NOTHING;
       },
     };
   },
@@ -101,23 +100,34 @@ export const records: Rule = {
 const REFUSED_FOR = 110_000;
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
-function noteRefusal(refusedAt: Map<string, Instant>, entry: RequestEntry & { readonly at: Instant }): void {
-  const { by, resource, subresource, name, code, at } = entry;
-  if (resource !== 'bottlerocketshadows' || subresource !== 'status' || name === undefined || !isApiserver(by)) return;
-  if (!REFUSALS.has(code)) refusedAt.delete(name);
-  else if (!refusedAt.has(name)) refusedAt.set(name, at);
+/** A row of them, about the status of a shadow. */
+interface Refusals {
+  readonly since: Instant;
+  readonly latest: Instant;
 }
+
+/** A row that was long enough once is not undone by an answer of another kind: what is sent stays short until it is taken. */
+function noteRefusal(rows: Map<string, Refusals>, entry: RequestEntry & { readonly at: Instant }): void {
+  const { name, code, at } = entry;
+  if (name === undefined || !isReport(entry)) return;
+  const row = rows.get(name);
+  if (REFUSALS.has(code)) rows.set(name, { since: row?.since ?? at, latest: at });
+  else if (code < 300 || (row && row.latest - row.since < REFUSED_FOR)) rows.delete(name);
+}
+
+const isReport = ({ by, resource, subresource }: RequestEntry): boolean =>
+  resource === 'bottlerocketshadows' && subresource === 'status' && isApiserver(by);
 
 const ENDS: ReadonlySet<string> = new Set(['Idle', 'ErrorReset', 'RebootedIntoUpdate']);
 
 function untidy(
   { is, was, made: { name, node }, at }: Report,
-  refusedAt: ReadonlyMap<string, Instant>,
+  refusals: ReadonlyMap<string, Refusals>,
 ): readonly string[] {
   if (ENDS.has(is.state) && is.record && was.record)
     return [`${node} reports ${is.state}, and leaves the record of a reboot`];
   if (is.state !== 'ErrorReset' || is.reason !== undefined) return NOTHING;
-  const since = refusedAt.get(name) ?? at;
+  const since = refusals.get(name)?.since ?? at;
   return at - since >= REFUSED_FOR
     ? NOTHING
     : [`${node} does not say why it failed, and was refused since ${clock(since)}`];

@@ -203,6 +203,9 @@ describe('liveness', () => {
         .after(20);
     expect(said({ failed_versions: [] }).end().breaches).toHaveLength(1);
     expect(said({ failed_versions: ['1.1.0'] }).end().breaches).toEqual([]);
+    const unrecorded = (): Story => said({ crash_count: 1 });
+    expect(unrecorded().end().breaches).toHaveLength(1);
+    expect(unrecorded().shadow('n2', { version: '1.1.0' }).end().breaches).toEqual([]);
   });
 
   test('a fleet that goes on, and is slower than its updates take', () => {

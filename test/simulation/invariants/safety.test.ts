@@ -204,6 +204,17 @@ describe('administrators-cordons', () => {
     expect(later.node('n1', { cordoned: false, marks: null }, APISERVER).breaches).toHaveLength(1);
   });
 
+  test('U2: nor one who cordons again before the operator could write that the first is no more', () => {
+    const refusal = { by: 'controller-0', verb: 'patch', resource: 'nodes', code: 403, isVain: false };
+    const lifted = (): Story => ours().node('n1', { cordoned: false }, PERSON).after(60);
+    const refused = (name: string): Story => lifted().tell({ kind: 'request', ...refusal, name });
+    const stories = [refused('n1'), refused('n1').after(60), refused('n2'), refused('n1').node('n1', {}, APISERVER)];
+    const released = stories.map((story) =>
+      story.node('n1', { cordoned: true }, PERSON).node('n1', { cordoned: false, marks: null }, APISERVER),
+    );
+    expect(released.map(({ breaches }) => breaches.length)).toEqual([0, 1, 1, 1]);
+  });
+
   test('U3: the cordon of a node that no apiserver of ours has marked, once it runs the version', () => {
     const older = cordoned()
       .shadow('n1', { state: 'RebootedIntoUpdate', version: '1.1.0' })

@@ -6,6 +6,22 @@ export interface SeenProcess {
   readonly since: Instant;
 }
 
+/** When processes began: what one has sent may land when it has ended, or the next of its name runs. */
+export class Beginnings {
+  readonly #all = new Map<string, Instant[]>();
+
+  note(process: string, at: Instant): void {
+    const known = this.#all.get(process);
+    if (known) known.push(at);
+    else this.#all.set(process, [at]);
+  }
+
+  /** Of the one that ran at the instant. */
+  of(process: string, instant: Instant): Instant {
+    return this.#all.get(process)?.findLast((begun) => begun <= instant) ?? 0;
+  }
+}
+
 const AWAY: SeenProcess = { runs: false, since: -Infinity };
 const NONE = { ours: AWAY, older: AWAY };
 

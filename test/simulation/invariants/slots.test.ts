@@ -39,6 +39,7 @@ describe('slots', () => {
       'controller-0 started n1 after a conflict, and took no slot anew',
     ]);
     expect(refused().start('n1').breaches).toEqual([]);
+    expect(refused().after(1).shadow('n1', START, { sent: 90_000 }).breaches).toEqual([]);
   });
 
   test('more slots than may be; those that were too many stay', () => {
@@ -76,6 +77,14 @@ describe('given-back', () => {
     const bare = (): Story => touch(led().after(5).shadowGone('n1', 'person'));
     expect(bare().slots().breaches).toHaveLength(1);
     expect(bare().process('agent-n1', 'killed').slots().breaches).toEqual([]);
+  });
+
+  test('one of a node at rest whose shadow was deleted just then, and not long before', () => {
+    const deleted = (): Story => touch(ended().after(5).shadowGone('n1', 'person'));
+    expect(deleted().slots().breaches).toEqual([]);
+    expect(deleted().after(2).slots().breaches).toHaveLength(1);
+    const unstarted = new Story(givenBack).fleet('n1').lease('nobody', []).lease('me', ['n1']).after(5);
+    expect(touch(unstarted.shadowGone('n1', 'person')).slots().breaches).toHaveLength(1);
   });
 
   test('one that another leader had taken, where nothing keeps what that one has sent from landing', () => {

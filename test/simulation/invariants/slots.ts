@@ -1,6 +1,6 @@
-import type { RequestEntry } from '../types.ts';
+import type { Instant, RequestEntry } from '../types.ts';
 import { Recent } from './concurrency.ts';
-import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, type ShadowFacts } from './facts.ts';
+import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, shadowFacts, type ShadowFacts } from './facts.ts';
 import { isLeft } from './marks.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
@@ -16,15 +16,16 @@ export const slots: Rule = {
   begin(picture) {
     const order = new Order();
     const capacity = new Recent();
+    const conflicts = new Map<string, Instant>();
     return {
       see(entry) {
         order.next();
-        if (entry.kind === 'request') noteConflict(order, entry);
+        if (entry.kind === 'request') noteConflict(order, conflicts, entry);
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
         if (isList(entry)) return taken(order, entry, capacity.most(entry.at));
         if (entry.resource !== 'bottlerocketshadows') return NOTHING;
-        const found = started(picture, order, entry);
+        const found = started({ picture, order, conflicts }, entry);
         order.note(`shadow ${entry.name}`);
         return found;
       },
@@ -34,9 +35,16 @@ export const slots: Rule = {
 
 const isList = ({ resource, name }: Write): boolean => resource === 'leases' && name === LEASE;
 
-function noteConflict(order: Order, { by, verb, resource, name, subresource, code }: RequestEntry): void {
+function noteConflict(
+  order: Order,
+  conflicts: Map<string, Instant>,
+  request: RequestEntry & { readonly at: Instant },
+): void {
+  const { at, by, verb, resource, name, subresource, code } = request;
   const isSpec = resource === 'bottlerocketshadows' && verb === 'patch' && subresource === undefined;
-  if (isSpec && code === 409 && isController(by)) order.note(`conflict ${by} ${name}`);
+  if (!isSpec || code !== 409 || !isController(by)) return;
+  order.note(`conflict ${by} ${name}`);
+  conflicts.set(`${by} ${name}`, at);
 }
 
 /** Slots that stay in the list as they were are not taken anew. */
@@ -52,7 +60,14 @@ function taken(order: Order, { by, before, after }: Write, most: number): readon
     : NOTHING;
 }
 
-function started({ nodes, lease }: Picture, order: Order, write: Write): readonly string[] {
+interface Taking {
+  readonly picture: Picture;
+  readonly order: Order;
+  /** When a controller was last answered a conflict, by its name and that of the shadow. */
+  readonly conflicts: ReadonlyMap<string, Instant>;
+}
+
+function started({ picture: { nodes, lease }, order, conflicts }: Taking, write: Write): readonly string[] {
   const shadow = startIn(write);
   const node = shadow && nodes.get(shadow.node);
   if (!node || !shadow.owners.includes(node.facts.uid)) return NOTHING;
@@ -61,8 +76,12 @@ function started({ nodes, lease }: Picture, order: Order, write: Write): readonl
   if (!lease.slots.some(({ nodeUid }) => nodeUid === uid)) return [`${said} without a slot`];
   if (!order.isSince(`slot ${uid}`, `shadow ${write.name}`))
     return [`${said}, whose shadow had changed since its slot was taken`];
-  const isAnew = order.isSince(`slot ${uid}`, `conflict ${write.by} ${write.name}`);
-  return isAnew ? NOTHING : [`${said} after a conflict, and took no slot anew`];
+  const conflict = `${write.by} ${write.name}`;
+  // What was under way for long was sent before a conflict that something else has met.
+  const isOlder = write.sentAt < (conflicts.get(conflict) ?? -Infinity);
+  return isOlder || order.isSince(`slot ${uid}`, `conflict ${conflict}`)
+    ? NOTHING
+    : [`${said} after a conflict, and took no slot anew`];
 }
 
 /** L3, L4: what must be so before a slot is given back. */
@@ -70,13 +89,17 @@ export const givenBack: Rule = {
   name: 'given-back',
   begin(picture) {
     const order = new Order();
+    const deletions = new Map<string, Instant>();
     return {
       see(entry) {
         order.next();
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') noteTouch(order, entry);
-        if (entry.resource === 'bottlerocketshadows') noteFence(order, entry);
-        return isList(entry) ? changed(picture, order, entry) : NOTHING;
+        if (entry.resource === 'bottlerocketshadows') {
+          noteFence(order, entry);
+          noteDeletion(deletions, entry);
+        }
+        return isList(entry) ? changed({ picture, order, deletions }, entry) : NOTHING;
       },
     };
   },
@@ -97,7 +120,14 @@ function noteFence(order: Order, { by, name, before, after, subresource }: Write
   order.note(`fenced ${name} by ${by}`);
 }
 
-function changed(picture: Picture, order: Order, { by, at, before, after }: Write): readonly string[] {
+/** When shadows were deleted that were at rest, by name. */
+function noteDeletion(deletions: Map<string, Instant>, { name, at, before, after }: Write): void {
+  if (before && !after && !shadowFacts(before).active) deletions.set(name, at);
+  else deletions.delete(name);
+}
+
+function changed(seen: Seen, { by, at, sentAt, before, after }: Write): readonly string[] {
+  const { picture, order } = seen;
   if (!before || !after) return NOTHING;
   const [old, made] = [leaseFacts(before), leaseFacts(after)];
   if (old.holder !== made.holder) order.note(`led by ${by}`);
@@ -110,16 +140,21 @@ function changed(picture: Picture, order: Order, { by, at, before, after }: Writ
     .flatMap(({ nodeUid, shadow }) => {
       const node = picture.nodes.get(shadow.replace(/^brs-/, ''));
       if (node?.facts.uid !== nodeUid) return [];
-      const why = unready({ picture, order, by, at }, node);
+      const why = unready({ ...seen, by, at, sentAt }, node);
       return why === undefined ? [] : [`${by} gave back the slot of ${node.facts.name}, ${why}`];
     });
 }
 
-interface Giving {
+interface Seen {
   readonly picture: Picture;
   readonly order: Order;
+  readonly deletions: ReadonlyMap<string, Instant>;
+}
+
+interface Giving extends Seen {
   readonly by: string;
-  readonly at: number;
+  readonly at: Instant;
+  readonly sentAt: Instant;
 }
 
 function unready(giving: Giving, { facts }: SeenNode): string | undefined {
@@ -133,12 +168,20 @@ function unready(giving: Giving, { facts }: SeenNode): string | undefined {
 
 const UNFENCED = 'which it has found taken, and what others may have sent may yet land';
 
-function needed({ picture, at }: Giving, facts: NodeFacts, shadow: ShadowFacts | undefined): string | undefined {
-  if (shadow && !shadow.active) return undefined;
+function needed(giving: Giving, facts: NodeFacts, shadow: ShadowFacts | undefined): string | undefined {
+  const { picture, at } = giving;
+  if (shadow ? !shadow.active : wasAtRest(giving, facts)) return undefined;
   const { runs, since } = picture.agentOf(facts.name);
   const isManned = runs && at - since > UNSEEN && picture.sight.known(since, at);
   if (isManned) return `whose agent runs, and ${shadow ? 'whose update is on' : 'which has no shadow'}`;
   return shadow && !isLeft(shadow, facts) ? 'whose update has not ended' : undefined;
+}
+
+/** L3 (a) held until its shadow was deleted, and who gave the slot back need not know of that. */
+function wasAtRest({ picture, order, deletions, by, sentAt }: Giving, { uid, name }: NodeFacts): boolean {
+  const deletedAt = deletions.get(`brs-${name}`);
+  if (deletedAt === undefined || picture.sight.known(deletedAt, sentAt)) return false;
+  return order.isSince(`fenced brs-${name} by ${by}`, `taken ${uid}`);
 }
 
 const isFenced = ({ order, by }: Giving, { uid, name }: NodeFacts): boolean =>

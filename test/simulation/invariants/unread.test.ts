@@ -26,6 +26,26 @@ test('a process that has begun since then has nothing to believe', () => {
   expect(refused(1).process('controller-0', 'starts').start('n1').breaches).toHaveLength(1);
 });
 
+test('what one has sent that was killed since goes by what that one had read', () => {
+  const killed = (): Story => refused(1).process('controller-0', 'killed');
+  expect(killed().start('n1', { sent: 30_000 }).breaches).toEqual([]);
+  expect(killed().process('controller-0', 'starts').start('n1', { sent: 30_000 }).breaches).toEqual([]);
+});
+
+test('a process whose watch lags finds out as late as that lets it', () => {
+  const lag = { kind: 'fault', id: 2, name: 'watch-lags', about: 'controller-1, controller-0, by 50 s' } as const;
+  const lagged = (minutes: number): Story => {
+    const story = new Story(unread, { faults }).fleet('n1').tell({ ...lag, phase: 'begins' });
+    story
+      .tell({ ...fault, phase: 'begins' })
+      .after(3)
+      .tell({ ...lag, phase: 'ends' });
+    return story.after(minutes).start('n1');
+  };
+  expect(lagged(10).breaches).toEqual([]);
+  expect(lagged(12).breaches).toHaveLength(1);
+});
+
 test('a process that stood still as they could not be read any more has found out only when it went on', () => {
   const stood = (from: number, to: number): Story => {
     const freeze = { kind: 'fault', id: 2, name: 'freeze', about: 'controller-0' } as const;

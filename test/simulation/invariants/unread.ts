@@ -1,5 +1,4 @@
 import type { Entry, Instant } from '../types.ts';
-import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
 import { ofSteps } from './starts.ts';
@@ -8,8 +7,8 @@ import { ofSteps } from './starts.ts';
 const BELIEVED = 600_000;
 
 /**
- * Policies that cannot be read: nothing starts anywhere. Whoever has begun since has never read them; and whoever stood still then has found
- * out only when he went on.
+ * Policies that cannot be read: nothing starts anywhere. Whoever has begun since has never read them; and whoever stood still then, or whose
+ * watches did, has found out only when they went on.
  */
 export const unread: Rule = {
   name: 'unread',
@@ -20,7 +19,7 @@ export const unread: Rule = {
     const steps = ofSteps(picture, ({ kind, write: { sentAt, by } }) => {
       if (kind !== 'start') return undefined;
       const isUnread = [...refused.values()].some((from) => {
-        if (from < begunAt(picture, by)) return true;
+        if (from < picture.beginnings.of(by, sentAt)) return true;
         return sentAt - stills.until(by, from) > BELIEVED + SEEN_AFTER;
       });
       return isUnread ? 'although nobody may read the policies' : undefined;
@@ -37,32 +36,30 @@ export const unread: Rule = {
   },
 };
 
-const begunAt = ({ processes }: Picture, process: string): Instant => processes.get(process)?.since ?? 0;
-
-/** A time in which a process did nothing and heard nothing. */
+/** A time in which a process, or each of some, heard nothing. */
 interface Still {
-  readonly process: string;
+  readonly who: readonly string[];
   readonly from: Instant;
   to: Instant;
 }
 
-/** When processes stood still. */
+/** When processes heard nothing. */
 class Stills {
   /** By number of the fault. */
   readonly #all = new Map<number, Still>();
 
   see(entry: Entry): void {
-    if (entry.kind !== 'fault' || !entry.name.startsWith('freeze')) return;
+    if (entry.kind !== 'fault' || !/^(freeze|watch-)/.test(entry.name)) return;
     const { id, about, at, phase } = entry;
     const still = this.#all.get(id);
-    if (phase === 'begins') this.#all.set(id, { process: about, from: at, to: Infinity });
+    if (phase === 'begins') this.#all.set(id, { who: about.split(', '), from: at, to: Infinity });
     else if (still) still.to = at;
   }
 
-  /** The instant, or when the process went on that stood still at it. */
+  /** The instant, or when the process heard something again that heard nothing at it. */
   until(process: string, instant: Instant): Instant {
     const during = [...this.#all.values()].filter(
-      (one) => one.process === process && one.from <= instant && instant < one.to,
+      (one) => one.who.includes(process) && one.from <= instant && instant < one.to,
     );
     return during.length === 0 ? instant : this.until(process, Math.max(...during.map(({ to }) => to)));
   }
