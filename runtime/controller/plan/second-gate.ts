@@ -23,7 +23,8 @@ export function stopsOf(
   const note = (group: Group | undefined, instant: number): void => {
     if (instant !== NEVER) stopsAt.set(group, nextAfter(context.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
-  for (const info of unsettled) {
+  // Who waits until it is Ready gets only what those that go on leave.
+  for (const info of unsettled.toSorted((a, b) => Number(b.node.ready) - Number(a.node.ready))) {
     const { node, shadow } = info;
     if (!node.managed) continue;
     const group = context.groups.of(info);

@@ -128,9 +128,12 @@ describe('a node that is to prove a release and is away without having been aske
 
 describe('before a node is disturbed, those are counted once more that are disturbed or run the release', () => {
   const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
-  const kinds = (shadows: Readonly<Record<string, Parts>>): Readonly<Record<string, string>> =>
+  const kinds = (
+    shadows: Readonly<Record<string, Parts>>,
+    world: Partial<World> = {},
+  ): Readonly<Record<string, string>> =>
     Object.fromEntries(
-      plan(fleet(shadows), { ...POLICY, ...many }, NOW).commands.flatMap((command) =>
+      plan(fleet(shadows, world), { ...POLICY, ...many }, NOW).commands.flatMap((command) =>
         'shadow' in command ? [[command.shadow, command.kind]] : [],
       ),
     );
@@ -154,6 +157,12 @@ describe('before a node is disturbed, those are counted once more that are distu
 
   test('of several the first goes on', () => {
     expect(kinds({ a: staged, b: staged })).toEqual({ 'brs-a': 'set-spec', 'brs-b': 'call-off' });
+  });
+
+  test('one that waits until it is Ready comes after those that go on, and is called off with them', () => {
+    const nodes = [node('a', { ready: false, readyChangedAt: minutes(-1) }), node('b')];
+    expect(kinds({ a: staged, b: staged }, { nodes })).toEqual({ 'brs-a': 'call-off', 'brs-b': 'set-spec' });
+    expect(kinds({ a: staged }, { nodes: nodes.slice(0, 1) })).toEqual({});
   });
 
   test('who may have been let through by a write that is not seen yet is one of them, wherever it stands by name', () => {

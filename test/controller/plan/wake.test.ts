@@ -52,11 +52,21 @@ function said(snapshot: World, rules: Rules, now: number): string {
   );
 }
 
+/**
+ * Who starts in a place that its node has already passes those that wait for a place. They would come first once there is one, but that start is
+ * carried out by then: nobody is woken for it.
+ */
+function startsInOwnPlace({ slots }: World, { commands }: ReturnType<typeof plan>): boolean {
+  return commands.some((command) => command.kind === 'start' && slots.some(({ shadow }) => shadow === command.shadow));
+}
+
 describe('requeueAt', () => {
   test('is not too late: until then a plan stays as it is, at every moment', () => {
     fc.assert(
       fc.property(anyWorld, policy, fc.double({ min: 0, max: 1, noNaN: true }), (snapshot, rules, part) => {
-        const { requeueAt = NEVER } = plan(snapshot, rules, NOW);
+        const first = plan(snapshot, rules, NOW);
+        fc.pre(!startsInOwnPlace(snapshot, first));
+        const { requeueAt = NEVER } = first;
         const between = Math.floor(NOW + part * (requeueAt - 1 - NOW));
         const now = said(snapshot, rules, NOW);
         expect(said(snapshot, rules, between)).toBe(now);
