@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { registerHooks, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { jestExpect as expect } from '@jest/expect';
 import * as fc from 'fast-check';
+import * as circus from 'jest-circus';
 import { addEventHandler, type Event, getState, resetState, run, type State } from 'jest-circus';
 
 /**
@@ -18,6 +20,8 @@ class InProcess {
   /** Stryker has made the copy with the changes the current folder. */
   constructor() {
     registerHooks({ resolve: (...asked) => this.#resolve(...asked) });
+    // What tests import as `@jest/globals`, by way of `GLOBALS`.
+    Object.assign(globalThis, { [Symbol.for('brupop.test.globals')]: { ...circus, expect } });
     // A test that waits for ever is ended by Stryker, with this process.
     Object.assign(globalThis, { [Symbol.for('TEST_TIMEOUT_SYMBOL')]: 600_000 });
     // What a property says of a change is that it fails. Nobody reads the smallest case.
@@ -158,6 +162,6 @@ function filesOfTests(): readonly string[] {
 
 const isLong = (file: string): boolean => readFileSync(file, 'utf8').includes("/random.ts'");
 
-const GLOBALS = new URL('globals.ts', import.meta.url).href;
+const GLOBALS = new URL('../../test/jest/globals.ts', import.meta.url).href;
 
 export const strykerPlugins = [{ kind: 'TestRunner', name: 'in-process', injectableClass: InProcess }];
