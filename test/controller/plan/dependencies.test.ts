@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView, PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
 import {
   fleet,
   minutes,
@@ -42,18 +42,22 @@ const onP = (world: World): object | undefined =>
   plan(world, POLICY, NOW).verdicts.find((verdict) => verdict.node === 'p');
 const PASSED = { reason: 'Updating', policy: 'production' };
 const halting = ruling('test', { ...selecting('test'), maxFailed: { kind: 'count', count: 1 } });
-const withStatus = (version: string): PolicyView => ({
+type Release = NonNullable<NonNullable<NonNullable<PolicyView['resource']>['status']>['releases']>[number];
+const withStatus = (...releases: readonly Partial<Release>[]): PolicyView => ({
   ...test_,
-  resource: {
-    ...test_.resource!,
-    status: { releases: [{ family: 'aws-k8s-1.33/amd64', version, completedAt: moment(-9) }] },
-  },
+  resource: { ...test_.resource!, status: { releases: releases.map((more) => Object.assign({}, complete, more)) } },
 });
+const complete: Release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', completedAt: moment(-9) };
+/** Away for so long that it proves nothing. */
+const lost = (name: string): NodeView => node(name, { ...labels('test'), ready: false, readyChangedAt: minutes(-90) });
 
 describe('a release goes on to the next policy', () => {
   test.each<[string, World]>([
     ['where it is proven and nobody waits for it', worldOf({ t: updated })],
-    ['where it was complete once', worldOf({ t: {} }, { policies: [withStatus('1.1.0'), production] })],
+    [
+      'where it was complete once',
+      worldOf({ t: {} }, { policies: [withStatus({ version: '1.0.5' }, {}), production] }),
+    ],
     [
       'where those that wait are held',
       worldOf(
@@ -72,11 +76,7 @@ describe('a release goes on to the next policy', () => {
       worldOf(
         { t: updated, u: {} },
         {
-          nodes: [
-            node('t', labels('test')),
-            node('u', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
-            node('p', labels('production')),
-          ],
+          nodes: [node('t', labels('test')), lost('u'), node('p', labels('production'))],
         },
       ),
     ],
@@ -98,17 +98,29 @@ describe('a release goes on to the next policy', () => {
   });
 });
 
-test('a node that a person holds, and that a release cannot be proven without, is named to those that wait for it', () => {
-  const two = ruling('test', { ...selecting('test'), proof: { nodes: { kind: 'count', count: 2 }, soakMs: 0 } });
-  const nodes = [
-    node('t', labels('test')),
-    node('u', { ...labels('test'), held: true }),
-    node('p', labels('production')),
-  ];
-  const world = worldOf({ t: updated, u: {} }, { nodes, policies: [two, production] });
-  expect(onP(world)).toMatchObject({
-    reason: 'WaitingForPolicy',
-    message: '1.1.0 is not complete under policy test: it is not proven without nodes that are held or away: u',
+describe('whom a release cannot be proven without, as they are held or away, is named to those that wait for it', () => {
+  const other = { status: { target_version: '1.2.0' } };
+  test.each<[string, number, Readonly<Record<string, readonly [Partial<NodeView>, Parts]>>, string]>([
+    ['one that is held', 2, { t: [{}, updated], u: [{ held: true }, {}] }, ': u'],
+    ['one that is away', 2, { t: [{}, updated], u: [lost('u'), {}] }, ': u'],
+    ['not who is to follow by itself', 3, { t: [{}, updated], u: [{ held: true }, {}], v: [{}, {}] }, ': u'],
+    ['nobody, where the others are enough', 2, { t: [{}, updated], u: [{ held: true }, {}], v: [{}, {}] }, ''],
+    ['nobody, where none is held', 2, { t: [{}, updated], u: [{}, {}] }, ''],
+    ['nobody of another kind', 1, { u: [{ held: true }, {}], v: [{ held: true, family: 'other' }, {}] }, ': u'],
+    ['nobody that is offered another version', 1, { u: [{ held: true }, {}], v: [{ held: true }, other] }, ': u'],
+  ])('%s', (_who, count, tests, named) => {
+    const proof = { nodes: { kind: 'count', count }, soakMs: 0 } as const;
+    const nodes = Object.entries(tests).map(([name, [more]]) => node(name, { ...labels('test'), ...more }));
+    const shadows = Object.fromEntries(Object.entries(tests).map(([name, [, parts]]) => [name, parts]));
+    const world = worldOf(shadows, {
+      nodes: [...nodes, node('p', labels('production'))],
+      policies: [ruling('test', { ...selecting('test'), proof }), production],
+    });
+    const why = named && `: it is not proven without nodes that are held or away${named}`;
+    expect(onP(world)).toMatchObject({
+      reason: 'WaitingForPolicy',
+      message: `1.1.0 is not complete under policy test${why}`,
+    });
   });
 });
 
@@ -130,11 +142,7 @@ describe('a release waits', () => {
       worldOf(
         { t: newer, u: updated },
         {
-          nodes: [
-            node('t', labels('test')),
-            node('u', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
-            node('p', labels('production')),
-          ],
+          nodes: [node('t', labels('test')), lost('u'), node('p', labels('production'))],
         },
       ),
     ],
@@ -143,10 +151,7 @@ describe('a release waits', () => {
       worldOf(
         { t: { ...updated } },
         {
-          nodes: [
-            node('t', { ...labels('test'), ready: false, readyChangedAt: minutes(-90) }),
-            node('p', labels('production')),
-          ],
+          nodes: [lost('t'), node('p', labels('production'))],
         },
       ),
     ],
@@ -154,7 +159,30 @@ describe('a release waits', () => {
       'where it is halted, though it is proven',
       worldOf({ t: updated, u: failed }, { policies: [halting, production] }),
     ],
-    ['though another version was complete', worldOf({ t: {} }, { policies: [withStatus('1.0.5'), production] })],
+    [
+      'though another version was complete',
+      worldOf({ t: {} }, { policies: [withStatus({ version: '1.0.5' }), production] }),
+    ],
+    [
+      'though it was complete for another kind',
+      worldOf({ t: {} }, { policies: [withStatus({ family: 'other' }), production] }),
+    ],
+    [
+      'though it is spoken of, as nothing says when it was complete',
+      worldOf({ t: {} }, { policies: [withStatus({ completedAt: null }), production] }),
+    ],
+    [
+      'where nothing is said of releases yet',
+      worldOf({ t: {} }, { policies: [{ ...test_, resource: { ...test_.resource!, status: {} } }, production] }),
+    ],
+    ['though something newer is offered, as nobody runs that', worldOf({ t: { status: { target_version: '1.2.0' } } })],
+    [
+      'for its proof, though who runs it is offered something newer',
+      worldOf(
+        { t: { status: { current_version: '1.1.0', target_version: '1.2.0' } } },
+        { nodes: [lost('t'), node('p', labels('production'))] },
+      ),
+    ],
   ])('%s', (_what, world) => {
     expect(onP(world)).toMatchObject(incomplete);
   });
@@ -195,7 +223,7 @@ describe('a release waits', () => {
       expect(onP(world)).toMatchObject(waiting(message));
       const { policies } = plan(world, POLICY, NOW);
       expect(policies.find(({ name }) => name === 'test')).toMatchObject({ releases: [{ complete: false }] });
-      expect(onP({ ...world, policies: [withStatus('1.1.0'), rival(), production] })).toMatchObject(PASSED);
+      expect(onP({ ...world, policies: [withStatus({}), rival(), production] })).toMatchObject(PASSED);
     });
 
     test('until one of them has the higher priority', () => {

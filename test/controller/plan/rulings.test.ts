@@ -11,6 +11,7 @@ import {
   POLICY,
   rebooting,
   ruling,
+  slot,
   staging,
   UNPROVEN_TOO,
   updated,
@@ -101,16 +102,20 @@ describe('what keeps a node from starting is said with its end', () => {
       two([ruling('p', { selector: {}, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' }, ...says })], a),
     )[1];
 
-  test('a freeze, with its reason', () => {
-    const freezes = [
-      { from: minutes(-1), to: minutes(9), reason: 'second' },
-      { from: minutes(-2), to: minutes(5), reason: 'first' },
-    ];
-    expect(onB({ freezes })).toMatchObject({
-      reason: 'Frozen',
-      message: `first, until ${moment(5)}`,
-      until: minutes(5),
-    });
+  test('a freeze, with its reason: the one that began first, and none that is to come or over', () => {
+    const over = { from: minutes(-9), to: NOW, reason: 'over' };
+    const first = { from: minutes(-2), to: minutes(5), reason: 'first' };
+    const second = { from: minutes(-1), to: minutes(9), reason: 'second' };
+    const next = { from: minutes(1), to: minutes(99), reason: 'next' };
+    const said = { reason: 'Frozen', message: `first, until ${moment(5)}`, until: minutes(5) };
+    for (const freezes of [
+      [over, first, second, next],
+      [second, next, over, first],
+    ]) {
+      expect(onB({ freezes })).toMatchObject(said);
+    }
+    expect(onB({ freezes: [over, next] }, updated)).toMatchObject({ reason: 'Updating' });
+    expect(onB({ freezes: [{ ...next, from: NOW }] })).toMatchObject({ reason: 'Frozen' });
   });
 
   test('the pause after the last update under the policy', () => {
@@ -177,14 +182,19 @@ test('a report counts the nodes that a policy rules, and says how releases do th
   const failed: Parts = {
     status: { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(0) },
   };
-  const nodes = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, inPool('p0')));
+  const nodes = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => node(name, inPool('p0')));
   const policies = [ruling('p', { maxFailed: { kind: 'count', count: 1 } })];
-  const world = fleet({ a: updated, b: staging, c: {}, d: failed, e: { status: null } }, { nodes, policies });
+  const earlier: Parts = { status: { crash_count: 1 } };
+  const onOffer: Parts = { status: { failed_versions: ['1.1.0'] } };
+  const world = fleet(
+    { a: updated, b: staging, c: {}, d: failed, e: { status: null }, g: earlier, h: onOffer },
+    { nodes, policies },
+  );
   expect(plan(world, POLICY, NOW).policies).toEqual([
     expect.objectContaining({
       name: 'p',
       uid: 'policy-p',
-      nodes: { selected: 6, upToDate: 1, updating: 1, waiting: 1, failed: 1 },
+      nodes: { selected: 8, upToDate: 1, updating: 1, waiting: 1, failed: 3 },
       releases: [
         {
           family: 'aws-k8s-1.33/amd64',
@@ -193,7 +203,7 @@ test('a report counts the nodes that a policy rules, and says how releases do th
           underWay: true,
           proven: true,
           complete: false,
-          failed: 1,
+          failed: 2,
         },
         {
           family: 'aws-k8s-1.33/amd64',
@@ -209,8 +219,24 @@ test('a report counts the nodes that a policy rules, and says how releases do th
       halted: {
         status: 'True',
         reason: 'RolloutHalted',
-        message: 'too many nodes failed: 1.1.0 on aws-k8s-1.33/amd64 (1 failed)',
+        message: 'too many nodes failed: 1.1.0 on aws-k8s-1.33/amd64 (2 failed)',
       },
     }),
   ]);
+});
+
+test.each<[string, Readonly<Record<string, Parts>>, Partial<World>, object]>([
+  ['rules no node', {}, {}, { reason: 'NoNodes', message: 'the policy rules no managed node' }],
+  ['has nothing to do', { a: updated }, {}, { reason: 'UpToDate', message: 'no node waits for an update' }],
+  ['has nobody wait', { a: staging }, {}, { status: 'True', message: 'nodes are being updated' }],
+  [
+    'has several wait: who is nearest to a start',
+    { a: {}, b: {}, c: { status: { crash_count: 1, state_transition_failure_timestamp: moment(0) } } },
+    { slots: [slot('x')], nodes: [node('a', { held: true }), node('b'), node('c')] },
+    { status: 'False', reason: 'WaitingForSlot' },
+  ],
+])('a policy that %s says so of its progress', (_which, shadows, more, progressing) => {
+  const policies = [ruling('p', { selector: {}, ...UNPROVEN_TOO })];
+  const { policies: reports } = plan(fleet(shadows, { policies, ...more }), POLICY, NOW);
+  expect(reports).toMatchObject([{ name: 'p', progressing }]);
 });

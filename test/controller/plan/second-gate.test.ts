@@ -12,6 +12,7 @@ import {
   POLICY,
   rebooting,
   type Rules,
+  ruling,
   slot,
   staging,
   updated,
@@ -86,6 +87,18 @@ describe('a node that is refused its drain for two minutes', () => {
     const many = { ...POLICY, maxConcurrent: { kind: 'count', count: 9 }, maxFailed: rules.maxFailed } as const;
     const kinds = (world: World): readonly string[] => plan(world, many, NOW).commands.map(({ kind }) => kind);
     expect(kinds(fleet({ a: blocked, b: {} }, since(2)))).toEqual(['call-off']);
+  });
+
+  test("is called off where the budget over all keeps a node of another policy waiting, not where that policy's own does", () => {
+    const pool = (name: string) => ({ selector: { matchLabels: { pool: name } } });
+    const nodes = ['a', 'b', 'c'].map((name) => node(name, { labels: { pool: name === 'a' ? 'p0' : 'p1' } }));
+    const kinds = (c: Parts, most: number): readonly string[] => {
+      const policies = [ruling('p', pool('p0')), ruling('q', pool('p1'))];
+      const world = fleet({ a: blocked, b: {}, c }, { ...since(9), nodes, policies });
+      const maxConcurrent = { kind: 'count', count: most } as const;
+      return plan(world, { ...POLICY, maxConcurrent }, NOW).commands.map(({ kind }) => kind);
+    };
+    expect([kinds(updated, 1), kinds(staging, 9)]).toEqual([['call-off'], []]);
   });
 
   test.each<[string, World]>([

@@ -95,8 +95,9 @@ describe('concurrency', () => {
     expect(reasons({ ...two, ...more }, UNPROVEN_TOO)).toMatchObject({ a: 'WaitingForSlot' });
   });
 
-  test('a shadow without a status takes none', () => {
+  test('a shadow without a status takes none, nor does one at rest whose node is not known', () => {
     expect(started(fleet({ a: {}, x: { ...staging, status: null } }))).toEqual(['a']);
+    expect(started({ ...two, shadows: [...two.shadows, ...fleet({ x: {} }).shadows] })).toEqual(['a']);
   });
 
   test('a machine that died an hour ago does not stop the fleet', () => {
@@ -117,6 +118,32 @@ describe('concurrency', () => {
     expect(plan({ ...two, nodes: [...two.nodes, dead] }, POLICY, NOW).verdicts[0]).toMatchObject({
       message: 'nodes that are not Ready take the places',
     });
+    const over = fleet({ a: {}, b: atRest('ErrorReset') }, { silentSince: new Map([['b', minutes(-5)]]) });
+    expect(plan(over, POLICY, NOW).budget.holders).toEqual([{ node: 'b', because: 'AgentSilent', until: minutes(10) }]);
+  });
+
+  test('where nodes that are updated and nodes that are down take the places, updates are waited for', () => {
+    const dead = node('x', { ready: false, readyChangedAt: minutes(-59) });
+    const world = fleet({ a: {}, b: staging }, { nodes: [...two.nodes, dead] });
+    expect(
+      plan(world, { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'count', count: 2 } }, NOW).verdicts[0],
+    ).toMatchObject({
+      reason: 'WaitingForSlot',
+      message: 'other nodes are being updated',
+    });
+  });
+
+  test('who takes a place is told in order, those last that no node is known of, and what is left of a drain as such', () => {
+    const nodes = [node('e', { marks: MARKS }), node('d', { managed: false, marks: MARKS }), node('c'), node('b')];
+    const world = fleet({ e: updated, c: staging, b: staging }, { nodes, slots: [slot('z'), slot('y'), slot('e')] });
+    expect(plan(world, { ...POLICY, maxConcurrent: { kind: 'unlimited' } }, NOW).budget.holders).toEqual([
+      { node: 'b', because: 'Update' },
+      { node: 'c', because: 'Update' },
+      { node: 'd', because: 'Marks' },
+      { node: 'e', because: 'Update' },
+      { node: 'uid-y', because: 'NodeGone' },
+      { node: 'uid-z', because: 'NodeGone' },
+    ]);
   });
 
   test('a node that still has its slot starts again without another place', () => {

@@ -32,6 +32,7 @@ describe('the verdict on a node', () => {
       },
     },
   } satisfies Parts;
+  const drainOnly = { drain: blocked.status.drain };
 
   test.each<[string, World]>([
     ['UpToDate', fleet({ a: updated })],
@@ -39,6 +40,8 @@ describe('the verdict on a node', () => {
     ['Updating', fleet({ a: staging })],
     ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
     ['DrainBlocked', fleet({ a: blocked })],
+    ['Updating', fleet({ a: { ...blocked, status: { drain: { ...blocked.status.drain, blocked_by: [] } } } })],
+    ['Updating', fleet({ a: { ...monitoring(), status: { ...monitoring().status, ...drainOnly } } })],
     ['NotReturned', fleet({ a: rebooting }, { nodes: [{ ...down.nodes[0]!, marks: DRAINED }] })],
     ['SoakFailed', fleet({ a: monitoring(-20) }, down)],
     ['AgentSilent', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) })],
@@ -48,6 +51,14 @@ describe('the verdict on a node', () => {
     ['ShadowNotOwned', fleet({ a: { ...staging, owners: [] } })],
   ])('%s', (reason, world) => {
     expect(verdict(world)).toMatchObject({ node: 'a', reason });
+  });
+
+  test.each<[string, Parts]>([
+    ['RebootedIntoUpdate', blocked],
+    ['MonitoringUpdate', monitoring()],
+    ['ErrorReset', { ...rebooting, status: { current_state: 'ErrorReset' } }],
+  ])('names the step %s', (step, a) => {
+    expect(verdict(fleet({ a }))).toMatchObject({ step });
   });
 
   test.each<[string, World, number]>([
