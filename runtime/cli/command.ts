@@ -34,7 +34,7 @@ export function optionValues(values: Values, name: string): readonly string[] {
 }
 
 /** What a command needs to run. */
-export interface Request {
+export interface CommandRequest {
   /** Arguments of the command that are no options. */
   readonly names: readonly string[];
   readonly values: Values;
@@ -70,7 +70,7 @@ export interface Command {
   readonly most: number;
   readonly least?: number;
   /** @throws UsageError, and as `KubeTransport.request` */
-  run(request: Request): Promise<Answer>;
+  run(request: CommandRequest): Promise<Answer>;
 }
 
 /** `failed`: no answer, or the cluster refused. `usage`: wrong arguments. `found`: `doctor` has found a problem. */

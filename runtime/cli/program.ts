@@ -13,7 +13,15 @@ import { pause, resume } from './changes/pause.ts';
 import { release } from './changes/release.ts';
 import { now, retry } from './changes/requests.ts';
 import { type Invocation, parseUnfinished, parseInvocation } from './arguments.ts';
-import { type Cluster, type Command, EXIT, type ExitCode, type Request, optionValues, UsageError } from './command.ts';
+import {
+  type Cluster,
+  type Command,
+  EXIT,
+  type ExitCode,
+  type CommandRequest,
+  optionValues,
+  UsageError,
+} from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { dashboard } from './dashboard/command.ts';
 import { doctor } from './doctor/command.ts';
@@ -100,7 +108,7 @@ async function complete(words: readonly string[], context: ProgramContext): Prom
 async function execute(invocation: Invocation, context: ProgramContext): Promise<ExitCode> {
   const { command, names, values, format } = invocation;
   let cluster: Promise<Cluster> | undefined;
-  const request: Request = {
+  const request: CommandRequest = {
     names,
     values,
     clock: context.clock,

@@ -1,5 +1,5 @@
 import type { Invocation } from './arguments.ts';
-import { EXIT, type ExitCode, type Request } from './command.ts';
+import { EXIT, type ExitCode, type CommandRequest } from './command.ts';
 import { explain } from './errors.ts';
 import { paint } from './terminal.ts';
 import { textOf } from './output.ts';
@@ -16,7 +16,7 @@ export const pauseAfter = (took: number): number =>
 
 interface Watched {
   readonly invocation: Invocation;
-  readonly request: Request;
+  readonly request: CommandRequest;
   readonly context: ProgramContext;
 }
 

@@ -26,7 +26,7 @@ interface ExecutorOptions {
   readonly onOver: () => void;
 }
 
-interface Results {
+interface CarriedOut {
   /** Something changed that no cache shows: a slot, what is known of a slot, or which writes the API server has not taken. */
   readonly changed: boolean;
   /** How many commands found that the state had changed since they were decided on. */
@@ -40,7 +40,7 @@ interface Results {
 type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
 type Attempted = Outcome | 'begun';
-type Outcomes = Promise<readonly Result[]>;
+type Results = Promise<readonly Result[]>;
 type Bump = Extract<Command, { kind: 'bump' }>;
 type Single = Exclude<Command, Start | Free | Bump | SetCondition>;
 
@@ -65,7 +65,7 @@ export class Executor {
     commands: readonly Command[],
     shadows: ReadonlyMap<string, ShadowView>,
     signal: AbortSignal,
-  ): Promise<Results> {
+  ): Promise<CarriedOut> {
     const run = { shadows, signal };
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
@@ -93,14 +93,14 @@ export class Executor {
   }
 
   /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
-  async #start(starts: readonly Start[], run: Run): Outcomes {
+  async #start(starts: readonly Start[], run: Run): Results {
     const swapped = await this.#swap('take', starts, run);
     if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
   /** Rule L3: the node is marked first, and then the Lease is swapped. */
-  async #free(frees: readonly Free[], run: Run): Outcomes {
+  async #free(frees: readonly Free[], run: Run): Results {
     const ready: Free[] = [];
     const results = await this.#each(frees, run, async (free) => {
       if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
@@ -128,7 +128,7 @@ export class Executor {
     }
   }
 
-  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Outcomes {
+  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
       if (this.#slow.blocks(target)) return 'slow';

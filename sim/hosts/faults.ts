@@ -13,9 +13,9 @@ interface FaultKind {
 export const FAULTS = {
   boot: { what: 'an image that has not booted here before does not boot: the host falls back to the old version' },
   refresh: { what: 'refresh-updates fails with exit status 1' },
-  prepare: { what: 'prepare-update wipes the inactive slot and then fails with exit status 1' },
+  prepare: { what: 'prepare-update wipes the inactive partition set and then fails with exit status 1' },
   'repository-gone': {
-    what: 'the update repository cannot be reached: refresh-updates and prepare-update fail with exit status 1, the slot stays whole',
+    what: 'the update repository cannot be reached: refresh-updates and prepare-update fail with exit status 1, the partition set stays whole',
   },
   activate: { what: 'activate-update fails with exit status 1' },
   deactivate: { what: 'deactivate-update fails with exit status 1' },

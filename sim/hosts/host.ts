@@ -8,7 +8,7 @@ import { type Boot, Machine } from './machine.ts';
 import type { Releases } from './releases.ts';
 import { route } from './routes.ts';
 import { HostSettings, type UpdateSettings } from './settings.ts';
-import { Slots } from './slots.ts';
+import { PartitionSets } from './partition-sets.ts';
 import { HostTools, type ToolEnd } from './tools.ts';
 import { DEFAULT_TIMES, type HostInterval, type HostTimes } from './times.ts';
 import { Updater } from './updater.ts';
@@ -58,7 +58,7 @@ interface ApiServer {
 }
 
 /**
- * A Bottlerocket host as its update API shows it: asynchronous actions behind a lock, two system slots, a status that a reboot
+ * A Bottlerocket host as its update API shows it: asynchronous actions behind a lock, two partition sets, a status that a reboot
  * forgets. Does no I/O: `handle` answers one call, a socket is put in front of it elsewhere.
  */
 export class SimulatedHost {
@@ -73,7 +73,7 @@ export class SimulatedHost {
   socketGeneration = 0;
   readonly #options: HostOptions;
   readonly #times: HostTimes;
-  readonly #slots: Slots;
+  readonly #sets: PartitionSets;
   readonly #faults: Faults;
   readonly #machine: Machine;
   readonly #tools: HostTools;
@@ -89,13 +89,13 @@ export class SimulatedHost {
     this.#options = options;
     this.#times = { ...DEFAULT_TIMES, ...options.times };
     this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings });
-    this.#slots = new Slots(version);
+    this.#sets = new PartitionSets(version);
     this.#faults = new Faults(clock);
     this.#machine = new Machine({
       clock,
       random,
       faults: this.#faults,
-      slots: this.#slots,
+      sets: this.#sets,
       times: this.#times,
       intervals: this.intervals,
       boots: options.boots ?? (() => true),
@@ -107,7 +107,7 @@ export class SimulatedHost {
       random,
       faults: this.#faults,
       machine: this.#machine,
-      slots: this.#slots,
+      sets: this.#sets,
       times: this.#times,
       intervals: this.intervals,
     };
@@ -128,7 +128,7 @@ export class SimulatedHost {
 
   /** The version that runs, or ran last. */
   get version(): string {
-    return this.#slots.running;
+    return this.#sets.running;
   }
 
   /** The text of the file in its root. */
@@ -263,7 +263,7 @@ export class SimulatedHost {
       random,
       releases,
       faults: this.#faults,
-      slots: this.#slots,
+      sets: this.#sets,
       times: this.#times,
       intervals: this.intervals,
       settings: this.settings,

@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import { uuid } from '../cluster/ids.ts';
 import { background } from './background.ts';
 import type { Faults } from './faults.ts';
-import type { Slots } from './slots.ts';
+import type { PartitionSets } from './partition-sets.ts';
 import type { HostInterval, HostTimes } from './times.ts';
 
 export interface Boot {
@@ -18,7 +18,7 @@ export interface MachineParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly faults: Faults;
-  readonly slots: Slots;
+  readonly sets: PartitionSets;
   readonly times: HostTimes;
   readonly intervals: HostInterval[];
   /** Whether an image of this version boots on any machine. */
@@ -101,10 +101,10 @@ export class Machine {
   }
 
   async #bootUp(startMs: number): Promise<void> {
-    const { clock, faults, slots, times, intervals, boots } = this.#parts;
+    const { clock, faults, sets, times, intervals, boots } = this.#parts;
     const starting = Symbol('start');
     this.#starting = starting;
-    const attempts = slots.boot((version) => !faults.strikes('boot') && boots(version));
+    const attempts = sets.boot((version) => !faults.strikes('boot') && boots(version));
     await clock.sleep(attempts * (times.rebootMs - times.shutdownMs), this.#life);
     if (this.#starting !== starting) return;
     intervals.push({ action: 'reboot', startMs, endMs: clock.now() });
@@ -112,9 +112,9 @@ export class Machine {
   }
 
   #comeUp(): void {
-    const { random, slots, onUp } = this.#parts;
+    const { random, sets, onUp } = this.#parts;
     const end = new AbortController();
-    const boot = { id: uuid(random), version: slots.running, signal: AbortSignal.any([end.signal, this.#life]) };
+    const boot = { id: uuid(random), version: sets.running, signal: AbortSignal.any([end.signal, this.#life]) };
     this.#starting = undefined;
     this.#running = { boot, end };
     this.#goingDown = false;

@@ -4,16 +4,16 @@ import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Releases } from './releases.ts';
 import type { HostSettings } from './settings.ts';
-import type { Slots } from './slots.ts';
+import type { PartitionSets } from './partition-sets.ts';
 import type { HostInterval, HostTimes } from './times.ts';
-import type { ActionName } from './wire.ts';
+import type { ActionName } from './update-status.ts';
 
 export interface ToolParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly faults: Faults;
   readonly machine: Machine;
-  readonly slots: Slots;
+  readonly sets: PartitionSets;
   readonly times: HostTimes;
   readonly intervals: HostInterval[];
   readonly releases: Releases;
@@ -52,7 +52,7 @@ export class HostTools {
     'updog check-update': (run) => this.#action('refresh', run, async () => this.#check()),
     'updog update-image': (run) => this.#action('prepare', run, () => this.#writeImage(run)),
     'updog update-apply': (run) => this.#action('activate', run, async () => this.#apply()),
-    'signpost status': async (run) => this.#look(run, () => said(this.#parts.slots.table)),
+    'signpost status': async (run) => this.#look(run, () => said(this.#parts.sets.table)),
     'signpost clear-inactive': (run) => this.#action('deactivate', run, async () => this.#clear()),
     'shutdown -r': async (run) => this.#look(run, () => this.#shutDown()),
   };
@@ -121,17 +121,17 @@ export class HostTools {
   }
 
   async #writeImage(run: Run): Promise<ToolEnd> {
-    const { faults, releases, slots, variant } = this.#parts;
+    const { faults, releases, sets, variant } = this.#parts;
     if (faults.leftMs('repository-gone') > 0) return failed('Failed to load the repository: simulated fault');
     if (faults.strikes('released')) releases.publishNewer();
     if (faults.leftMs('no-wave') > 0) return said('2026-01-01T00:00:00Z\n', 'Update available in later wave\n');
     const version = this.#taken(run.args);
     if (version === undefined) return said('', 'No update required\n');
-    slots.wipe();
+    sets.wipe();
     const words = faults.leftMs('reworded') > 0 ? '' : `Starting update to ${version}\n`;
     const failure = (await this.#mishap(run)) ?? this.#failure('prepare');
     if (failure) return { ...failure, stderr: `${words}${failure.stderr}` };
-    slots.write(version);
+    sets.write(version);
     return said(words === '' ? 'Done\n' : `Update applied: ${variant} ${version}\n`, words);
   }
 
@@ -153,19 +153,19 @@ export class HostTools {
   }
 
   #apply(): ToolEnd {
-    const { faults, releases, slots } = this.#parts;
-    if (faults.strikes('restaged-by-hand')) slots.write(releases.versions.at(-1) ?? slots.running);
+    const { faults, releases, sets } = this.#parts;
+    if (faults.strikes('restaged-by-hand')) sets.write(releases.versions.at(-1) ?? sets.running);
     const failure = this.#failure('activate');
     if (failure) return failure;
-    if (slots.other !== 'written') return failed('Inactive partition is not valid or has been marked');
-    slots.activate();
+    if (sets.other !== 'written') return failed('Inactive partition is not valid or has been marked');
+    sets.activate();
     return said('');
   }
 
   #clear(): ToolEnd {
-    const { faults, slots } = this.#parts;
+    const { faults, sets } = this.#parts;
     if (faults.strikes('deactivate')) return failed('Failed to deactivate: simulated fault');
-    slots.wipe();
+    sets.wipe();
     return said('');
   }
 
@@ -185,17 +185,17 @@ export class HostTools {
   }
 
   #choice(): string | undefined {
-    const { clock, faults, releases, settings, slots } = this.#parts;
+    const { clock, faults, releases, settings, sets } = this.#parts;
     const { seed, 'ignore-waves': ignoreWaves, 'version-lock': lock } = settings.updates;
     const versionLock = faults.leftMs('downgrade') > 0 ? (releases.versions.at(-1) ?? lock) : lock;
-    return releases.choose({ running: slots.running, seed, ignoreWaves, versionLock, now: clock.now() });
+    return releases.choose({ running: sets.running, seed, ignoreWaves, versionLock, now: clock.now() });
   }
 
   /** What somebody on the host does as soon as an update is there. */
   #meddle(version: string): void {
-    const { faults, slots } = this.#parts;
+    const { faults, sets } = this.#parts;
     const activated = faults.strikes('activated-by-hand');
-    if (activated || faults.strikes('staged-by-hand')) slots.write(version);
-    if (activated) slots.activate();
+    if (activated || faults.strikes('staged-by-hand')) sets.write(version);
+    if (activated) sets.activate();
   }
 }

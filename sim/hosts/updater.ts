@@ -6,15 +6,15 @@ import type { Faults } from './faults.ts';
 import { UpdateLock } from './lock.ts';
 import type { Releases } from './releases.ts';
 import type { HostSettings } from './settings.ts';
-import type { Slots } from './slots.ts';
+import type { PartitionSets } from './partition-sets.ts';
 import type { HostInterval, HostTimes } from './times.ts';
-import { type ActionName, freshStatus, type WireImage, type WireStatus } from './wire.ts';
+import { type ActionName, freshStatus, type WireImage, type WireStatus } from './update-status.ts';
 
 export interface UpdaterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly faults: Faults;
-  readonly slots: Slots;
+  readonly sets: PartitionSets;
   readonly times: HostTimes;
   readonly intervals: HostInterval[];
   readonly releases: Releases;
@@ -106,8 +106,8 @@ export class Updater {
     const taken = action === 'prepare' ? this.#chooseAgain(status) : undefined;
     try {
       await clock.sleep(half, signal);
-      // By now a download has metadata and migrations, and clears the slot for the images.
-      if (taken !== undefined) this.#parts.slots.wipe();
+      // By now a download has metadata and migrations, and clears the partition set for the images.
+      if (taken !== undefined) this.#parts.sets.wipe();
       if ((await this.#mishap()) === 'killed') return;
       await clock.sleep(half, signal);
       this.#finish(action, status, taken);
@@ -162,60 +162,60 @@ export class Updater {
   }
 
   #fault(action: ActionName): string | undefined {
-    const { faults, slots } = this.#parts;
+    const { faults, sets } = this.#parts;
     if (faults.strikes(action)) return `Failed to ${action}: simulated fault`;
     const asks = action === 'refresh' || action === 'prepare';
     if (asks && faults.leftMs('repository-gone') > 0) return 'Failed to load the repository: simulated fault';
-    const broken = action === 'activate' && slots.staged === undefined;
+    const broken = action === 'activate' && sets.staged === undefined;
     return broken ? 'Failed to activate: the inactive partition holds no valid image' : undefined;
   }
 
   /** @param taken what a download took */
   #apply(action: ActionName, status: WireStatus, taken: string | undefined): void {
-    const { slots } = this.#parts;
+    const { sets } = this.#parts;
     switch (action) {
       case 'refresh':
         this.#choose(status);
         this.#meddle(status);
         break;
       case 'prepare':
-        if (taken !== undefined) slots.write(taken);
+        if (taken !== undefined) sets.write(taken);
         // What was chosen when the host last looked is taken for what is there now.
         status.staging_partition = status.chosen_update && { image: status.chosen_update, next_to_boot: false };
         status.update_state = 'Staged';
         break;
       case 'activate':
-        slots.activate();
+        sets.activate();
         this.#bootNext(status, 'staging');
         break;
       case 'deactivate':
-        slots.deactivate();
+        sets.deactivate();
         this.#bootNext(status, 'active');
         break;
     }
   }
 
   #choose(status: WireStatus): void {
-    const { releases, slots } = this.#parts;
+    const { releases, sets } = this.#parts;
     const version = this.#choice();
     status.available_updates = releases.versions;
     status.chosen_update = version === undefined ? null : this.#image(version);
-    status.active_partition ??= { image: this.#image(slots.running), next_to_boot: true };
+    status.active_partition ??= { image: this.#image(sets.running), next_to_boot: true };
     if (status.update_state === 'Idle' || status.update_state === 'Available') {
       status.update_state = version === undefined ? 'Idle' : 'Available';
     }
   }
 
   #choice(): string | undefined {
-    const { clock, faults, releases, settings, slots } = this.#parts;
+    const { clock, faults, releases, settings, sets } = this.#parts;
     if (faults.leftMs('no-wave') > 0) return undefined;
     const { seed, 'ignore-waves': ignoreWaves, 'version-lock': lock } = settings.updates;
     const versionLock = faults.leftMs('downgrade') > 0 ? this.#oldest : lock;
-    return releases.choose({ running: slots.running, seed, ignoreWaves, versionLock, now: clock.now() });
+    return releases.choose({ running: sets.running, seed, ignoreWaves, versionLock, now: clock.now() });
   }
 
   get #oldest(): string {
-    return this.#parts.releases.versions.at(-1) ?? this.#parts.slots.running;
+    return this.#parts.releases.versions.at(-1) ?? this.#parts.sets.running;
   }
 
   /** What another tool does right before an action. */

@@ -1,4 +1,4 @@
-import type { Request } from '../../runtime/cli/command.ts';
+import type { CommandRequest } from '../../runtime/cli/command.ts';
 import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
@@ -37,7 +37,7 @@ export const requestOn = (
   { clock, transport: admin }: Stage,
   names: readonly string[] = [],
   { user = 'ann', transport = admin }: { readonly user?: string; readonly transport?: KubeTransport } = {},
-): Request => ({ names, values: {}, clock, user, connect: async () => ({ transport, namespace: NAMESPACE }) });
+): CommandRequest => ({ names, values: {}, clock, user, connect: async () => ({ transport, namespace: NAMESPACE }) });
 
 const RBAC = 'rbac.authorization.k8s.io';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { certificateFindings, webhookFindings } from '../../runtime/cli/doctor/cluster.ts';
 import { clockFindings, leaderFindings } from '../../runtime/cli/doctor/clocks.ts';
 import type { Facts } from '../../runtime/cli/doctor/facts.ts';
-import type { Finding } from '../../runtime/cli/doctor/finding.ts';
+import type { DoctorFinding } from '../../runtime/cli/doctor/finding.ts';
 import { agentFindings, partsFindings } from '../../runtime/cli/doctor/parts.ts';
 import type { CustomResourceDefinition } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -17,8 +17,8 @@ const read = <T>(value: T) => ({ value, refused: undefined });
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
 const object = (name: string) => ({ metadata: { name, uid: name, resourceVersion: '1' } });
 
-const states = (findings: readonly Finding[]): readonly string[] => findings.map(({ state }) => state);
-const problems = (findings: readonly Finding[]): readonly string[] =>
+const states = (findings: readonly DoctorFinding[]): readonly string[] => findings.map(({ state }) => state);
+const problems = (findings: readonly DoctorFinding[]): readonly string[] =>
   findings.filter(({ state }) => state === 'problem').map(({ says }) => says);
 
 describe('certificates', () => {
@@ -26,7 +26,7 @@ describe('certificates', () => {
     ...object('server'),
     status: { notAfter, conditions: [{ type: 'Ready', status: ready as 'True', message: 'no issuer' }] },
   });
-  const found = (one: object): readonly Finding[] =>
+  const found = (one: object): readonly DoctorFinding[] =>
     certificateFindings({ certificates: read([one]) } as unknown as Facts, NOW);
 
   test('that end soon, have ended, or are not ready, are problems', () => {
@@ -44,7 +44,7 @@ describe('certificates', () => {
 
 test('the authority that the webhook is trusted by has to be there, and good', async () => {
   const { certPem } = await createCa(systemClock);
-  const found = (caBundle: string, fault?: string, now = systemClock.now()): readonly Finding[] => {
+  const found = (caBundle: string, fault?: string, now = systemClock.now()): readonly DoctorFinding[] => {
     const spec = { conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle } } } };
     const definition = read({ ...object('crd'), spec });
     return webhookFindings({ definition, conversionFault: fault } as unknown as Facts, now);
@@ -139,7 +139,7 @@ describe('of a cluster', () => {
 
   interface Diagnosis {
     readonly problems: number;
-    readonly findings: readonly Finding[];
+    readonly findings: readonly DoctorFinding[];
   }
 
   test('what is wrong is said with what to do, as a table and as JSON, and the exit code is 3', async () => {
@@ -213,7 +213,7 @@ describe('lifecycle conditions', () => {
   });
 
   const found = async (check: string): Promise<readonly string[]> => {
-    const { findings } = JSON.parse((await reached.run('doctor', '-o', 'json')).out) as { findings: Finding[] };
+    const { findings } = JSON.parse((await reached.run('doctor', '-o', 'json')).out) as { findings: DoctorFinding[] };
     return findings.filter((one) => one.check === check).map(({ state, says }) => `${state}: ${says}`);
   };
 

@@ -1,7 +1,7 @@
 import { ConflictError, NotFoundError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectPath } from '../../kube/paths.ts';
-import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type Request } from '../command.ts';
+import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { explain, rolesFor } from '../errors.ts';
 import { paint } from '../terminal.ts';
 
@@ -96,16 +96,17 @@ export const BY_OPTION: Options = {
 };
 
 /** Who asks, and why. The text becomes the value of an annotation, which everybody may read. */
-export const requesterOf = ({ values, user }: Pick<Request, 'values' | 'user'>): string => String(values['by'] ?? user);
+export const requesterOf = ({ values, user }: Pick<CommandRequest, 'values' | 'user'>): string =>
+  String(values['by'] ?? user);
 
-export const isDryRun = ({ values }: Pick<Request, 'values'>): boolean => values['dry-run'] === true;
+export const isDryRun = ({ values }: Pick<CommandRequest, 'values'>): boolean => values['dry-run'] === true;
 
 /**
  * Changes the named objects one after the other. A failure on one does not stop the others.
  * @throws RefusedCommandError where every object failed
  */
 export async function changeEach(
-  request: Request,
+  request: CommandRequest,
   called: string,
   changeOne: (name: string) => Promise<Change>,
 ): Promise<Answer> {
@@ -117,7 +118,7 @@ export async function changeEach(
 }
 
 /** @throws RefusedCommandError where every object failed */
-export function answerOf(request: Request, results: readonly (Change | Failed)[]): Answer {
+export function answerOf(request: CommandRequest, results: readonly (Change | Failed)[]): Answer {
   const changes = results.filter((one) => 'changed' in one);
   const failed = results.filter((one) => 'error' in one);
   const failures = [...failed.map(failureText), ...rolesForAll(failed)];

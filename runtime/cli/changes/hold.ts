@@ -1,6 +1,6 @@
 import { NODES_PATH } from '../../kube/resources.ts';
 import { HOLD_ANNOTATION } from '../../shadow/names.ts';
-import type { Command, Request } from '../command.ts';
+import type { Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
 import {
   CHANGE_OPTIONS,
@@ -35,7 +35,7 @@ export const unhold: Command = {
   run: (request) => changeEach(request, 'node', (name) => unholdNode(request, name)),
 };
 
-async function holdNode(request: Request, name: string): Promise<Change> {
+async function holdNode(request: CommandRequest, name: string): Promise<Change> {
   const value = requesterOf(request);
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, (node) =>
@@ -46,7 +46,7 @@ async function holdNode(request: Request, name: string): Promise<Change> {
   return { object: target.called, changed, says: 'is held, no update starts there', undo: `${NAME} unhold ${name}` };
 }
 
-async function unholdNode(request: Request, name: string): Promise<Change> {
+async function unholdNode(request: CommandRequest, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, annotationPatch(HOLD_ANNOTATION, null));
   return { object: target.called, changed, says: 'is not held', undo: `${NAME} hold ${name}` };

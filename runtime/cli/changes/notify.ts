@@ -15,7 +15,7 @@ import {
   type Command,
   EXIT,
   RefusedCommandError,
-  type Request,
+  type CommandRequest,
   UsageError,
 } from '../command.ts';
 import { NAME } from '../help.ts';
@@ -50,7 +50,7 @@ where other messages wait for a target. Addresses and headers are not shown. Wit
 const PATIENCE_MS = 30_000;
 const LOOK_EACH_MS = 500;
 
-async function sendTest(request: Request, targets: readonly string[]): Promise<Answer> {
+async function sendTest(request: CommandRequest, targets: readonly string[]): Promise<Answer> {
   const cluster = await request.connect();
   const asked: TestRequest = { id: randomUUID(), by: requesterOf(request), targets };
   const called = 'notifications: they are off, or no controller has led since they are on';
@@ -68,7 +68,7 @@ interface Waiting {
 }
 
 /** Waits for the result. @throws RefusedCommandError where no controller answers in time; the request is then withdrawn */
-async function awaitResult({ clock }: Request, { cluster, target, asked }: Waiting): Promise<TestResult> {
+async function awaitResult({ clock }: CommandRequest, { cluster, target, asked }: Waiting): Promise<TestResult> {
   const configMaps = new Collection<ConfigMap>(cluster.transport, target.path);
   const end = clock.monotonic() + PATIENCE_MS;
   while (clock.monotonic() < end) {

@@ -1,6 +1,6 @@
 import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
 import { PAUSED_ANNOTATION } from '../../shadow/names.ts';
-import type { Command, Request } from '../command.ts';
+import type { Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
 import {
   CHANGE_OPTIONS,
@@ -35,14 +35,14 @@ export const resume: Command = {
   run: (request) => setPaused(request, false),
 };
 
-async function setPaused(request: Request, paused: boolean) {
+async function setPaused(request: CommandRequest, paused: boolean) {
   if (request.names.length === 0) return answerOf(request, [await pauseFleet(request, paused)]);
   return changeEach(request, 'policy', (name) => pausePolicy(request, name, paused));
 }
 
 const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;
 
-async function pauseFleet(request: Request, paused: boolean): Promise<Change> {
+async function pauseFleet(request: CommandRequest, paused: boolean): Promise<Change> {
   const cluster = await request.connect();
   const name = cluster.namespace;
   const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
@@ -59,7 +59,7 @@ async function pauseFleet(request: Request, paused: boolean): Promise<Change> {
   };
 }
 
-async function pausePolicy(request: Request, name: string, paused: boolean): Promise<Change> {
+async function pausePolicy(request: CommandRequest, name: string, paused: boolean): Promise<Change> {
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(await request.connect(), target, ({ spec }) => {
     const before = spec != null && 'paused' in spec && spec.paused === true;

@@ -6,7 +6,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../marks/names.ts';
 import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
-import { type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
+import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { inspect } from '../inspect.ts';
 import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
@@ -27,13 +27,13 @@ not remove a cordon without marks: run kubectl uncordon.`,
 };
 
 interface Session {
-  readonly request: Request;
+  readonly request: CommandRequest;
   readonly cluster: Cluster;
   /** UIDs of the nodes that have a slot, because their update is not over. */
   readonly slotted: ReadonlySet<string>;
 }
 
-async function slotHolders(cluster: Cluster, { clock }: Request): Promise<ReadonlySet<string>> {
+async function slotHolders(cluster: Cluster, { clock }: CommandRequest): Promise<ReadonlySet<string>> {
   const { snapshot } = await inspect(cluster, clock.now());
   return new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
 }

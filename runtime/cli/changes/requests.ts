@@ -4,7 +4,7 @@ import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/
 import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
-import { type Answer, type Cluster, type Command, RefusedCommandError, type Request } from '../command.ts';
+import { type Answer, type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import {
   CHANGE_OPTIONS,
@@ -41,14 +41,14 @@ export const retry: Command = {
 };
 
 interface Session {
-  readonly request: Request;
+  readonly request: CommandRequest;
   readonly cluster: Cluster;
   readonly seen: Inspection;
 }
 
 /** All nodes by one look at the cluster. */
 async function changeNodes(
-  request: Request,
+  request: CommandRequest,
   changeOne: (session: Session, name: string) => Promise<Change>,
 ): Promise<Answer> {
   const cluster = await request.connect();

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { type Answer, type Cluster, type Command, type Request, UsageError } from '../command.ts';
+import { type Answer, type Cluster, type Command, type CommandRequest, UsageError } from '../command.ts';
 import { explain } from '../errors.ts';
 import { pauseAfter } from '../watch.ts';
 import { readModel, readPast } from './model.ts';
 import { DashboardServer, type PageFile } from './server.ts';
 import { Messages } from './stream.ts';
-import type { News } from './wire.ts';
+import type { MessageBody } from './wire.ts';
 
 export const dashboard: Command = {
   name: 'dashboard',
@@ -41,7 +41,7 @@ your own kubeconfig and rights, and stays up to date. Nothing can be changed thr
 
 const randomToken = (): string => randomBytes(32).toString('base64url');
 
-function portOf({ values }: Request): number {
+function portOf({ values }: CommandRequest): number {
   const text = String(values['port'] ?? 0);
   if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);
   throw new UsageError(`--port: expected a number from 0 to 65535, got ${text}`);
@@ -54,7 +54,7 @@ const answerOf = (url: string, continues: Answer['continues'] & {}): Answer => (
 });
 
 interface Following {
-  readonly request: Request;
+  readonly request: CommandRequest;
   readonly cluster: Cluster;
   readonly messages: Messages;
   readonly server: DashboardServer;
@@ -73,7 +73,10 @@ async function follow({ request: { clock }, cluster, messages, server }: Followi
   }
 }
 
-function nextMessage({ cluster, messages }: Pick<Following, 'cluster' | 'messages'>, now: number): Promise<News> {
+function nextMessage(
+  { cluster, messages }: Pick<Following, 'cluster' | 'messages'>,
+  now: number,
+): Promise<MessageBody> {
   return readModel(cluster, now).then(
     (model) => messages.changed(model, now),
     (error: unknown) => messages.failed(explain(error)),

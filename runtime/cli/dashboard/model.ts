@@ -12,7 +12,18 @@ import { REMEDIES } from '../status/lines.ts';
 import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../why.ts';
 import { timelineOf } from './bars.ts';
-import type { Fleet, Model, NodeRow, Past, Place, PolicyCard, Queue, Release, EventRow, Trouble } from './wire.ts';
+import type {
+  FleetCard,
+  Model,
+  NodeRow,
+  NodePast,
+  Place,
+  PolicyCard,
+  Queue,
+  ReleaseRow,
+  EventRow,
+  Trouble,
+} from './wire.ts';
 
 interface Sources {
   readonly seen: Inspection;
@@ -43,7 +54,7 @@ function modelOf(sources: Sources): Model {
   };
 }
 
-function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Sources): Fleet {
+function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Sources): FleetCard {
   const { counts, paused, notKnown, pace } = status;
   const { capacity, holders } = seen.plan.budget;
   const halted = status.halted.map(({ version, family, failures, policy }): Trouble => {
@@ -98,10 +109,13 @@ function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot,
 }
 
 /** The releases of a policy that nodes are offered, and the completed one of each family for which nothing new is offered. */
-function releasesOf(policy: string | undefined, { policies, offered, halted }: Inspection['plan']): readonly Release[] {
+function releasesOf(
+  policy: string | undefined,
+  { policies, offered, halted }: Inspection['plan'],
+): readonly ReleaseRow[] {
   const own = halted.filter((one) => one.policy === policy);
   const failures = new Map(own.map(({ family, version, failures: count }) => [`${family} ${version}`, count]));
-  const release = ({ family, version }: OsReleaseName, state: Release['state'], failed = 0): Release => {
+  const release = ({ family, version }: OsReleaseName, state: ReleaseRow['state'], failed = 0): ReleaseRow => {
     const count = failures.get(`${family} ${version}`);
     return { family, version, state: count === undefined ? state : 'halted', failed: count ?? failed };
   };
@@ -114,7 +128,7 @@ function releasesOf(policy: string | undefined, { policies, offered, halted }: I
     .map((one) => release(one, stateOf(one), one.failed));
 }
 
-function stateOf({ complete, proven }: { readonly complete: boolean; readonly proven: boolean }): Release['state'] {
+function stateOf({ complete, proven }: { readonly complete: boolean; readonly proven: boolean }): ReleaseRow['state'] {
   if (complete) return 'complete';
   return proven ? 'proven' : 'unproven';
 }
@@ -195,7 +209,7 @@ export async function readModel(cluster: Cluster, now: number): Promise<Model> {
 }
 
 /** Reads the past of a node, the newest moment first. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */
-export async function readPast(cluster: Cluster, node: string): Promise<Past> {
+export async function readPast(cluster: Cluster, node: string): Promise<NodePast> {
   const { moments, unknown } = await pastOfNode(cluster, node);
   return { notKnown: unknown, moments: byTime(moments).toReversed().map(eventRowOf) };
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { denyCaller, SECURITY_HEADERS, denyHost } from './access.ts';
 import { Listener, type MessageSource } from './stream.ts';
-import type { News, Past } from './wire.ts';
+import type { MessageBody, NodePast } from './wire.ts';
 
 /** A file of the page. */
 export interface PageFile {
@@ -20,7 +20,7 @@ interface Serving extends MessageSource {
   /** Files of the page by path. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** @throws as `KubeTransport.request`, and RefusedCommandError where there is no such node */
-  pastOf(node: string): Promise<Past>;
+  pastOf(node: string): Promise<NodePast>;
   /** An error in words. */
   explain(error: unknown): string;
 }
@@ -74,8 +74,8 @@ export class DashboardServer {
       await once(this.#connections, 'listener', { signal }).catch(() => undefined);
   }
 
-  send(news: News): void {
-    for (const listener of this.#listeners) listener.send(news);
+  send(body: MessageBody): void {
+    for (const listener of this.#listeners) listener.send(body);
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Message, Model, News, NodeRow, Sections } from './wire.ts';
+import type { Message, Model, MessageBody, NodeRow, Sections } from './wire.ts';
 
 export interface MessageSource {
   /** The whole model, for a page that has just connected, or that has missed messages. */
-  whole(): News;
+  whole(): MessageBody;
   /** The clock of the program, milliseconds since the Unix epoch. */
   now(): number;
 }
@@ -26,9 +26,9 @@ export class Listener {
     this.#write(source.whole());
   }
 
-  send(news: News): void {
+  send(body: MessageBody): void {
     if (this.#isBehind) this.#hasMissed = true;
-    else this.#write(news);
+    else this.#write(body);
   }
 
   close(): void {
@@ -42,8 +42,8 @@ export class Listener {
     this.#write(this.#source.whole());
   }
 
-  #write(news: News): void {
-    const message: Message = { ...news, now: this.#source.now() };
+  #write(body: MessageBody): void {
+    const message: Message = { ...body, now: this.#source.now() };
     this.#isBehind = !this.#response.write(`data: ${JSON.stringify(message)}\n\n`);
   }
 }
@@ -59,7 +59,7 @@ export class Messages {
   #trouble: string | undefined;
 
   /** The message on what has changed. @param at when the model was read, milliseconds since the Unix epoch */
-  changed(model: Model, at: number): News {
+  changed(model: Model, at: number): MessageBody {
     const [sections, rows] = [textsOf(Object.entries(model.sections)), textsOf(byName(model.nodes))];
     const changed = Object.entries(model.sections).filter(([name]) => this.#sections.get(name) !== sections.get(name));
     const nodes = model.nodes.filter(({ name }) => this.#rows.get(name) !== rows.get(name));
@@ -73,13 +73,13 @@ export class Messages {
   }
 
   /** The message that the cluster cannot be read. The last model stays. */
-  failed(trouble: string): News {
+  failed(trouble: string): MessageBody {
     this.#trouble = trouble;
     return { at: this.#at, trouble, ...NOTHING };
   }
 
   /** The message with the whole model, for a page that is new or has missed messages. */
-  get whole(): News {
+  get whole(): MessageBody {
     const { sections = {}, nodes = [] } = this.#model ?? {};
     return { at: this.#at, trouble: this.#trouble, whole: true, sections, nodes, gone: [] };
   }

@@ -12,14 +12,14 @@ export interface Model {
 
 /** A section is sent as a whole when anything in it has changed. */
 export interface Sections {
-  readonly fleet: Fleet;
+  readonly fleet: FleetCard;
   readonly policies: readonly PolicyCard[];
   readonly queue: Queue;
   readonly timeline: Timeline;
   readonly events: readonly EventRow[];
 }
 
-export interface Fleet {
+export interface FleetCard {
   /** The context of the kubeconfig. */
   readonly cluster?: string | undefined;
   readonly counts: Counts;
@@ -27,7 +27,7 @@ export interface Fleet {
   readonly notKnown: readonly string[];
   /** What waits for a person. */
   readonly needsYou: readonly Trouble[];
-  readonly budget: Budget;
+  readonly budget: BudgetCard;
   readonly pace: {
     readonly finishedLastHour: number;
     readonly left: number;
@@ -49,7 +49,7 @@ export interface Trouble {
   readonly until?: number | undefined;
 }
 
-export interface Budget {
+export interface BudgetCard {
   /** Absent where there is no limit. */
   readonly capacity?: number | undefined;
   /** The first nodes that take a part of it, and how many there are. */
@@ -75,10 +75,10 @@ export interface PolicyCard {
   /** How many of its nodes may be updating at once; absent where there is no limit, or none is known. */
   readonly atOnce?: number | undefined;
   readonly nextChangeAt?: number | undefined;
-  readonly releases: readonly Release[];
+  readonly releases: readonly ReleaseRow[];
 }
 
-export interface Release {
+export interface ReleaseRow {
   readonly family: string;
   readonly version: string;
   readonly state: 'proven' | 'unproven' | 'halted' | 'offered' | 'complete';
@@ -115,13 +115,13 @@ export interface NodeRow {
   readonly until?: number | undefined;
   readonly runs?: string | undefined;
   readonly offered?: string | undefined;
-  readonly drain?: Drain | undefined;
+  readonly drain?: DrainRow | undefined;
   readonly failure?: { readonly text: string; readonly times: number; readonly at?: number | undefined } | undefined;
   readonly lastUpdateMs?: number | undefined;
   readonly finishedAt?: number | undefined;
 }
 
-export interface Drain {
+export interface DrainRow {
   readonly podsLeft: number;
   readonly blockedBy: readonly string[];
   readonly startedAt?: number | undefined;
@@ -154,13 +154,13 @@ export interface EventRow {
 }
 
 /** One message of the stream. */
-export interface Message extends News {
+export interface Message extends MessageBody {
   /** When it was sent, by the clock of the program. The clock of a browser may differ. */
   readonly now: number;
 }
 
 /** What a message says. */
-export interface News {
+export interface MessageBody {
   /** When the cluster was read. */
   readonly at: number;
   /** Why the cluster cannot be read since then; absent where it can. */
@@ -174,7 +174,7 @@ export interface News {
 }
 
 /** The past of one node. */
-export interface Past {
+export interface NodePast {
   readonly notKnown: readonly string[];
   readonly moments: readonly EventRow[];
 }

@@ -1,13 +1,13 @@
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Facts } from './facts.ts';
-import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 
 /** Differences of clocks that do no harm, and the longest age of a Lease that a kubelet renews every ten seconds. Milliseconds. */
 const TOLERATED_MS = 30_000;
 const RENEWED_MS = 40_000;
 
 /** Checks which controller leads, and whether it still renews its Lease. */
-export function leaderFindings({ lease }: Facts, now: number): readonly Finding[] {
+export function leaderFindings({ lease }: Facts, now: number): readonly DoctorFinding[] {
   if (lease.refused !== undefined) return [unknown('leader', `you may not read the Lease (${lease.refused})`)];
   const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease.value?.spec ?? {};
   if (!holderIdentity) return [problem('leader', 'no controller leads', LEADER)];
@@ -20,20 +20,20 @@ export function leaderFindings({ lease }: Facts, now: number): readonly Finding[
 const LEADER = "Nothing starts meanwhile: look at the controller's pods and their logs.";
 
 /** Compares the clock of this machine, and those of nodes, with the API server's. Kubelets write their time into their Leases. */
-export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: number): readonly Finding[] {
+export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: number): readonly DoctorFinding[] {
   return [
     ...(serverTime === undefined ? [] : [ownClock(now - serverTime)]),
     nodeClocks({ nodeLeases, seen }, serverTime ?? now),
   ];
 }
 
-function ownClock(aheadMs: number): Finding {
+function ownClock(aheadMs: number): DoctorFinding {
   const says = `this machine's clock is ${durationText(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the API server's`;
   if (Math.abs(aheadMs) <= TOLERATED_MS) return ok('clocks', "this machine's clock is that of the API server");
   return problem('clocks', says, 'Set the clock: times that kubectl brupop shows are wrong by as much.');
 }
 
-function nodeClocks({ nodeLeases, seen }: Pick<Facts, 'nodeLeases' | 'seen'>, now: number): Finding {
+function nodeClocks({ nodeLeases, seen }: Pick<Facts, 'nodeLeases' | 'seen'>, now: number): DoctorFinding {
   if (nodeLeases.refused !== undefined)
     return unknown('clocks', `you may not list the Leases of kubelets (${nodeLeases.refused})`);
   const ready = new Set(seen.snapshot.nodes.filter((node) => node.ready && node.managed).map(({ name }) => name));

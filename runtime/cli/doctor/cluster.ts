@@ -3,10 +3,10 @@ import type { Condition } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import { STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Certificate, Definition, Facts } from './facts.ts';
-import { type Finding, ok, problem, unknown } from './finding.ts';
+import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
 
 /** Checks that shadows are stored in one version only, and that the cluster has the policies' definition. */
-export function definitionFindings({ definition, policyDefinition }: Facts): readonly Finding[] {
+export function definitionFindings({ definition, policyDefinition }: Facts): readonly DoctorFinding[] {
   if (definition.refused !== undefined)
     return [unknown('definitions', `you may not read CustomResourceDefinitions (${definition.refused})`)];
   const stored = definition.value?.status?.storedVersions ?? [];
@@ -29,7 +29,7 @@ const MIGRATION =
   'A leading controller moves them to the new version by itself. If not, its log says why. Shadows in another namespace keep the older version.';
 
 /** Checks the conversion webhook, and the CA bundle by which the API server verifies it. */
-export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly Finding[] {
+export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly DoctorFinding[] {
   const answered =
     conversionFault === undefined
       ? ok('webhook', 'shadows can be read as v1 and as v2')
@@ -40,7 +40,7 @@ export function webhookFindings({ definition, conversionFault }: Facts, now: num
 const WEBHOOK =
   "The API server asks the apiserver to convert: look at the apiserver's pods, its Service and the definition's caBundle.";
 
-function bundleFindings({ spec }: Definition, now: number): readonly Finding[] {
+function bundleFindings({ spec }: Definition, now: number): readonly DoctorFinding[] {
   if (spec?.conversion?.strategy !== 'Webhook') return [];
   const text = Buffer.from(spec.conversion.webhook?.clientConfig?.caBundle ?? '', 'base64').toString('utf8');
   const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -61,7 +61,7 @@ function endOf(pem: string): string | undefined {
 }
 
 /** Checks that cert-manager's certificates are ready and do not end soon. */
-export function certificateFindings({ certificates }: Facts, now: number): readonly Finding[] {
+export function certificateFindings({ certificates }: Facts, now: number): readonly DoctorFinding[] {
   const { value, refused } = certificates;
   if (refused !== undefined)
     return [unknown('certificates', `you may not list cert-manager's Certificates (${refused})`)];
@@ -74,7 +74,7 @@ export function certificateFindings({ certificates }: Facts, now: number): reado
 
 const METRIC = 'The metric brupop_apiserver_certificate_expiry_timestamp_seconds shows it.';
 
-function certificateFinding({ metadata: { name }, status }: Certificate, now: number): Finding {
+function certificateFinding({ metadata: { name }, status }: Certificate, now: number): DoctorFinding {
   const ready = status?.conditions?.find(({ type }: Condition) => type === 'Ready');
   if (ready?.status !== 'True')
     return problem(
@@ -89,7 +89,11 @@ const CERT_MANAGER = "kubectl describe it, and look at cert-manager's log.";
 
 const SOON_MS = 7 * 24 * 3_600_000;
 
-function expiry(check: string, what: string, { ends, now }: { readonly ends: number; readonly now: number }): Finding {
+function expiry(
+  check: string,
+  what: string,
+  { ends, now }: { readonly ends: number; readonly now: number },
+): DoctorFinding {
   if (ends === Infinity) return unknown(check, `it is not known when ${what} ends`);
   if (ends <= now) return problem(check, `${what} ended ${durationText(now - ends)} ago`, CERT_MANAGER);
   const says = `${what} is good for ${durationText(ends - now)}`;

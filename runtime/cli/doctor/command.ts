@@ -4,7 +4,7 @@ import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { clockFindings, leaderFindings } from './clocks.ts';
 import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
 import { type Facts, readFacts } from './facts.ts';
-import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 import { agentFindings, partsFindings } from './parts.ts';
 import { lifecycleFindings, mayRead, rightsFindings, readRights } from './rights.ts';
 
@@ -26,7 +26,7 @@ webhook, certificates, clocks, lifecycle conditions, update policies, and your r
 };
 
 /** Makes every check. @param now milliseconds since the Unix epoch, by the clock of this machine */
-function diagnosis(facts: Facts, now: number): readonly Finding[] {
+function diagnosis(facts: Facts, now: number): readonly DoctorFinding[] {
   return [
     ...partsFindings(facts),
     ...leaderFindings(facts, now),
@@ -42,7 +42,7 @@ function diagnosis(facts: Facts, now: number): readonly Finding[] {
 }
 
 /** Checks policies, the pause of the fleet and leftovers. */
-function fleetFindings({ seen }: Facts): readonly Finding[] {
+function fleetFindings({ seen }: Facts): readonly DoctorFinding[] {
   const { plan, snapshot, unknown: assumed } = seen;
   const faulty = plan.policies.filter(({ accepted }) => accepted.status === 'False');
   const left = leftoversIn(seen);
@@ -65,7 +65,7 @@ function fleetFindings({ seen }: Facts): readonly Finding[] {
 
 const LEFTOVERS = 'kubectl brupop leftovers lists it; kubectl brupop release undoes what is marked as ours.';
 
-function answerOf(findings: readonly Finding[]): Answer {
+function answerOf(findings: readonly DoctorFinding[]): Answer {
   const problems = findings.filter(({ state }) => state === 'problem');
   return {
     value: { problems: problems.length, findings },
@@ -77,7 +77,7 @@ function answerOf(findings: readonly Finding[]): Answer {
 const SIGNS = { ok: 'ok  ', problem: 'BAD ', unknown: '?   ' } as const;
 const STYLES = { ok: 'good', problem: 'bad', unknown: 'late' } as const;
 
-function findingLines({ check, state, says, todo }: Finding, terminal: Terminal): readonly string[] {
+function findingLines({ check, state, says, todo }: DoctorFinding, terminal: Terminal): readonly string[] {
   const room = { columns: terminal.columns, indent: 6 };
   const said = wrapped(`${paint(terminal, STYLES[state], SIGNS[state])}${check}: ${says}`, room);
   return todo === undefined ? said : said.concat(wrapped(`      -> ${todo}`, { ...room, indent: 9 }));

@@ -1,7 +1,7 @@
 import { firstOf } from '../output.ts';
 
 /** The result of one check. */
-export interface Finding {
+export interface DoctorFinding {
   /** What was looked at, e.g. `agents`. */
   readonly check: string;
   /** `unknown`: the check could not be made. */
@@ -11,14 +11,14 @@ export interface Finding {
   readonly todo?: string;
 }
 
-export const ok = (check: string, says: string): Finding => ({ check, state: 'ok', says });
-export const unknown = (check: string, says: string, todo?: string): Finding => ({
+export const ok = (check: string, says: string): DoctorFinding => ({ check, state: 'ok', says });
+export const unknown = (check: string, says: string, todo?: string): DoctorFinding => ({
   check,
   state: 'unknown',
   says,
   ...(todo !== undefined && { todo }),
 });
-export const problem = (check: string, says: string, todo: string): Finding => ({
+export const problem = (check: string, says: string, todo: string): DoctorFinding => ({
   check,
   state: 'problem',
   says,

@@ -3,16 +3,16 @@ import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { viewOfAgent } from '../../controller/views.ts';
 import { containersOf, type Workload } from '../deployed-settings.ts';
 import type { Facts, Part } from './facts.ts';
-import { type Finding, namesText, ok, problem, unknown } from './finding.ts';
+import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 
 /** Checks that the three parts run, and run the same image. */
-export function partsFindings({ parts }: Facts): readonly Finding[] {
+export function partsFindings({ parts }: Facts): readonly DoctorFinding[] {
   if (parts.refused !== undefined)
     return [unknown('parts', `you may not read the operator's workloads (${parts.refused})`)];
   return [...parts.value.map(partFinding), ...versionFindings(parts.value)];
 }
 
-function partFinding({ name, workload }: Part): Finding {
+function partFinding({ name, workload }: Part): DoctorFinding {
   if (!workload) return problem('parts', `there is no ${name}`, 'Apply the manifests.');
   if (workload.spec?.replicas === 0)
     return problem('parts', `${name} is scaled to 0`, `kubectl scale deployment ${name}, or apply the manifests.`);
@@ -30,7 +30,7 @@ function readiness({ spec, status }: Workload): { readonly ready: number; readon
   return { ready: status?.readyReplicas ?? 0, wanted: spec?.replicas ?? 1 };
 }
 
-function versionFindings(parts: readonly Part[]): readonly Finding[] {
+function versionFindings(parts: readonly Part[]): readonly DoctorFinding[] {
   const images = parts.flatMap(({ name, workload }) => {
     const [image] = workload ? containersOf(workload).map((one) => one.image ?? '') : [];
     return image === undefined ? [] : [{ name, image }];
@@ -43,7 +43,7 @@ function versionFindings(parts: readonly Part[]): readonly Finding[] {
 }
 
 /** Checks that each labelled node that is Ready has a running agent, and that running agents have registered their nodes. */
-export function agentFindings({ seen, pods }: Facts): readonly Finding[] {
+export function agentFindings({ seen, pods }: Facts): readonly DoctorFinding[] {
   const { snapshot } = seen;
   const managed = snapshot.nodes.filter((node) => node.managed);
   if (managed.length === 0)
@@ -96,7 +96,7 @@ const reasonOf = (waiting: object | null | undefined): readonly string[] =>
   waiting && 'reason' in waiting && typeof waiting.reason === 'string' ? [waiting.reason] : [];
 
 /** Checks for hosts whose update API fails. */
-function hostFindings(shadows: Facts['seen']['snapshot']['shadows']): readonly Finding[] {
+function hostFindings(shadows: Facts['seen']['snapshot']['shadows']): readonly DoctorFinding[] {
   const failing = shadows.filter(
     ({ status }) => (status?.crash_count ?? 0) > 0 && status?.last_failure?.reason === 'HostFailed',
   );

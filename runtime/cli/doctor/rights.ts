@@ -5,7 +5,7 @@ import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, GROUP, PLURAL } from '../../sh
 import type { Cluster } from '../command.ts';
 import type { Workload } from '../deployed-settings.ts';
 import { ifAllowed, type Read } from '../reading.ts';
-import { type Finding, ok, problem, unknown } from './finding.ts';
+import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
 
 /** A right that commands need, and whether the user has it. */
 export interface Right {
@@ -78,7 +78,7 @@ export const mayRead = (rights: readonly Right[]): boolean =>
   rights.every(({ isNeeded, isAllowed }) => isAllowed || !isNeeded);
 
 /** Only a missing right that every command needs is a problem. A user may be allowed to read only. */
-export function rightsFindings(rights: readonly Right[]): readonly Finding[] {
+export function rightsFindings(rights: readonly Right[]): readonly DoctorFinding[] {
   const missing = rights.filter(({ isAllowed }) => !isAllowed);
   if (missing.length === 0) return [ok('your rights', 'you may do all that kubectl brupop does')];
   return missing.map(({ called, commands, isNeeded }) => {
@@ -123,7 +123,7 @@ export async function lifecycleRightOf(
 const allowedIn = (answer: unknown): boolean =>
   (answer as { status?: { allowed?: boolean } | null }).status?.allowed === true;
 
-export function lifecycleFindings(right: LifecycleRight | undefined): readonly Finding[] {
+export function lifecycleFindings(right: LifecycleRight | undefined): readonly DoctorFinding[] {
   if (!right) return [];
   const { setting, isAllowed } = right;
   if (isAllowed.refused !== undefined)

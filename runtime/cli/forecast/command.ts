@@ -4,7 +4,7 @@ import { startable } from '../../controller/plan/machine.ts';
 import type { UpdatePolicyObject } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../policy/names.ts';
-import { type Command, RefusedCommandError, type Request, optionValues, UsageError } from '../command.ts';
+import { type Command, RefusedCommandError, type CommandRequest, optionValues, UsageError } from '../command.ts';
 import { type Overrides, inspect, type Inspection } from '../inspect.ts';
 import { checkDrains } from './drains.ts';
 import { forecastFrom } from './forecast.ts';
@@ -58,7 +58,7 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
   },
 };
 
-function timeOf({ values, clock }: Request): number {
+function timeOf({ values, clock }: CommandRequest): number {
   const text = values['at'];
   if (text === undefined) return clock.now();
   const at = instantOf(String(text));

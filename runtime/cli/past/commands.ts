@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { durationMs } from '../../policy/duration.ts';
-import { type Answer, type Command, type Request, UsageError } from '../command.ts';
+import { type Answer, type Command, type CommandRequest, UsageError } from '../command.ts';
 import { unknownLines } from '../output.ts';
 import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { byTime, type Moment } from './moments.ts';
@@ -53,7 +53,7 @@ function told(from: number, { moments, unknown }: Past): Answer {
   };
 }
 
-function sinceOf({ values, clock }: Request): number {
+function sinceOf({ values, clock }: CommandRequest): number {
   const text = values['since'];
   if (text === undefined) return -Infinity;
   const duration = durationMs(String(text));

@@ -43,7 +43,7 @@ export class GithubReleases {
   async ask(question: Question, signal: AbortSignal): Promise<Answer> {
     const { clock } = this.#options;
     try {
-      const work = (inner: AbortSignal): Promise<Response> => this.#get(question, inner);
+      const work = (inner: AbortSignal): Promise<GithubResponse> => this.#get(question, inner);
       const answer = this.#read(question, await withDeadline({ clock, ms: ANSWER_MS, signal }, work));
       if (answer.kind !== 'failed') this.#failures = 0;
       return answer;
@@ -53,7 +53,7 @@ export class GithubReleases {
     }
   }
 
-  async #get({ repository, tag }: Question, signal: AbortSignal): Promise<Response> {
+  async #get({ repository, tag }: Question, signal: AbortSignal): Promise<GithubResponse> {
     const base = this.#options.baseUrl.replace(/\/+$/, '');
     const what = tag === undefined ? 'latest' : `tags/${encodeURIComponent(tag)}`;
     let url = new URL(`${base}/repos/${repository}/releases/${what}`);
@@ -68,7 +68,7 @@ export class GithubReleases {
     }
   }
 
-  #read(question: Question, { status, headers, body }: Response): Answer {
+  #read(question: Question, { status, headers, body }: GithubResponse): Answer {
     const { repository, tag } = question;
     if (status === 200) return this.#found(question, body);
     if (status === 404) {
@@ -103,7 +103,7 @@ export class GithubReleases {
   }
 }
 
-interface Response {
+interface GithubResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -111,7 +111,7 @@ interface Response {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
-function get(url: URL, signal: AbortSignal): Promise<Response> {
+function get(url: URL, signal: AbortSignal): Promise<GithubResponse> {
   const headers = {
     accept: 'application/vnd.github+json',
     'user-agent': `brupop-controller/${VERSION}`,

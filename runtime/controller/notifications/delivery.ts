@@ -4,7 +4,7 @@ import type { Fact } from '../../notifications/fact.ts';
 import { contentOf } from '../../notifications/formats.ts';
 import { exchange } from './exchange.ts';
 import { readDestination, SecretError } from './folder.ts';
-import { failureOf, type Outcome, outcomeOf } from './outcome.ts';
+import { failureOf, type DeliveryOutcome, outcomeOf } from './outcome.ts';
 
 /** Where a fact goes. */
 export interface Address {
@@ -19,7 +19,7 @@ export async function delivered(
   fact: Fact,
   { dir, cluster, target }: Address,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   try {
     const { url, headers, proxy } = await readDestination(dir, target.name);
     const { contentType, body } = contentOf(fact, { ...target, cluster });

@@ -8,7 +8,7 @@ import { disturbedBy } from './disturbed.ts';
 import { readConfig } from './folder.ts';
 import { type Memory, newsIn, NOTHING } from './memory.ts';
 import { Outbox } from './outbox.ts';
-import type { Outcome } from './outcome.ts';
+import type { DeliveryOutcome } from './outcome.ts';
 import { Silencers } from './silencers.ts';
 import { StateStore } from './state.ts';
 import { answerTests } from './tester.ts';
@@ -165,7 +165,7 @@ class Notifications implements Notifier {
       ...this.#parts,
       onGone: () => this.#store.isGone(),
       targets: () => this.#config?.targets.map(({ name }) => name),
-      deliver: async (name: string, fact: Fact, inner: AbortSignal): Promise<Outcome> => {
+      deliver: async (name: string, fact: Fact, inner: AbortSignal): Promise<DeliveryOutcome> => {
         const target = this.#config?.targets.find((one) => one.name === name);
         return target ? this.#deliver(target, fact, inner) : { kind: 'refused', why: 'it is no target any more' };
       },

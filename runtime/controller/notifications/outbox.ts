@@ -5,7 +5,7 @@ import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Fact } from '../../notifications/fact.ts';
 import type { NotificationMetrics } from '../notification-metrics.ts';
-import type { Outcome } from './outcome.ts';
+import type { DeliveryOutcome } from './outcome.ts';
 
 /** Facts that may wait for one target. The oldest makes room for the newest. */
 export const CAPACITY = 200;
@@ -18,7 +18,7 @@ interface OutboxOptions {
   /** Name of the target. */
   readonly target: string;
   /** Tries once. Never rejects. */
-  readonly deliver: (fact: Fact, signal: AbortSignal) => Promise<Outcome>;
+  readonly deliver: (fact: Fact, signal: AbortSignal) => Promise<DeliveryOutcome>;
   /** Called after the waiting facts have changed. */
   readonly onChange: () => void;
   readonly metrics: Pick<NotificationMetrics, 'ended' | 'waiting' | 'failing'>;

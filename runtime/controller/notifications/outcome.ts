@@ -2,7 +2,7 @@ import { retryAfterMs } from '../../lib/http.ts';
 import type { Reply } from './exchange.ts';
 
 /** What became of one attempt. The words never hold an address, a header or a body: an address may be a secret itself. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: 'accepted'; readonly status: number }
   /** Another attempt would end the same way. */
   | { readonly kind: 'refused'; readonly why: string }
@@ -14,7 +14,7 @@ const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429]);
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /** @param now milliseconds since the Unix epoch */
-export function outcomeOf({ status, retryAfter }: Reply, now: number): Outcome {
+export function outcomeOf({ status, retryAfter }: Reply, now: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'accepted', status };
   const isTransient = status >= 500 || TRANSIENT.has(status);
   const afterMs = Math.min(retryAfterMs(retryAfter, now) ?? 0, LONGEST_PAUSE_MS);
@@ -27,7 +27,7 @@ export function outcomeOf({ status, retryAfter }: Reply, now: number): Outcome {
 }
 
 /** The outcome of a request that got no answer. Only the error's code is shown, because its message names the address. */
-export function failureOf(error: unknown): Extract<Outcome, { kind: 'later' }> {
+export function failureOf(error: unknown): Extract<DeliveryOutcome, { kind: 'later' }> {
   const { code, name } = error as NodeJS.ErrnoException;
   const isLate = name === 'AbortError' || name === 'DeadlineError' || code === 'ABORT_ERR';
   const why = isLate

@@ -14,7 +14,7 @@ import {
   type TestResult,
 } from '../../notifications/test.ts';
 import type { NotifierParts } from '../notifier.ts';
-import type { Outcome } from './outcome.ts';
+import type { DeliveryOutcome } from './outcome.ts';
 
 /** How often the write of the result is tried: the person who asked waits for half a minute. */
 const TRIES = 5;
@@ -28,7 +28,7 @@ interface TesterOptions extends Pick<NotifierParts, 'watch' | 'configMaps' | 'cl
   /** Called when the ConfigMap is not there. */
   readonly onGone: () => void;
   /** Sends the fact before everything that waits. Tries once, and never rejects. */
-  readonly deliver: (target: string, fact: Fact, signal: AbortSignal) => Promise<Outcome>;
+  readonly deliver: (target: string, fact: Fact, signal: AbortSignal) => Promise<DeliveryOutcome>;
 }
 
 /** Sends the test notifications that people ask for, and writes what became of them, until the signal aborts. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../../runtime/lib/clock.ts';
 import { jitter, type Random } from '../../../runtime/lib/random.ts';
 import type { Faults } from '../faults.ts';
 import type { Machine } from '../machine.ts';
-import type { Slots } from '../slots.ts';
+import type { PartitionSets } from '../partition-sets.ts';
 import type { HostInterval, HostTimes } from '../times.ts';
 import type { ToolEnd } from '../tools.ts';
 import type { K3osDisk } from './disk.ts';
@@ -15,7 +15,7 @@ export interface K3osParts {
   readonly random: Random;
   readonly faults: Faults;
   readonly machine: Machine;
-  readonly slots: Slots;
+  readonly sets: PartitionSets;
   readonly times: HostTimes;
   readonly intervals: HostInterval[];
 }
@@ -51,11 +51,11 @@ export class K3osInstallation {
 
   /** Which system boots next. */
   wentDown(): void {
-    const { disk, slots } = this.#parts;
+    const { disk, sets } = this.#parts;
     const next = disk.linkAt(current('k3os'))?.replace(/^v/, '') ?? 'nothing';
-    if (next === slots.running) return slots.wipe();
-    slots.write(next);
-    slots.activate();
+    if (next === sets.running) return sets.wipe();
+    sets.write(next);
+    sets.activate();
   }
 
   /** Runs `k3os`. Resolves when it has ended or was killed. */
@@ -115,7 +115,7 @@ export class K3osInstallation {
   }
 
   get #tag(): string {
-    return `v${this.#parts.slots.running}`;
+    return `v${this.#parts.sets.running}`;
   }
 
   #point(component: string, tag: string): void {

@@ -44,7 +44,7 @@ describe('bodies of the host', () => {
     ['Failed', 'Starting update to 1.39.0\nno space left', '1.39.0', false],
     ['Unknown', 'words of another release', undefined, false],
   ])(
-    'of a prepare that ended with %s and %j: it chose %j, and what the status says of the slot is %j',
+    'of a prepare that ended with %s and %j: it chose %j, and what the status says of the partition is %j',
     (end, stderr, chose, holds) => {
       const most_recent_command = { ...status.most_recent_command, cmd_status: end, stderr };
       const read = parseStatus(JSON.stringify({ ...status, most_recent_command }));
@@ -52,7 +52,7 @@ describe('bodies of the host', () => {
     },
   );
 
-  test('only a prepare speaks of the slot', () => {
+  test('only a prepare speaks of the partition', () => {
     const said = { cmd_type: 'refresh', cmd_status: 'Failed', stderr: 'Starting update to 1.40.0' };
     const most_recent_command = { ...status.most_recent_command, ...said };
     const read = parseStatus(JSON.stringify({ ...status, most_recent_command }));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../../runtime/cli/dashboard/model.ts';
 import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
-import type { News } from '../../../runtime/cli/dashboard/wire.ts';
+import type { MessageBody } from '../../../runtime/cli/dashboard/wire.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => stage.end());
 
 const now = (): number => stage.clock.now();
-const looked = async (): Promise<News> =>
+const looked = async (): Promise<MessageBody> =>
   messages.changed(await readModel({ transport: stage.transport, namespace: NAMESPACE }, now()), now());
 
 test('nothing is told again of a fleet in which nothing happens, but when it was seen', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { notificationsOf } from '../../../runtime/controller/notifications/notifications.ts';
 import type { delivered } from '../../../runtime/controller/notifications/delivery.ts';
-import type { Outcome } from '../../../runtime/controller/notifications/outcome.ts';
+import type { DeliveryOutcome } from '../../../runtime/controller/notifications/outcome.ts';
 import { configMapsPath, type NotifierFactory } from '../../../runtime/controller/notifier.ts';
 import { aborted } from '../../../runtime/lib/abort.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
@@ -22,11 +22,11 @@ let dir: string;
 /** What targets have taken, each as `target kind`, and with which id. */
 let told: string[];
 let ids: string[];
-let outcome: (target: string) => Outcome;
+let outcome: (target: string) => DeliveryOutcome;
 
 const format = 'slack';
-const OK: Outcome = { kind: 'accepted', status: 200 };
-const DOWN: Outcome = { kind: 'later', why: 'it answers 500', afterMs: 0 };
+const OK: DeliveryOutcome = { kind: 'accepted', status: 200 };
+const DOWN: DeliveryOutcome = { kind: 'later', why: 'it answers 500', afterMs: 0 };
 
 beforeEach(async () => {
   [told, ids, outcome] = [[], [], () => OK];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { CAPACITY, GIVE_UP_MS, Outbox } from '../../../runtime/controller/notifications/outbox.ts';
-import type { Outcome } from '../../../runtime/controller/notifications/outcome.ts';
+import type { DeliveryOutcome } from '../../../runtime/controller/notifications/outcome.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
 import type { Fact } from '../../../runtime/notifications/fact.ts';
@@ -13,10 +13,10 @@ let running: Promise<void>;
 /** Ids, each time that they were tried, with the second. */
 let tried: string[];
 let ended: string[];
-let outcome: (fact: Fact) => Outcome | Promise<Outcome>;
+let outcome: (fact: Fact) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
-const OK: Outcome = { kind: 'accepted', status: 200 };
-const later = (afterMs = 0): Outcome => ({ kind: 'later', why: 'it answers 500', afterMs });
+const OK: DeliveryOutcome = { kind: 'accepted', status: 200 };
+const later = (afterMs = 0): DeliveryOutcome => ({ kind: 'later', why: 'it answers 500', afterMs });
 const fact = (id: string): Fact => ({
   id,
   kind: 'RolloutHalted',
@@ -35,7 +35,7 @@ beforeEach(() => {
     waiting: (): void => undefined,
     failing: (): void => undefined,
   };
-  const deliver = async (one: Fact): Promise<Outcome> => {
+  const deliver = async (one: Fact): Promise<DeliveryOutcome> => {
     tried.push(`${one.id} ${seconds()}`);
     return outcome(one);
   };
@@ -89,7 +89,7 @@ test('a target that is out for hours is told of all that is not too old, and not
 });
 
 test('a target that hangs keeps so many, and the oldest makes room, also the one that is under way', async () => {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const { promise, resolve } = Promise.withResolvers<DeliveryOutcome>();
   outcome = () => promise;
   for (let id = 0; id < CAPACITY + 2; id++) outbox.add(fact(String(id)));
   await clock.advance(0);

@@ -127,7 +127,7 @@ describe('the update API of a simulated host', () => {
     });
   });
 
-  test('a failed prepare has wiped the slot, so that an activation of what was staged fails', async () => {
+  test('a failed prepare has wiped the partition set, so that an activation of what was staged fails', async () => {
     const { call, clock, host, status } = rig();
     for (const action of [REFRESH, PREPARE]) {
       await call(action);
@@ -157,7 +157,7 @@ describe('the update API of a simulated host', () => {
     });
   });
 
-  test('a prepare that finds nothing to do is a success, with the slot as it was', async () => {
+  test('a prepare that finds nothing to do is a success, with the partition set as it was', async () => {
     const { call, clock, status } = rig();
     await call(REFRESH);
     await clock.advance(3000);
@@ -175,7 +175,7 @@ describe('the update API of a simulated host', () => {
     expect((await status()).most_recent_command).toMatchObject({ cmd_type: 'activate', cmd_status: 'Failed' });
   });
 
-  test('a prepare that cannot reach its repository leaves the slot whole', async () => {
+  test('a prepare that cannot reach its repository leaves the partition set whole', async () => {
     const { call, clock, host, status } = rig();
     for (const action of [REFRESH, PREPARE]) {
       await call(action);

@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../sim/clock.ts';
 import { type HostOptions, SimulatedHost } from '../../../sim/hosts/host.ts';
 import { Releases } from '../../../sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
-import type { WireStatus } from '../../../sim/hosts/wire.ts';
+import type { WireStatus } from '../../../sim/hosts/update-status.ts';
 import { seeded } from '../../random.ts';
 
 export interface RigOptions extends Partial<HostOptions> {

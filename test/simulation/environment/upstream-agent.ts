@@ -6,7 +6,7 @@ import type { ShadowObject } from '../../../runtime/kube/objects.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Status } from '../../../runtime/shadow/model.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
-import type { WireStatus } from '../../../sim/hosts/wire.ts';
+import type { WireStatus } from '../../../sim/hosts/update-status.ts';
 import type { Program } from '../programs.ts';
 
 const LOOK_MS = 5000;

@@ -12,7 +12,7 @@ import {
 import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
 import { expectSuccess, OneProgram } from '../one-program.ts';
 import { CHROOT_EXIT, type Command, type Ended, type HostPrograms } from '../programs.ts';
-import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from './words.ts';
+import { choiceIn, isNothing, offerIn, osIn, otherSetIn } from './words.ts';
 
 export interface UpdogOptions {
   readonly programs: HostPrograms;
@@ -136,16 +136,16 @@ export class Updog implements HostUpdater {
 
   async #status(signal: AbortSignal | undefined): Promise<HostStatus> {
     const limits = this.#limits('other', signal);
-    const slot = await this.#reach(async () => {
+    const set = await this.#reach(async () => {
       const ended = await this.#program.run([SIGNPOST, 'status'], limits);
       if (ended.exit !== 0) throw new HostProtocolError(`signpost status: failed: ${ended.stderr}`);
-      return otherSlotIn(ended);
+      return otherSetIn(ended);
     }, signal);
-    if (slot === 'other') this.#written = undefined;
+    if (set === 'other') this.#written = undefined;
     const chosen = this.#offer;
-    const staging = this.#written && { image: this.#written, nextToBoot: slot === 'activated' };
+    const staging = this.#written && { image: this.#written, nextToBoot: set === 'activated' };
     const atRest = staging ? 'Staged' : chosen ? 'Available' : 'Idle';
-    const state = slot === 'activated' ? 'Ready' : atRest;
+    const state = set === 'activated' ? 'Ready' : atRest;
     return { state, chosen, active: undefined, staging, lastCommand: undefined };
   }
 

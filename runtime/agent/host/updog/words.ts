@@ -34,8 +34,8 @@ export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
   return /^(No update required|Update available in later wave)\b/m.test(stderr) ? null : undefined;
 }
 
-/** The state of the partition that does not run, from the partition table. */
-type OtherSlot =
+/** The state of the partition set that does not run, from the partition table. */
+type OtherSet =
   /** Empty, half written, or a system that has run before. */
   | 'other'
   /** An image was written whole, and has not been booted. */
@@ -44,11 +44,11 @@ type OtherSlot =
   | 'activated';
 
 /** The output of `signpost status`. @throws HostProtocolError */
-export function otherSlotIn({ stdout }: Ended): OtherSlot {
+export function otherSetIn({ stdout }: Ended): OtherSet {
   const active = /^Active: +Set ([AB])$/m.exec(stdout)?.[1];
-  const slots = [...stdout.matchAll(/^Set ([AB]):.* priority=(\d+) tries_left=(\d+) successful=(true|false)$/gm)];
-  const other = slots.find(([, name]) => name !== active);
-  if (active === undefined || slots.length !== 2 || !other)
+  const sets = [...stdout.matchAll(/^Set ([AB]):.* priority=(\d+) tries_left=(\d+) successful=(true|false)$/gm)];
+  const other = sets.find(([, name]) => name !== active);
+  if (active === undefined || sets.length !== 2 || !other)
     throw new HostProtocolError(`signpost status: expected two sets, got ${JSON.stringify(stdout.slice(0, 100))}`);
   const [, , priority, triesLeft, successful] = other;
   // The one that ran before may have the greater priority until the host has declared its boot a success. It must not be touched.

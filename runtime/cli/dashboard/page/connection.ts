@@ -1,4 +1,4 @@
-import type { Message, Past } from '../wire.ts';
+import type { Message, NodePast } from '../wire.ts';
 import type { Link } from './state.ts';
 
 /** Pauses before the next attempts to connect, milliseconds. The last one repeats. */
@@ -95,8 +95,8 @@ async function* messagesIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): Async
 }
 
 /** The past of a node. @throws Error with the server's message */
-export async function pastOf(token: string, node: string): Promise<Past> {
+export async function pastOf(token: string, node: string): Promise<NodePast> {
   const response = await fetch(`/api/nodes/${encodeURIComponent(node)}`, asked(token));
   if (!response.ok) throw new Error((await response.text()).trim());
-  return (await response.json()) as Past;
+  return (await response.json()) as NodePast;
 }

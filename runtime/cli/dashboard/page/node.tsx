@@ -1,6 +1,6 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { durationText } from '../../../lib/clock.ts';
-import type { Drain, NodeRow, Past } from '../wire.ts';
+import type { DrainRow, NodeRow, NodePast } from '../wire.ts';
 import { pastOf } from './connection.ts';
 import { Moments } from './lists.tsx';
 import { Age, NamingContext, Time } from './parts.tsx';
@@ -50,7 +50,7 @@ function DrainState({
   drain: { podsLeft, blockedBy, startedAt },
   now,
 }: {
-  readonly drain: Drain;
+  readonly drain: DrainRow;
   readonly now: number;
 }) {
   return (
@@ -115,10 +115,10 @@ function Fact({ name, children }: FactProps) {
 
 /** The node's past. It is loaded when the node is selected, and again when its row changes. */
 function History({ row, now, token }: Omit<NodePanelProps, 'close'>) {
-  const [past, setPast] = useState<{ readonly node: string; readonly told: Past | string }>();
+  const [past, setPast] = useState<{ readonly node: string; readonly told: NodePast | string }>();
   useEffect(() => {
     let isWanted = true;
-    const keep = (told: Past | string): void => void (isWanted && setPast({ node: row.name, told }));
+    const keep = (told: NodePast | string): void => void (isWanted && setPast({ node: row.name, told }));
     pastOf(token, row.name).then(keep, (error: unknown) => keep(error instanceof Error ? error.message : 'no answer'));
     return () => void (isWanted = false);
   }, [row, token]);

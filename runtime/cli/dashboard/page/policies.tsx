@@ -1,4 +1,4 @@
-import type { PolicyCard, Release } from '../wire.ts';
+import type { PolicyCard, ReleaseRow } from '../wire.ts';
 import { countText, plural, timeText } from './text.ts';
 
 interface PolicyCardsProps {
@@ -53,7 +53,7 @@ function Card({ policy, now }: { readonly policy: PolicyCard; readonly now: numb
 }
 
 /** Badges. Halted and unproven releases stand out. */
-const BADGES: Readonly<Record<Release['state'], string>> = {
+const BADGES: Readonly<Record<ReleaseRow['state'], string>> = {
   halted: '! halted',
   unproven: '◔ not proven yet',
   proven: '✓ proven',
@@ -61,7 +61,7 @@ const BADGES: Readonly<Record<Release['state'], string>> = {
   offered: '· offered',
 };
 
-function ReleaseLine({ release: { family, version, state, failed } }: { readonly release: Release }) {
+function ReleaseLine({ release: { family, version, state, failed } }: { readonly release: ReleaseRow }) {
   return (
     <li>
       <span class={`badge ${state}`}>{BADGES[state]}</span> <strong>{version}</strong>{' '}

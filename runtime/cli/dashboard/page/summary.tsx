@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { durationText } from '../../../lib/clock.ts';
-import type { Fleet, Trouble } from '../wire.ts';
+import type { FleetCard, Trouble } from '../wire.ts';
 import { Age, Names } from './parts.tsx';
 import type { State } from './state.ts';
 import { countText, exactText, plural, roughText, timeText } from './text.ts';
@@ -74,7 +74,7 @@ function ThemeButton() {
 }
 
 interface FleetProps {
-  readonly fleet: Fleet;
+  readonly fleet: FleetCard;
   readonly now: number;
 }
 
@@ -148,14 +148,14 @@ export function Summary({ fleet, now }: FleetProps) {
   );
 }
 
-const leftText = ({ left, stuck }: Fleet['pace']): string => (left + stuck === 0 ? 'all done' : 'not known');
+const leftText = ({ left, stuck }: FleetCard['pace']): string => (left + stuck === 0 ? 'all done' : 'not known');
 
-function budgetText({ capacity, taken }: Fleet['budget']): string {
+function budgetText({ capacity, taken }: FleetCard['budget']): string {
   return `${countText(taken)} ${capacity === undefined ? 'taken, no limit' : `of ${countText(capacity)} taken`}`;
 }
 
 /** By name of the node: why it takes a part of the budget. */
-function whyOf(holders: Fleet['budget']['holders'], now: number): ReadonlyMap<string, string> {
+function whyOf(holders: FleetCard['budget']['holders'], now: number): ReadonlyMap<string, string> {
   const said = holders.flatMap(({ node, why, until }) => {
     if (why === undefined) return [];
     return [[node, until === undefined ? why : `${why}, for ${durationText(until - now)} more`] as const];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Ended } from '../../../../runtime/agent/host/programs.ts';
-import { choiceIn, isNothing, offerIn, osIn, otherSlotIn } from '../../../../runtime/agent/host/updog/words.ts';
+import { choiceIn, isNothing, offerIn, osIn, otherSetIn } from '../../../../runtime/agent/host/updog/words.ts';
 
 const ended = (given: Partial<Ended>): Ended => ({ exit: 0, overdue: false, stdout: '', stderr: '', ...given });
 
@@ -70,11 +70,11 @@ Next:    Set A
     ['one that did not boot', table(runs, 'priority=2 tries_left=0 successful=false'), 'other'],
     // The new system has not declared its boot a success yet, and the old one is what the host falls back to.
     ['the system before, right after an update', table(runs, 'priority=2 tries_left=0 successful=false', 'B'), 'other'],
-  ])('tells of %s', (_, output, slot) => expect(otherSlotIn(output)).toBe(slot));
+  ])('tells of %s', (_, output, state) => expect(otherSetIn(output)).toBe(state));
 
   test.each(['', 'Set A:   boot=/dev/nvme0n1p2', table(runs, runs, 'C').stdout, 'Active:  Set A\n'])(
     'half a table says nothing: %j',
-    (stdout) => expect(() => otherSlotIn(ended({ stdout }))).toThrow('expected two sets'),
+    (stdout) => expect(() => otherSetIn(ended({ stdout }))).toThrow('expected two sets'),
   );
 });
 

@@ -1,4 +1,4 @@
-interface Slot {
+interface PartitionSet {
   version: string | undefined;
   /** The bootloader tries the greatest first; 0 = never. */
   priority: number;
@@ -8,16 +8,16 @@ interface Slot {
 }
 
 /** @param part number of its first partition */
-function setLine(name: string, part: number, { priority, triesLeft, successful }: Slot): string {
+function setLine(name: string, part: number, { priority, triesLeft, successful }: PartitionSet): string {
   const [boot, root, hash] = [part, part + 1, part + 2].map((number) => `/dev/nvme0n1p${number}`);
   const flags = `priority=${priority} tries_left=${triesLeft} successful=${successful}`;
   return `Set ${name}:   boot=${boot} root=${root} hash=${hash} ${flags}`;
 }
 
-/** The two system partitions of a host, and what its bootloader makes of them. */
-export class Slots {
-  #active: Slot;
-  #inactive: Slot = { version: undefined, priority: 0, triesLeft: 0, successful: false };
+/** The two partition sets of a host, and what its bootloader makes of them. */
+export class PartitionSets {
+  #active: PartitionSet;
+  #inactive: PartitionSet = { version: undefined, priority: 0, triesLeft: 0, successful: false };
 
   constructor(version: string) {
     this.#active = { version, priority: 1, triesLeft: 0, successful: true };
@@ -28,7 +28,7 @@ export class Slots {
     return this.#active.version as string;
   }
 
-  /** The version in the inactive slot; undefined when it is empty or half written. */
+  /** The version in the inactive partition set; undefined when it is empty or half written. */
   get staged(): string | undefined {
     return this.#inactive.version;
   }
@@ -49,7 +49,7 @@ export class Slots {
     this.#inactive.priority = 0;
   }
 
-  /** Whether what is in the inactive slot is written and has not been tried, and boots next. */
+  /** Whether what is in the inactive partition set is written and has not been tried, and boots next. */
   get other(): 'other' | 'written' | 'activated' {
     const { priority, triesLeft, successful } = this.#inactive;
     if (successful || triesLeft === 0) return 'other';
@@ -63,9 +63,9 @@ export class Slots {
   }
 
   /**
-   * What the bootloader does at a start of the machine: the slot of the greatest priority, once where it has not proved itself.
+   * What the bootloader does at a start of the machine: the set of the greatest priority, once where it has not proved itself.
    * @param boots whether an image that has not booted here before does
-   * @returns how many slots were tried
+   * @returns how many sets were tried
    */
   boot(boots: (version: string) => boolean): number {
     const next = this.#inactive;
