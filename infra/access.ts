@@ -10,7 +10,7 @@ import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULES, rules, writesLifecyc
 import { ServiceAccount } from './service-account.ts';
 
 /** @internal */
-export interface AccessProps {
+interface AccessProps {
   readonly settings: Settings;
   readonly component: Component;
 }

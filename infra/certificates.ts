@@ -24,7 +24,7 @@ import type { Settings } from './props/brupop.ts';
 import { CERT_MANAGER, type CertificateSettings, type ManagedCertificateSettings } from './props/certificates.ts';
 
 /** @internal */
-export interface CertificatesProps {
+interface CertificatesProps {
   readonly settings: Settings;
   readonly source: ManagedCertificateSettings;
 }

@@ -17,8 +17,7 @@ export interface PeopleRolesProps {
   readonly brupop: Brupop;
 }
 
-/** @internal */
-export const peopleRolesProps = z.strictObject({
+const peopleRolesProps = z.strictObject({
   brupop: watchedOperator,
 } satisfies Record<keyof PeopleRolesProps, z.ZodType>);
 

@@ -1,8 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, MINUTE_MS } from '../lib/clock.ts';
 import { isCalledOff, isRefused } from './plan/machine.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
-const MINUTE_MS = 60_000;
 /** The longest pause. Another try costs only a slot for a while, and nothing tells the controller that a budget was repaired. */
 const LONGEST_PAUSE_MINUTES = 60;
 

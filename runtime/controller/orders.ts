@@ -12,7 +12,7 @@ import type { UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf } from './config.ts';
 import type { HostOrder, NodeView, Snapshot } from './plan/snapshot.ts';
 import type { ShadowFacts } from './views.ts';
-import { answerOf } from './write-refusals.ts';
+import { unread } from './unread.ts';
 
 type Labels = NodeView['labels'];
 
@@ -42,12 +42,12 @@ type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unk
  * the errors that come from outside of it.
  */
 export interface OrdersParts {
-  readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'isSynced' | 'outage' | 'onChange' | 'run'>;
+  readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'onChange' | 'run'>;
   /** Calls `listener` when the outage of the informer begins, goes on or ends. */
   readonly onOutage: (listener: () => void) => void;
   readonly objects: Pick<Collection<OrderObject>, 'create' | 'patch'>;
-  /** What the API server answered, in words that stay the same for as long as the answer does. */
-  readonly answerOf: (error: unknown) => string;
+  /** Why the objects do not count, in words that stay the same for as long as the reason does; undefined where they count. */
+  readonly unread: () => string | undefined;
   readonly isConflict: (error: unknown) => boolean;
   /** Of resourceVersions. */
   readonly isAsNewAs: (seen: string, wanted: string) => boolean;
@@ -75,12 +75,13 @@ export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders 
   const listeners: (() => void)[] = [];
   const path = channelsPath(config.K3OS_NAMESPACE);
   const onOutage = (): void => listeners.forEach((listener) => listener());
+  const informer = new Informer<OrderObject, OrderObject>({ ...access, path, project: orderOnly, onOutage });
   return ordersOf({
     ...access,
-    informer: new Informer<OrderObject, OrderObject>({ ...access, path, project: orderOnly, onOutage }),
+    informer,
     onOutage: (listener) => void listeners.push(listener),
     objects: new Collection<OrderObject>(transport, path),
-    answerOf,
+    unread: () => unread('channels', informer, access.clock),
     isConflict: (error) => error instanceof ConflictError,
     isAsNewAs,
     variables: policyOf(config),

@@ -1,5 +1,5 @@
 import { isServed } from '../kube/discovery.ts';
-import { Informer, type Outage } from '../kube/informer.ts';
+import { Informer } from '../kube/informer.ts';
 import type { UpdatePolicyObject } from '../kube/objects.ts';
 import { POLICIES_PATH } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -13,7 +13,7 @@ import type { ControllerConfig } from './config.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Orders } from './orders.ts';
 import { PolicyViews } from './policy-views.ts';
-import { answerOf } from './write-refusals.ts';
+import { saysUnread, unread } from './unread.ts';
 
 interface PoliciesOptions {
   readonly transport: KubeTransport;
@@ -27,11 +27,6 @@ interface PoliciesOptions {
 
 /** Where the cluster does not serve the kind, it is asked again after this time. */
 const ABSENT_RETRY_MS = 60_000;
-/**
- * A watch may fail for this long before the policies that it brought no longer count. The upgrade of a control plane takes less, and a freeze
- * that was added meanwhile must not be overlooked for longer.
- */
-const BELIEVED_MS = 600_000;
 
 /** The policies of the cluster, and that of the variables. While they cannot be read, it says why. */
 export class Policies {
@@ -82,9 +77,7 @@ export class Policies {
   }
 
   get #unread(): string | undefined {
-    const { isSynced, outage } = this.#informer;
-    if (isSynced) return outage && this.#clock.monotonic() - outage.since >= BELIEVED_MS ? unreadBy(outage) : undefined;
-    return outage ? unreadBy(outage) : UNREAD_YET;
+    return unread('policies', this.#informer, this.#clock);
   }
 
   #tell(): void {
@@ -93,13 +86,9 @@ export class Policies {
   }
 }
 
-const UNREAD_YET = 'the policies have not been read yet';
-const LIST = 'the list of policies ';
-const unreadBy = ({ error }: Outage): string => `${LIST}${answerOf(error)}`;
-
 /** Whether a verdict says that its controller cannot read the policies. */
 export function isUnread({ reason, message }: Pick<ShadowCondition, 'reason' | 'message'>): boolean {
-  return reason === 'PolicyInvalid' && (message === UNREAD_YET || message.startsWith(LIST));
+  return reason === 'PolicyInvalid' && saysUnread('policies', message);
 }
 
 /** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */

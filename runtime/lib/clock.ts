@@ -11,8 +11,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** setTimeout fires at once for delays beyond 2^31-1 ms, so long sleeps are split into days. */
-const LONGEST_TIMER_MS = 24 * 3600 * 1000;
+const LONGEST_TIMER_MS = DAY_MS;
 
 function timer(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import 'reflect-metadata'; // x509's dependency injection asks for it before it is loaded
 import { randomBytes, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
-import type { Clock } from '../../runtime/lib/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../../runtime/lib/clock.ts';
 
 export interface KeyPair {
   readonly certPem: string;
@@ -35,8 +35,6 @@ const KEYS = {
     hash: 'SHA-256',
   },
 } as const;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** A certificate authority of its own, good for ten years. @param clock what the peers of a connection go by: the system's, for real sockets */
 export async function createCa(

@@ -1,11 +1,10 @@
+import { DAY_MS, HOUR_MS } from '../../runtime/lib/clock.ts';
+
 /** A share of the fleet may update from `afterMs` after the release on; shares are cumulative. */
 export interface Wave {
   readonly afterMs: number;
   readonly percent: number;
 }
-
-const HOUR_MS = 3600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** How a real release goes out. */
 export const DEFAULT_WAVES: readonly Wave[] = [

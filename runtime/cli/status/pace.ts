@@ -1,4 +1,5 @@
 import type { Reason } from '../../controller/plan/verdict.ts';
+import { HOUR_MS } from '../../lib/clock.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Inspection } from '../inspect.ts';
 import type { Member } from './members.ts';
@@ -16,8 +17,6 @@ export interface Pace {
   /** Milliseconds since the Unix epoch; undefined where it cannot be estimated. */
   readonly endsAt: number | undefined;
 }
-
-const HOUR_MS = 3_600_000;
 
 export function paceOf(members: readonly Member[], { snapshot, plan, now }: Inspection): Pace {
   const finished = members.filter(({ info }) => (info.shadow?.finishedAt ?? -Infinity) > now - HOUR_MS);

@@ -10,9 +10,6 @@ import { ChannelKeeper } from './keeper.ts';
 import { GithubReleases } from './releases.ts';
 import { channelPolicy, hostOrderOf, isK3os, isThere, unchanged } from './host-order.ts';
 
-/** A watch may fail for this long before the channels that it brought no longer count, as with policies. */
-const BELIEVED_MS = 600_000;
-
 /** What k3OS nodes should run, by the UpdateChannels of a cluster. */
 export class Channels {
   readonly #parts: OrdersParts;
@@ -24,7 +21,7 @@ export class Channels {
 
   constructor(parts: OrdersParts) {
     this.#parts = parts;
-    this.#order = hostOrderOf(undefined, this.#unread);
+    this.#order = hostOrderOf(undefined, parts.unread());
     parts.informer.onChange(() => this.#look());
     parts.onOutage(() => this.#look());
   }
@@ -48,7 +45,7 @@ export class Channels {
 
   /** Whether there is certainly no channel, not even one that is being deleted. */
   get isEmpty(): boolean {
-    return this.#unread === undefined && this.#parts.informer.items().size === 0;
+    return this.#parts.unread() === undefined && this.#parts.informer.items().size === 0;
   }
 
   onChange(listener: () => void): () => void {
@@ -63,7 +60,7 @@ export class Channels {
   }
 
   #look(): void {
-    const { informer, variables } = this.#parts;
+    const { informer, variables, unread } = this.#parts;
     const objects = [...informer.items().values()] as readonly ChannelObject[];
     const known = new Map(this.#channels.map((channel) => [channel.object, channel]));
     this.#channels = objects
@@ -72,7 +69,7 @@ export class Channels {
       .toSorted((a, b) => compare(a.title, b.title));
     // The conditions say what earlier leaders have found out.
     this.#answers = kept(new Map([...statedAnswers(this.#channels), ...this.#answers]), this.#channels);
-    const order = hostOrderOf(offerOf(this.#channels, this.#answers), this.#unread);
+    const order = hostOrderOf(offerOf(this.#channels, this.#answers), unread());
     this.#order = unchanged(this.#order, order);
     const before = new Map(this.#policies.map((policy) => [policy.name, policy]));
     this.#policies = this.#channels.map((channel) => {
@@ -80,14 +77,6 @@ export class Channels {
       return unchanged(before.get(policy.name) ?? policy, policy);
     });
     for (const listener of this.#listeners) listener();
-  }
-
-  get #unread(): string | undefined {
-    const { informer, clock, answerOf } = this.#parts;
-    const { isSynced, outage } = informer;
-    if (!outage) return isSynced ? undefined : 'the channels have not been read yet';
-    const isBelieved = isSynced && clock.monotonic() - outage.since < BELIEVED_MS;
-    return isBelieved ? undefined : `the list of channels ${answerOf(outage.error)}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import { instantOf } from '../../lib/clock.ts';
+import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
 import type { AssessedNode } from './health.ts';
@@ -198,7 +198,6 @@ function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }
 
-const MINUTE_MS = 60_000;
 /** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
 const STAGING_MS = 180 * MINUTE_MS;
 /** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import type { WindowState } from '../plan/snapshot.ts';
 
 /** When updates may start. */
@@ -7,7 +8,7 @@ export interface Schedule {
 }
 
 /** A schedule looks ahead for a limited time. One that sees no change there is asked again after this time. */
-const LONGEST_KNOWN_MS = 24 * 3_600_000;
+const LONGEST_KNOWN_MS = DAY_MS;
 
 /** Asks `schedule` again only once its answer can have changed: a long window takes a while to compute. */
 export function cached(schedule: Schedule): Schedule {
@@ -58,8 +59,6 @@ export function longestOpening(schedule: Schedule, now: number): number | undefi
   }
   return longest > 0 ? longest : undefined;
 }
-
-const DAY_MS = 24 * 3600 * 1000;
 
 /** Milliseconds since midnight of `HH:MM:SS`; undefined for anything else. */
 export function timeOfDay(text: string): number | undefined {

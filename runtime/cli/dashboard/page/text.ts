@@ -1,4 +1,4 @@
-import { durationText } from '../../../lib/clock.ts';
+import { DAY_MS, durationText, MINUTE_MS } from '../../../lib/clock.ts';
 import type { NodeRow } from '../wire.ts';
 
 /** The appearance of a node: its state as far as a person is concerned. */
@@ -44,7 +44,6 @@ export function wordOf(row: NodeRow): string {
 }
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 
 /** A rounded duration, for estimates. @param ms milliseconds */
 export function roughText(ms: number): string {
@@ -55,8 +54,6 @@ export function roughText(ms: number): string {
 const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const exact = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
-
-const DAY_MS = 86_400_000;
 
 /** The time of day, and the day where that is another. */
 export function timeText(at: number, now: number): string {
