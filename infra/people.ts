@@ -26,7 +26,7 @@ const READ = ['get', 'list', 'watch'];
 /** Everything that `kubectl brupop` reads. It reads no Secrets. */
 const VIEW: readonly k8s.PolicyRule[] = [
   { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL], verbs: READ },
-  // Pods of the operator, and those that a plan looks for that no eviction can move.
+  // The operator's own pods. `plan` reads all others too, and shows which ones no eviction can move.
   { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: READ },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },
   { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: READ },

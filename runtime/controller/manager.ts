@@ -50,7 +50,7 @@ export function newIdentity(
 }
 
 interface ManagerOptions extends Identity {
-  /** Makes the orders of hosts that offer no versions by themselves. @default there are no such hosts */
+  /** Makes what tells hosts that offer no versions by themselves what to run. @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
   /** Makes the notifier. @default there are Events alone */
   readonly notifierOf?: NotifierFactory | undefined;

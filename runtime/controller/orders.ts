@@ -16,7 +16,7 @@ import { unread } from './unread.ts';
 
 type Labels = NodeView['labels'];
 
-/** Orders hosts what to run that offer no versions by themselves. */
+/** Tells hosts that offer no versions by themselves what to run. */
 export interface Orders {
   /** Whether the hosts of nodes with these labels are ordered what to run. */
   manages(labels: Labels): boolean;

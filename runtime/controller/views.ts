@@ -71,7 +71,7 @@ export function managedBesides(
   return (labels) => (isOn && labels[MANAGED_LABEL] === MANAGED_LABEL_V1) || (orders?.manages(labels) ?? false);
 }
 
-/** @param texts what all nodes share that are kept; `isOther` as `managedBesides` has it */
+/** @param texts of all nodes that are kept, which share them; `isOther` is what `managedBesides` returns */
 export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsManaged = () => false): NodeFacts {
   const { name, uid } = node.metadata;
   return {

@@ -10,7 +10,7 @@ type ToldValue = readonly [value: string, times: number];
 
 /** What outlives a process. */
 export interface Memory {
-  /** Undefined in a cluster where nothing was remembered yet. Of what holds then, only a rollout that is under way is news. */
+  /** Undefined where nothing was remembered yet. People are told then of rollouts that are under way, and of nothing else that holds already. */
   readonly told: ReadonlyMap<string, ToldValue> | undefined;
   /** What was not told yet, by target, in order. */
   readonly waiting: ReadonlyMap<string, readonly Fact[]>;

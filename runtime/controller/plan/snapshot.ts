@@ -181,7 +181,7 @@ export interface ShadowView {
   readonly order?: HostOrder;
 }
 
-/** What a host is ordered to run that offers no versions by itself. The same object for as long as it says the same. */
+/** What a host that offers no versions by itself is ordered to run. The same object for as long as it says the same. */
 export type HostOrder =
   | {
       readonly version: string;

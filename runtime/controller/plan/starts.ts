@@ -228,7 +228,7 @@ function queuesOf(candidates: readonly Candidate[], zones: Zones): Queue[] {
 
 type Order = (a: Queue, b: Queue) => number;
 
-/** One zone after the other: those that nodes are being updated in, then those where some run the release already, then by name. */
+/** Zones come one after the other: first those whose nodes take a part of the budget, then those where some run the release already, then by name. */
 const byTurnOfZones: Order = (a, b) =>
   Number(b.zone.busy > 0) - Number(a.zone.busy > 0) ||
   Number(b.isBegun) - Number(a.isBegun) ||

@@ -6,8 +6,8 @@ import { ANY_TIME } from './cron.ts';
 import { cached, type Schedule } from './schedule.ts';
 
 /**
- * Where every window opens again before the last one has closed, a gap is looked for this far ahead: both so many openings and so much time. A
- * schedule that sees no change ahead is asked again within a day.
+ * Windows that follow one another without a gap never close. A gap is looked for until both limits are passed: so many openings, and so much
+ * time. If none is found, the windows count as open, and are looked at again within a day.
  */
 const FORESEEABLE_OPENINGS = 100;
 const FORESEEABLE_MS = 26 * 3_600_000;
