@@ -13,6 +13,7 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B1',
     does: 'takes a watch that lags for a cluster that drops the record',
+    unseen: 'what is sent again on the older shadow is refused, so that the agent waits all the same',
     file: 'runtime/agent/conversation.ts',
     find: 'SEEN_BACK_MS = 30_000',
     replace: 'SEEN_BACK_MS = 3_000',
@@ -45,6 +46,7 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B3',
     does: 'undoes the activation of a host that was asked to reboot, because it cannot name what is activated',
+    unseen: 'all hosts have the newest interface',
     file: 'runtime/agent/steps/reboot.ts',
     find: "isNameless && isRecorded(context, version) ? 'activated'",
     replace: "isNameless && false ? 'activated'",
@@ -53,6 +55,7 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B3',
     does: 'takes a program that was killed for one that has succeeded',
+    unseen: 'all hosts have an API, and no programs',
     file: 'runtime/agent/host/one-program.ts',
     find: '  if (exit === 0) return;\n',
     replace: '  if (exit === 0 || exit === undefined) return;\n',

@@ -70,6 +70,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M2',
     does: 'evicts on though nobody waits any more',
+    unseen: 'it evicts what the drain may evict, for as long as its marks are there',
     file: 'runtime/apiserver/drain/run.ts',
     find: 'if (this.#waiting === 0) this.#countDown();',
     replace: '',
@@ -111,6 +112,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M4',
     does: 'answers the deadline without a last look',
+    unseen: 'an attempt fails that had just succeeded, and the next one succeeds',
     file: 'runtime/apiserver/drain/engine.ts',
     find: "    if (end === 'superseded') throw superseded();\n",
     replace:
@@ -220,6 +222,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M8',
     does: 'takes a node for unmanaged whose label names another interface that is on',
+    unseen: 'all hosts have the newest interface',
     file: 'runtime/controller/views.ts',
     find: 'isOn && labels[MANAGED_LABEL]',
     replace: 'false && labels[MANAGED_LABEL]',

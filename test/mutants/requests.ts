@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const START_GATE = 'runtime/controller/plan/start-gate.ts';
 const REQUESTS = ['test/controller/plan/requests.test.ts'];
 const PLAN = 'runtime/controller/plan/plan.ts';
+const NO_REQUESTS = 'nobody in the simulation asks for anything on a node';
 const STARTS = 'runtime/controller/plan/starts.ts';
 
 /** Rule P9: what people ask for on a node. */
@@ -10,6 +11,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'keeps a node that somebody asks for within the windows',
+    unseen: NO_REQUESTS,
     file: START_GATE,
     find: '  if (isAsked) return PASS;\n',
     replace: '',
@@ -18,6 +20,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'lets a node that somebody asks for wait for its turn',
+    unseen: NO_REQUESTS,
     file: STARTS,
     find: '(isAsked ? -1 : crashes)',
     replace: 'crashes',
@@ -26,6 +29,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'ends every pause after a failure that somebody has ended once',
+    unseen: NO_REQUESTS,
     file: START_GATE,
     find: 'node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp',
     replace: 'node.retryOf !== undefined',
@@ -34,6 +38,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'takes away what somebody has asked for before it has begun',
+    unseen: NO_REQUESTS,
     file: PLAN,
     find: "return shadow.spec.state !== 'Idle' || offered === undefined;",
     replace: 'return true;',
@@ -42,6 +47,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'leaves what somebody has asked for where it is',
+    unseen: NO_REQUESTS,
     file: PLAN,
     find: '    ...answeredRequests(unsettled),\n',
     replace: '',
@@ -50,6 +56,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'keeps the node of the controller last, whoever asks for it',
+    unseen: NO_REQUESTS,
     file: STARTS,
     find: 'this.#context.settings.ownNode && !isAsked)',
     replace: 'this.#context.settings.ownNode)',

@@ -51,11 +51,12 @@ Usage: npm run simulate -- [options]
   --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
                     plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
   --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before. A table is printed
-  --list            with --planted: shows the ways and plays nothing
+  --list            with --planted: shows the ways and plays nothing; those that no storm can show are left out of the hunt, and it says why
   --help            this text
 
 The last line counts the seeds that passed and failed, or the ways that were found and were not.
-The exit code is 0 when nothing failed, 1 when something did, 2 for wrong options.
+The exit code is 0 when nothing failed, 1 when something did, 2 for wrong options; with --planted it is 1 when no way was found, or a seed
+failed with nothing planted.
 `;
 
 const one = { type: 'string' } as const;

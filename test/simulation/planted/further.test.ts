@@ -15,3 +15,8 @@ test('every text that is changed stands in the code exactly once, and no two cha
 test('the tests that are named are there', () => {
   expect(PLANTED.flatMap(({ tests }) => tests).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
+
+test('what is looked for by storms is in a part that the simulation has', () => {
+  const absent = /^runtime\/(k3os|controller\/(k3os|notifications))\/|\/one-program\.ts$/;
+  expect(PLANTED.filter(({ file, unseen }) => unseen === undefined && absent.test(file)).map(describe)).toEqual([]);
+});

@@ -50,23 +50,37 @@ interface Quarry {
   lastAt: number;
 }
 
-/** Whether the simulation finds what is planted, and how many seeds each takes. The exit code. */
+/**
+ * Whether the simulation finds what is planted, and how many seeds each takes. The exit code: how much is found depends on the time that there was, so
+ * only a hunt that finds nothing fails, and one whose storms fail with nothing planted.
+ */
 export async function hunt(options: Options, { print, signal }: Terms): Promise<number> {
-  const texts = options.planted ?? [];
+  const chosen = chosenBy(options.planted ?? []);
+  if (options.list) {
+    print(chosen.map(listed).join(''));
+    return 0;
+  }
+  const visible = chosen.filter(({ unseen }) => unseen === undefined);
+  if (visible.length === 0) throw new Error('no storm can show what is chosen; --list says why');
+  const leftOut = chosen.length - visible.length;
+  const quarries = visible.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
+  const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
+  if (!options.json) print(heading(leftOut));
+  const failed = await new Hunt(options, { signal, tell }).play(quarries);
+  const whole = { finds: quarries.map(summed), leftOut, failed };
+  print(options.json ? `${JSON.stringify(whole)}\n` : summary(quarries, failed));
+  return failed.length > 0 || quarries.every(({ finds }) => finds.length === 0) ? 1 : 0;
+}
+
+function chosenBy(texts: readonly string[]): readonly Mutant[] {
   const chosen = PLANTED.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
   if (chosen.length === 0)
     throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
-  if (options.list) {
-    print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
-    return 0;
-  }
-  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
-  const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
-  if (!options.json) print(row(HEAD) + row(HEAD.map(() => '---')));
-  await new Hunt(options, { signal, tell }).play(quarries);
-  print(options.json ? `${JSON.stringify({ finds: quarries.map(summed) })}\n` : summary(quarries));
-  return quarries.every(({ finds }) => finds.length > 0) ? 0 : 1;
+  return chosen;
 }
+
+const listed = (mutant: Mutant): string =>
+  `${describe(mutant)}${mutant.unseen === undefined ? '' : ` - left out: ${mutant.unseen}`}\n`;
 
 interface HuntTerms {
   readonly signal: AbortSignal;
@@ -82,6 +96,7 @@ class Hunt {
   readonly #unchanged: Pool;
   /** What each seed comes to in the code as it is: played once, for all mutants. */
   readonly #results = new Map<number, Promise<Result>>();
+  readonly #failed = new Set<number>();
 
   constructor(options: Options, terms: HuntTerms) {
     this.#options = options;
@@ -91,7 +106,8 @@ class Hunt {
     this.#unchanged = this.#pool([]);
   }
 
-  async play(quarries: readonly Quarry[]): Promise<void> {
+  /** Resolves with the seeds that failed in the code as it is. */
+  async play(quarries: readonly Quarry[]): Promise<readonly number[]> {
     const queue = [...quarries];
     const hunter = async (): Promise<void> => {
       for (let quarry = queue.shift(); quarry !== undefined; quarry = queue.shift()) {
@@ -105,6 +121,7 @@ class Hunt {
     } finally {
       this.#unchanged.end();
     }
+    return [...this.#failed].toSorted((a, b) => a - b);
   }
 
   #goesOn({ finds, seeds }: Quarry): boolean {
@@ -130,6 +147,7 @@ class Hunt {
     const unchanged = this.#results.get(seed) ?? this.#unchanged.run(this.#job(seed));
     this.#results.set(seed, unchanged);
     const { violations: before, passed } = await unchanged;
+    if (before.length > 0) this.#failed.add(seed);
     if (before.length > 0 || !passed?.includes(describe(quarry.mutant))) return;
     quarry.storms += 1;
     const { violations } = await pool.run(this.#job(seed));
@@ -160,6 +178,11 @@ const HEAD = ['bug', 'invariant', 'storms, median', 'worst', 'first seed'];
 
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
 
+const heading = (leftOut: number): string =>
+  (leftOut > 0 ? `${leftOut} that no storm can show are left out; --list says why\n\n` : '') +
+  row(HEAD) +
+  row(HEAD.map(() => '---'));
+
 /** A row of the table in docs/invariants.md. */
 function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string {
   const [first] = finds;
@@ -171,11 +194,12 @@ function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string 
 
 const middle = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
 
-function summary(quarries: readonly Quarry[]): string {
+function summary(quarries: readonly Quarry[], failed: readonly number[]): string {
   const needed = quarries.flatMap(({ finds }) => finds.map(({ storms }) => storms)).toSorted((a, b) => a - b);
   const found = quarries.filter(({ finds }) => finds.length > 0).length;
   return [
     `${found} of ${quarries.length} are found: median ${middle(needed)} storms, worst ${needed.at(-1) ?? 0}`,
+    ...(failed.length > 0 ? [`seeds that fail with nothing planted: ${failed.join(', ')}`] : []),
     `${found} passed, ${quarries.length - found} failed`,
     '',
   ].join('\n');

@@ -29,6 +29,7 @@ export const furtherMarks: readonly Mutant[] = [
   {
     rule: 'M2',
     does: 'acts for a caller that has left before it was known who asks',
+    unseen: 'what it does is judged as for anybody: it costs a place among the drains, and time',
     file: 'runtime/apiserver/http/agent-routes.ts',
     find: '      gone.throwIfAborted();\n',
     replace: '',

@@ -89,6 +89,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'leaves a node to wait for ever whose drain is refused',
+    unseen: 'in the calm budgets let pods go, and in the storm nobody is promised a place',
     file: SECOND_GATE,
     find: "refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER",
     replace: "refusal?.kind === 'refused' ? NEVER : NEVER",
@@ -97,6 +98,7 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L9',
     does: 'takes a place for a start that is withheld',
+    unseen: 'in the calm nothing is refused, and in the storm nobody is promised a place',
     file: START_GATE,
     find: 'return withheld ? within(time, { finding: refused(withheld),',
     replace: 'return withheld && !node.name ? within(time, { finding: refused(withheld),',
