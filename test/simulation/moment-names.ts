@@ -29,6 +29,13 @@ export const MOMENTS = {
   condition: 'a verdict is written to the shadow',
   'lease-takeover': 'L5: the Lease has another holder',
   'lease-renewal': 'the holder renews the Lease',
+  'lb-excluded': 'the label that excludes from load balancers is written to the Node, with marks',
+  'volumes-awaited': 'M9: the marks get the time from which volumes are waited for',
+  disowned: 'M6: the marks give up a cordon that somebody has lifted',
+  'policy-status': 'P8: the status of a policy is written',
 } as const;
 
 export type Moment = keyof typeof MOMENTS;
+
+/** Those at which faults are drawn by dice of their own, so that seeds from before they had names draw for all others what they did. */
+export const FURTHER: readonly Moment[] = ['lb-excluded', 'volumes-awaited', 'disowned', 'policy-status'];

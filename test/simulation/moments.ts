@@ -28,16 +28,20 @@ type AimedAt = Extract<When, { kind: 'moment' }>;
 
 interface Aim {
   readonly when: AimedAt;
-  readonly strike: (struck: Struck) => void;
+  /** Whether a fault has begun. */
+  readonly strike: (struck: Struck) => boolean;
 }
 
 const PREFIX = 'brupop.bottlerocket.aws';
 const MARKS = `${PREFIX}/marks`;
+const LB_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
+
+const LOOKED_AT: ReadonlySet<string> = new Set(['leases', 'nodes', 'bottlerocketshadows']);
 
 /** Tells which rule's write each request is, counts them, and lets those faults begin that are aimed there. */
 export class Moments {
   readonly #time: TrueTime;
-  /** The last that was written of the Lease and of each shadow: what a write is depends on what was there. */
+  /** The last that was written of the Lease, of each Node and of each shadow: what a write is depends on what was there. */
   readonly #known = new Map<string, KubeObject>();
   readonly #counts = new Map<Moment, { seen: number; struck: number }>();
   #aims: Aim[] = [];
@@ -52,7 +56,7 @@ export class Moments {
   }
 
   /** Lets a fault begin at the first such request from then on. */
-  aim(when: AimedAt, strike: (struck: Struck) => void): void {
+  aim(when: AimedAt, strike: (struck: Struck) => boolean): void {
     this.#aims.push({ when, strike });
   }
 
@@ -64,7 +68,7 @@ export class Moments {
   see(entry: Entry): void {
     if (entry.kind !== 'write') return;
     const { resource, name, after } = entry;
-    if (resource !== 'leases' && resource !== 'bottlerocketshadows') return;
+    if (!LOOKED_AT.has(resource)) return;
     if (after) this.#known.set(name, after);
     else this.#known.delete(name);
   }
@@ -78,22 +82,31 @@ export class Moments {
     const now = this.#time.monotonic();
     const due = this.#aims.filter(({ when }) => when.moment === met.moment && when.from <= now);
     if (due.length === 0) return undefined;
-    if (count) count.struck += 1;
     this.#aims = this.#aims.filter((aim) => !due.includes(aim));
-    return this.#meeting({ process, ...(met.node !== undefined && { node: met.node }) }, due);
+    return this.#meeting(met, process, due);
   }
 
-  #meeting(struck: Meeting['struck'], due: readonly Aim[]): Meeting {
+  #meeting({ moment, node }: Met, process: Process, due: readonly Aim[]): Meeting {
+    const struck: Meeting['struck'] = { process, ...(node !== undefined && { node }) };
     const passed = new Set<Phase>();
+    let isCounted = false;
+    // Where there is nothing to strike, or the storm is over, no fault begins.
+    const begin = ({ strike }: Aim): void => {
+      if (!strike(struck) || isCounted) return;
+      isCounted = true;
+      const count = this.#counts.get(moment);
+      if (count) count.struck += 1;
+    };
     return {
       struck,
       pass: (phase) => {
         if (passed.has(phase)) return;
         passed.add(phase);
-        for (const { when, strike } of due) {
+        for (const aim of due) {
+          const { when } = aim;
           if (when.phase !== phase) continue;
-          if (when.delayMs > 0) this.#time.after(when.delayMs, () => strike(struck));
-          else strike(struck);
+          if (when.delayMs > 0) this.#time.after(when.delayMs, () => begin(aim));
+          else begin(aim);
         }
       },
     };
@@ -133,6 +146,7 @@ const WRITES: readonly [RegExp, (write: Write, name: string, around: Around) => 
   [/\/bottlerocketshadows\/brs-([^/]+)\/status$/, statusWrite],
   [/\/(bottlerocketshadows)$/, creation],
   [/\/nodes\/([^/]+)$/, nodeWrite],
+  [/\/bottlerocketupdatepolicies\/([^/]+)\/status$/, () => ({ moment: 'policy-status' })],
   [/\/pods\/([^/]+)\/eviction$/, () => ({ moment: 'eviction' })],
 ];
 
@@ -200,11 +214,29 @@ function creation({ method, body }: Write): Met | undefined {
   return { moment: 'shadow-created', node: text(at(body, 'metadata', 'name')).replace(/^brs-/, '') };
 }
 
-function nodeWrite({ body }: Write, node: string): Met | undefined {
+function nodeWrite({ body }: Write, node: string, { known }: Around): Met | undefined {
   const annotations = fields(at(body, 'metadata', 'annotations'));
   const marks = annotations[MARKS];
   if (marks === null) return { moment: 'released', node };
-  if (typeof marks === 'string' && marks.includes('"drained"')) return { moment: 'drained', node };
   if (at(body, 'spec', 'unschedulable') === true) return { moment: 'cordon', node };
+  if (typeof marks === 'string') {
+    const moment = marksWrite(marks, { body, before: text(at(known.get(node), 'metadata', 'annotations', MARKS)) });
+    return moment && { moment, node };
+  }
   return annotations[`${PREFIX}/released`] === undefined ? undefined : { moment: 'node-touched', node };
+}
+
+/** What is written to the marks of a Node that stays as it is otherwise: what else they say is in each of these. */
+function marksWrite(
+  marks: string,
+  { body, before }: { readonly body: unknown; readonly before: string },
+): Moment | undefined {
+  const of = (json: string, key: string): string | undefined =>
+    new RegExp(`"${key}":("[^"]*"|\\[[^\\]]*\\])`).exec(json)?.[1];
+  const isNew = (key: string): boolean => of(marks, key) !== undefined && of(marks, key) !== of(before, key);
+  if (at(body, 'metadata', 'labels', LB_LABEL) !== undefined) return 'lb-excluded';
+  if (isNew('proof')) return 'drained';
+  if (isNew('volumesSince')) return 'volumes-awaited';
+  const owns = (json: string): boolean => of(json, 'owns')?.includes('"cordon"') ?? false;
+  return owns(before) && !owns(marks) ? 'disowned' : undefined;
 }

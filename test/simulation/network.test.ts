@@ -53,8 +53,12 @@ async function line() {
       return spec?.unschedulable === true;
     },
     /** Lets something happen to the process around its cordon. */
-    strike: (phase: Phase, happen: (struck: Struck) => void): void =>
-      moments.aim({ kind: 'moment', moment: 'cordon', phase, from: 0, delayMs: 0 }, happen),
+    strike: (phase: Phase, happen: (struck: Struck) => void, begins = true): void =>
+      moments.aim({ kind: 'moment', moment: 'cordon', phase, from: 0, delayMs: 0 }, (struck) => {
+        happen(struck);
+        return begins;
+      }),
+    counts: (): object | undefined => moments.counts['cordon'],
     advance: (ms: number): Promise<void> => time.run(time.monotonic() + ms),
   };
 }
@@ -62,6 +66,18 @@ async function line() {
 function patch(transport: KubeTransport, body: object): Promise<unknown> {
   return transport.request({ method: 'PATCH', path: NODE, body, contentType: 'application/merge-patch+json' });
 }
+
+test.each([
+  [true, 1],
+  [false, 0],
+])('a moment counts as struck where a fault begins there: %s', async (begins, struck) => {
+  const world = await line();
+  world.strike('between', () => undefined, begins);
+  expect(world.counts()).toEqual({ seen: 0, struck: 0 });
+  world.cordon();
+  await world.advance(60_000);
+  expect(world.counts()).toEqual({ seen: 1, struck });
+});
 
 test.each([
   { phase: 'before', when: 'before its write', cordoned: false, heard: [] },

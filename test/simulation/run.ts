@@ -155,20 +155,21 @@ class Simulation implements World {
     const kind = this.#parts.faults.find(({ name }) => name === fault.kind);
     if (!kind) throw new Error(`there is no fault ${fault.kind}`);
     const { when } = fault;
-    const begin = (struck?: Struck): void => this.#begin(fault, kind, struck);
+    const begin = (struck?: Struck): boolean => this.#begin(fault, kind, struck);
     if (when.kind === 'moment') this.#moments.aim(when, begin);
-    else this.#time.after(when.at - this.now, begin);
+    else this.#time.after(when.at - this.now, () => void begin());
   }
 
-  #begin({ id, kind: name, forMs, dice }: PlannedFault, kind: FaultKind, struck: Struck | undefined): void {
-    if (this.now > this.scenario.stormMs) return;
+  /** Whether it has begun: there may be nothing to strike. */
+  #begin({ id, kind: name, forMs, dice }: PlannedFault, kind: FaultKind, struck: Struck | undefined): boolean {
+    if (this.now > this.scenario.stormMs) return false;
     const random = chance(dice, name);
     const about = { kind: 'fault', id, name } as const;
     const begun: Begun | undefined = kind.begin(this, { random, forMs, ...(struck && { struck }) });
-    if (!begun) return;
+    if (!begun) return false;
     this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
     this.#history.add({ ...about, about: begun.about, phase: 'begins' });
-    if (!begun.end) return;
+    if (!begun.end) return true;
     const end = (): void => {
       if (!this.#ends.delete(end)) return;
       begun.end?.();
@@ -176,6 +177,7 @@ class Simulation implements World {
     };
     this.#ends.add(end);
     this.#time.after(forMs, end);
+    return true;
   }
 
   #calm(): void {

@@ -3,7 +3,7 @@ import { spread, weighed } from './draws.ts';
 import { chance, oneOf } from './environment/chance.ts';
 import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
 import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
-import { type Moment, MOMENTS } from './moment-names.ts';
+import { FURTHER, type Moment, MOMENTS } from './moment-names.ts';
 import { DECISIONS, type Plot, PLOTS, type Topic, TOPICS } from './plots.ts';
 import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
@@ -27,7 +27,7 @@ interface Sky {
   readonly topic: Topic | undefined;
 }
 
-const ALL_MOMENTS = Object.keys(MOMENTS) as readonly Moment[];
+const ALL_MOMENTS = (Object.keys(MOMENTS) as readonly Moment[]).filter((moment) => !FURTHER.includes(moment));
 const ALL_PHASES: readonly Phase[] = ['before', 'between', 'after'];
 /** The fleet comes to rest first, so that faults meet an operator at work. */
 const BEGINS = 2 * MINUTE;
@@ -37,6 +37,9 @@ const CLEAR = 0.3;
 
 /** So many storms are about one topic: most of what comes together is of that, and releases follow each other soon, so that there is much to disturb. */
 const THEMED = 0.7;
+
+/** So many storms have bursts at the further moments as well; all others are what they were before these had names. */
+const WITH_FURTHER = 0.3;
 
 /** The scenario of a seed: always the same. */
 export function draw(seed: number, given: Given = {}): Scenario {
@@ -56,7 +59,11 @@ export function draw(seed: number, given: Given = {}): Scenario {
     settings: drawSettings(chance(seed, 'settings')),
     policies,
     releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs, topic }),
-    faults: numbered([...storm, ...decisions]),
+    faults: numbered([
+      ...storm,
+      ...decisions,
+      ...drawFurther(chance(seed, 'further moments'), { stormMs, fits, topic }),
+    ]),
   };
 }
 
@@ -115,6 +122,13 @@ function drawDecisions(random: Random, { stormMs, fits }: Sky): readonly Unnumbe
   return Array.from({ length: count }, () => drawPlot(random, plots, groupFrom(random, stormMs))).flat();
 }
 
+function drawFurther(random: Random, { stormMs, fits }: Sky): readonly Unnumbered[] {
+  if (random() >= WITH_FURTHER) return [];
+  const kinds = CATALOGUE.filter(() => random() < 0.5).filter(({ name }) => fits({ kind: name }));
+  const count = Math.round(spread([0.5, 2], random) * (stormMs / HOUR)) + 1;
+  return Array.from({ length: count }, () => drawBurst(random, kinds, groupFrom(random, stormMs), FURTHER)).flat();
+}
+
 function numbered(faults: readonly Unnumbered[]): readonly PlannedFault[] {
   const sorted = faults.toSorted((a, b) => begins(a) - begins(b));
   return sorted.map(({ kind, when, forMs, dice }, index) => ({ id: index + 1, kind, when, forMs, dice }));
@@ -154,8 +168,13 @@ function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readon
 }
 
 /** Two to four faults around one moment of one node. */
-function drawBurst(random: Random, kinds: readonly DrawnKind[], from: Instant): readonly Unnumbered[] {
-  const moment = oneOf(random, ALL_MOMENTS);
+function drawBurst(
+  random: Random,
+  kinds: readonly DrawnKind[],
+  from: Instant,
+  moments: readonly Moment[] = ALL_MOMENTS,
+): readonly Unnumbered[] {
+  const moment = oneOf(random, moments);
   const fitting = kinds.filter(({ aim }) => !aim || aim.includes(moment));
   const count = 2 + Math.floor(random() * 3);
   return Array.from({ length: count }, () => weighed(fitting, random))
