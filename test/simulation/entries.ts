@@ -7,6 +7,7 @@ export type Entry = { readonly at: Instant } & Happening;
 export type Happening =
   | WriteEntry
   | RequestEntry
+  | SentEntry
   | HostEntry
   | {
       readonly kind: 'fault';
@@ -60,6 +61,18 @@ export interface RequestEntry {
   readonly shown?: string | undefined;
   /** Whether it changed nothing, though it was to: its body says more than of which object. */
   readonly isVain: boolean;
+}
+
+/** Requests of an operator's process, when they were sent: some are never answered. Told by the ten. */
+export interface SentEntry {
+  readonly kind: 'sent';
+  readonly by: string;
+  readonly to: 'api' | 'apiserver';
+  /** Which they name: itself, its shadow, or a pod that is there; that of the agent where it asks an apiserver. */
+  readonly node: string | undefined;
+  /** Whether it is about pods there. */
+  readonly ofPods: boolean;
+  readonly count: number;
 }
 
 export interface HostEntry {

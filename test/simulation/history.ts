@@ -1,7 +1,8 @@
 import type { ApiRequest, Cause, Change, ResourceType, UserInfo } from '../../sim/cluster/cluster.ts';
 import { understand } from '../../sim/cluster/request.ts';
 import { at, text } from '../../sim/cluster/object.ts';
-import type { Entry, Happening, Instant } from './types.ts';
+import { Tally } from './tally.ts';
+import type { Entry, Happening, Instant, SentEntry } from './types.ts';
 
 /** Which process sent a request, and when. Every replica of a Deployment is the same user to the API server. */
 export interface Sender {
@@ -23,6 +24,7 @@ export class History {
   readonly #onEntry: (entry: Entry) => void;
   /** Requests that have changed something. */
   readonly #changing = new WeakSet<ApiRequest>();
+  readonly #tally = new Tally();
 
   constructor(now: () => Instant, onEntry: (entry: Entry) => void = () => undefined) {
     this.#now = now;
@@ -39,6 +41,7 @@ export class History {
   changed({ plural: resource }: Pick<ResourceType, 'plural'>, { before, after: last, removed, cause }: Change): void {
     const { name, namespace } = last.metadata;
     if (cause) this.#changing.add(cause.request);
+    if (resource === 'pods') this.#tally.bind(last);
     const version = cause && versionIn(cause.request.body);
     const object = { resource, name, namespace, subresource: cause?.subresource, version };
     this.add({ kind: 'write', ...this.#authorOf(cause), ...object, before, after: removed ? undefined : last });
@@ -47,6 +50,21 @@ export class History {
   #authorOf(cause: Cause | undefined): Sender {
     const sent: SentRequest | undefined = cause?.request;
     return sent?.sender ?? { by: cause?.user.username ?? GARBAGE_COLLECTOR, sentAt: this.#now() };
+  }
+
+  /** A process has sent a request to the Kubernetes API, whatever becomes of it. */
+  sent(request: SentRequest, by: string): void {
+    this.#tell({ by, to: 'api', ...this.#tally.about(request) });
+  }
+
+  /** The agent of the node has sent one to an apiserver. */
+  sentToApiserver(by: string, node: string | undefined): void {
+    this.#tell({ by, to: 'apiserver', node, ofPods: false });
+  }
+
+  #tell(sent: Parameters<Tally['add']>[0]): void {
+    const told: SentEntry | undefined = this.#tally.add(sent);
+    if (told) this.add(told);
   }
 
   /** A request was answered with `code`, by the Kubernetes API or by something on the way. @param body of the API's own answer */

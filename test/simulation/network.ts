@@ -112,9 +112,10 @@ export class SimulatedNetwork implements Network {
     const sent: SentRequest = { method, path, headers, body: overTheWire(body), sender, ...(query && { query }) };
     const parcel = this.#parcel(member, { sent, call, asked: { to: 'api', request: asking } });
     const gaveUp = (why: string): Error => new UnreachableError(`${call}: ${why}`);
-    return waitFor({ time, life: member.life, ms: ms ?? REQUEST_TIMEOUT_MS, signal, gaveUp }, (waiting) =>
-      this.#carriage.carry(parcel, waiting),
-    );
+    return waitFor({ time, life: member.life, ms: ms ?? REQUEST_TIMEOUT_MS, signal, gaveUp }, (waiting) => {
+      this.#options.history.sent(sent, sender.by);
+      return this.#carriage.carry(parcel, waiting);
+    });
   }
 
   #parcel(
@@ -152,6 +153,7 @@ export class SimulatedNetwork implements Network {
     return (outgoing, signal) => {
       const gaveUp = (): Error => (signal.reason instanceof Error ? signal.reason : new Error('aborted'));
       return waitFor({ time, life, signal, gaveUp }, (sender) => {
+        this.#options.history.sentToApiserver(process.name, process.node);
         const replica = this.#replicas.choose();
         return this.#carriage.carry(
           {

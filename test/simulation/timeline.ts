@@ -85,6 +85,7 @@ const CONCERNS: ByKind<boolean> = {
   host: (entry, node) => entry.node === node,
   process: ({ process }, node) => !process.includes('agent-') || names(process, node),
   request: ({ by, resource, name = '' }, node) => resource === 'leases' || names(name, node) || names(by, node),
+  sent: () => false,
   write: (entry, node) =>
     isAboutAll(entry) || names(entry.name, node) || names(entry.by, node) || podNode(entry) === node,
   fault: ({ about }, node) => !/\bnode-\d+\b/.test(about) || names(about, node),
@@ -105,6 +106,7 @@ function podNode({ resource, before, after }: WriteEntry): string | undefined {
 const TOLD: ByKind<string | undefined> = {
   write: (entry) => (entry.resource === 'events' ? undefined : toldWrite(entry)),
   request: (entry) => (entry.code < 400 ? undefined : toldRequest(entry)),
+  sent: () => undefined,
   host: (entry) => `${entry.node}: ${toldHost(entry)}`,
   fault: ({ id, name, about, phase }) => `${phase === 'begins' ? 'FAULT' : 'fault'} ${id} ${phase}: ${name}: ${about}`,
   process: ({ process, event, why }) => `${process} ${event}${why === undefined ? '' : `: ${why}`}`,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { noFailures, ownStatus } from './authority.ts';
 import { calmMs, liveness } from './liveness.ts';
-import { AGENT, load } from './load.ts';
 import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { MARKED, NO_POLICIES, Story, timeAt } from './story.ts';
 
@@ -78,26 +77,6 @@ describe('own-status', () => {
 test('no-failures: a process that fails', () => {
   expect(new Story(noFailures).process('agent-n1', 'failed').breaches).toHaveLength(1);
   expect(new Story(noFailures).process('agent-n1', 'killed').breaches).toEqual([]);
-});
-
-test('load: more requests in ten minutes than a process ever needs', () => {
-  const request = {
-    kind: 'request',
-    by: 'agent-n1',
-    verb: 'get',
-    resource: 'nodes',
-    code: 200,
-    isVain: false,
-  } as const;
-  const asks = (story: Story, count: number): Story => {
-    for (let index = 0; index < count; index++)
-      story.tell({ ...request, name: 'n1', namespace: undefined, subresource: undefined });
-    return story;
-  };
-  const most = AGENT.own / 6;
-  expect(asks(new Story(load), most).breaches).toEqual([]);
-  expect(asks(new Story(load), most + 5).breaches).toEqual([`agent-n1: more than ${most} requests in ten minutes`]);
-  expect(asks(asks(new Story(load), most).after(10), most).breaches).toEqual([]);
 });
 
 describe('liveness', () => {
