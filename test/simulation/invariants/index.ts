@@ -4,6 +4,7 @@ import { blame } from './blame.ts';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
+import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { drains, released } from './marks.ts';
@@ -16,7 +17,7 @@ import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { givenBack, slots } from './slots.ts';
 import { calledOff } from './specs.ts';
-import { held, leadership, managed, offered, paused, ready, windows } from './starts.ts';
+import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { lastLook, swaps } from './swaps.ts';
 import { unread } from './unread.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isWindowOpen } from './settings.ts';
-import { held, leadership, managed, offered, paused, ready, windows } from './starts.ts';
+import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { Story } from './story.ts';
 
 const DISTURBED = { state: 'RebootedIntoUpdate', version: '1.1.0' };
@@ -94,36 +94,4 @@ describe('windows', () => {
 test('offered: a start on a version that the host is not offered', () => {
   expect(new Story(offered).fleet('n1').start('n1', { version: '1.2.0' }).breaches).toHaveLength(1);
   expect(new Story(offered).fleet('n1').start('n1').breaches).toEqual([]);
-});
-
-describe('leadership', () => {
-  const led = (): Story => new Story(leadership).fleet('n1').lease('nobody', []).lease('me', []);
-
-  test('whoever is not the holder changes no slots', () => {
-    const followed = led().lease('other', [], { by: 'controller-1' });
-    expect(followed.lease('other', ['n1'], { by: 'controller-0' }).breaches).toEqual([
-      'controller-0 changed the slots under the Lease of other',
-    ]);
-    expect(led().lease('me', ['n1']).breaches).toEqual([]);
-  });
-
-  test('a process that begins anew leads under another name', () => {
-    const restarted = (): Story => led().process('controller-0', 'killed').process('controller-0', 'starts').after(0.5);
-    expect(restarted().lease('me', []).breaches).toEqual([
-      'controller-0 holds the Lease under the name of an earlier process',
-    ]);
-    expect(restarted().lease('me', [], { sent: 60_000 }).breaches).toEqual([]);
-    expect(restarted().lease('me again', []).breaches).toEqual([]);
-  });
-
-  test('a takeover keeps the slots', () => {
-    expect(led().lease('me', ['n1']).lease('other', [], { by: 'controller-1' }).breaches).toHaveLength(1);
-  });
-
-  test('spec is for controllers alone', () => {
-    expect(led().shadow('n1', DISTURBED, { by: 'apiserver-0' }).breaches).toEqual([
-      'apiserver-0 wrote the spec of brs-n1',
-    ]);
-    expect(led().shadow('n1', { status: { crash_count: 1 } }, { by: 'apiserver-0' }).breaches).toEqual([]);
-  });
 });

@@ -1,12 +1,4 @@
-import {
-  compareVersions,
-  isController,
-  isOperator,
-  isStart,
-  leaseFacts,
-  shadowFacts,
-  type ShadowFacts,
-} from './facts.ts';
+import { compareVersions, isController, isStart, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { SeenNode } from './seen-node.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -104,56 +96,3 @@ export const offered: Rule = {
       return compareVersions(version, status.current) === 0 ? `on ${version}, which it runs` : undefined;
     }),
 };
-
-/** L5: the list of slots is written by its holder alone, whose name is new for each start of a process, and spec by a controller. */
-export const leadership: Rule = {
-  name: 'leadership',
-  begin: () => {
-    const identities = new Map<string, string>();
-    // Names under which processes of before have held the Lease.
-    const former = new Set<string>();
-    const startedAt = new Map<string, number>();
-    return {
-      see(entry) {
-        if (entry.kind === 'process' && entry.event === 'starts') {
-          former.add(identities.get(entry.process) ?? '');
-          identities.delete(entry.process);
-          startedAt.set(entry.process, entry.at);
-        }
-        if (entry.kind !== 'write' || !isOperator(entry.by)) return NOTHING;
-        if (entry.resource === 'bottlerocketshadows') return foreignSpec(entry);
-        return entry.resource === 'leases' && entry.name === 'brupop-controller'
-          ? [...formerHolder(entry, former, startedAt.get(entry.by) ?? 0), ...foreignList(entry, identities)]
-          : NOTHING;
-      },
-    };
-  },
-};
-
-function foreignSpec({ by, name, before, after }: Write): readonly string[] {
-  if (isController(by) || !after) return NOTHING;
-  const [old, made] = [before && shadowFacts(before), shadowFacts(after)];
-  const isSame = old ? old.state === made.state && old.version === made.version : made.state === 'Idle';
-  return isSame ? NOTHING : [`${by} wrote the spec of ${name}`];
-}
-
-/** What an earlier process has sent may still land. */
-function formerHolder({ by, sentAt, after }: Write, former: ReadonlySet<string>, startedAt: number): readonly string[] {
-  const holder = after && leaseFacts(after).holder;
-  return holder && former.has(holder) && sentAt > startedAt
-    ? [`${by} holds the Lease under the name of an earlier process`]
-    : NOTHING;
-}
-
-function foreignList({ by, before, after }: Write, identities: Map<string, string>): readonly string[] {
-  if (!after || !before) return NOTHING;
-  const [old, made] = [leaseFacts(before), leaseFacts(after)];
-  const isTakeover = made.holder !== old.holder && made.holder !== '';
-  if (isTakeover) identities.set(by, made.holder);
-  if (old.slotsText === made.slotsText) return NOTHING;
-  if (isTakeover) return [`${by} took the Lease over and changed the slots`];
-  const identity = identities.get(by);
-  return identity === undefined || identity === made.holder
-    ? NOTHING
-    : [`${by} changed the slots under the Lease of ${made.holder}`];
-}

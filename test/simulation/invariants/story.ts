@@ -208,10 +208,12 @@ export class Story {
     return this.lease('me', names);
   }
 
+  /** Renewed, whoever writes it. */
   lease(holder: string, names: readonly string[], { by = 'controller-0', ...sending }: Sending = {}): this {
     const slots = names.map((name) => ({ shadow: `brs-${name}`, nodeUid: `uid of ${name}`, starts: this.#writes }));
     const annotations = { 'brupop.bottlerocket.aws/slots': JSON.stringify(names.length > 0 ? slots : []) };
-    const object = { metadata: this.#meta('brupop-controller', { annotations }), spec: { holderIdentity: holder } };
+    const spec = { holderIdentity: holder, renewTime: String(this.#now) };
+    const object = { metadata: this.#meta('brupop-controller', { annotations }), spec };
     return this.write('leases', 'brupop-controller', { object, sending: { by, ...sending } });
   }
 

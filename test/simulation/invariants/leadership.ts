@@ -1,0 +1,149 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import type { Entry, Instant } from '../types.ts';
+import { at, isController, isOperator, LEASE, leaseFacts, shadowFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+
+/** For so long after it has sent the last renewal that took effect a process may lead, milliseconds: others take over later. */
+const TERM_MS = 10_000;
+/** By so much it may be late in noticing that, and when it goes on after it stood still, milliseconds. */
+const NOTICES_WITHIN = 1_000;
+
+interface Term {
+  readonly from: Instant;
+  to: Instant;
+}
+
+/** One run of a controller: the next one in its place knows nothing of its terms. */
+interface Run {
+  readonly process: string;
+  /** One after the other. */
+  readonly terms: Term[];
+}
+
+/** When which run of a controller has led, by what landed on the Lease. */
+class Reigns {
+  readonly #picture: Picture;
+  readonly #runs = new Map<string, Run>();
+  /** The run that has first written a name as that of the holder. */
+  readonly #owners = new Map<string, Run>();
+  /** By fault, when a process came to stand still. */
+  readonly #frozenAt = new Map<number, Instant>();
+
+  constructor(picture: Picture) {
+    this.#picture = picture;
+  }
+
+  /** The run that has sent something: it may land when the next one runs. */
+  runOf(process: string, sentAt: Instant): Run {
+    const key = `${process}, begun at ${this.#picture.beginnings.of(process, sentAt)}`;
+    const run = this.#runs.get(key) ?? { process, terms: [] };
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  ownerOf(holder: string): Run | undefined {
+    return this.#owners.get(holder);
+  }
+
+  /** Whether the process may have led when it sent something. */
+  led(process: string, sentAt: Instant): boolean {
+    return this.runOf(process, sentAt).terms.some(({ from, to }) => from <= sentAt && sentAt <= to);
+  }
+
+  /** A controller has written the Lease. */
+  written({ by, sentAt, before, after }: Write): void {
+    const run = this.runOf(by, sentAt);
+    const [last, made] = [holderIn(before), holderIn(after)];
+    if (made !== '' && made !== last && !this.#owners.has(made)) this.#owners.set(made, run);
+    const isRenewed = after && renewTime(after) !== (before && renewTime(before));
+    if (isRenewed && this.ownerOf(made) === run) renew(run, sentAt);
+    if (made === '' && this.ownerOf(last) === run) giveBack(run, sentAt);
+  }
+
+  /** A process that goes on has its term still before it, and learns at once that it is over. */
+  see(entry: Entry): void {
+    if (entry.kind !== 'fault' || !entry.name.startsWith('freeze')) return;
+    if (entry.phase === 'begins') this.#frozenAt.set(entry.id, entry.at);
+    else this.#goesOn(entry.about, this.#frozenAt.get(entry.id) ?? entry.at, entry.at);
+  }
+
+  #goesOn(process: string, frozenAt: Instant, now: Instant): void {
+    const last = this.runOf(process, now).terms.at(-1);
+    if (last && frozenAt <= last.to) last.to = Math.max(last.to, now + NOTICES_WITHIN);
+  }
+}
+
+const holderIn = (lease: Write['after']): string => (lease ? leaseFacts(lease).holder : '');
+const renewTime = (lease: KubeObject): unknown => at(lease, 'spec', 'renewTime');
+
+function renew({ terms }: Run, sentAt: Instant): void {
+  const last = terms.at(-1);
+  const to = sentAt + TERM_MS + NOTICES_WITHIN;
+  if (last && sentAt <= last.to) last.to = Math.max(last.to, to);
+  else terms.push({ from: sentAt, to });
+}
+
+function giveBack({ terms }: Run, sentAt: Instant): void {
+  const last = terms.at(-1);
+  if (last) last.to = Math.min(last.to, sentAt);
+}
+
+/** What no controller writes but the one that leads. */
+const LED = new Set(['bottlerocketshadows', 'nodes', 'bottlerocketupdatepolicies']);
+
+/**
+ * L5: who leads is who has written himself into the Lease, under a name that is new for each start of a process. He alone changes the slots, and
+ * what else controllers write, for as long as a term lasts. Spec is written by controllers alone.
+ */
+export const leadership: Rule = {
+  name: 'leadership',
+  begin(picture) {
+    const reigns = new Reigns(picture);
+    return {
+      see(entry) {
+        reigns.see(entry);
+        if (entry.kind !== 'write' || !isOperator(entry.by)) return NOTHING;
+        if (!isController(entry.by)) return foreignSpec(entry);
+        if (entry.resource !== 'leases') return LED.has(entry.resource) ? powerless(entry, reigns) : NOTHING;
+        if (entry.name !== LEASE) return NOTHING;
+        reigns.written(entry);
+        const breaches = foreignList(entry, reigns);
+        return breaches.length > 0 ? breaches : usurped(entry, reigns);
+      },
+    };
+  },
+};
+
+function foreignSpec({ by, resource, name, before, after }: Write): readonly string[] {
+  if (resource !== 'bottlerocketshadows' || !after) return NOTHING;
+  const [old, made] = [before && shadowFacts(before), shadowFacts(after)];
+  const isSame = old ? old.state === made.state && old.version === made.version : made.state === 'Idle';
+  return isSame ? NOTHING : [`${by} wrote the spec of ${name}`];
+}
+
+/** What it sent while it led may land later. */
+function powerless({ by, sentAt, resource, name, after }: Write, reigns: Reigns): readonly string[] {
+  return reigns.led(by, sentAt)
+    ? NOTHING
+    : [`${by} ${after ? 'wrote' : 'deleted'} ${resource} ${name} and did not lead`];
+}
+
+/** What an earlier process has sent may still land. */
+function usurped({ by, sentAt, after }: Write, reigns: Reigns): readonly string[] {
+  const owner = reigns.ownerOf(holderIn(after));
+  if (!owner || owner === reigns.runOf(by, sentAt)) return NOTHING;
+  const whose = owner.process === by ? 'an earlier process' : owner.process;
+  return [`${by} holds the Lease under the name of ${whose}`];
+}
+
+const NO_LEASE = { holder: '', slotsText: '[]' };
+
+function foreignList({ by, sentAt, before, after }: Write, reigns: Reigns): readonly string[] {
+  const [old, made] = [before ? leaseFacts(before) : NO_LEASE, after ? leaseFacts(after) : NO_LEASE];
+  if (old.slotsText === made.slotsText) return NOTHING;
+  if (made.holder !== old.holder && made.holder !== '') return [`${by} took the Lease over and changed the slots`];
+  if (reigns.ownerOf(made.holder) !== reigns.runOf(by, sentAt))
+    return [`${by} changed the slots under the Lease of ${made.holder || 'nobody'}`];
+  return reigns.led(by, sentAt) ? NOTHING : [`${by} changed the slots and did not lead`];
+}
