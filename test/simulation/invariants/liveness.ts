@@ -3,10 +3,11 @@ import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
 import { mayFail, presumed, Proofs, type Release, tally } from './proofs.ts';
-import { RIGHT } from './reasons.ts';
+import { OWN, RIGHT } from './reasons.ts';
 import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { type Terms, termsOf } from './settings.ts';
+import { SAID_WITHIN, Unwell } from './unwell.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -17,8 +18,6 @@ const UPDATE = 20 * MINUTE;
 const HANGS = 3 * HOUR + 15 * MINUTE;
 /** The calm lasts no longer, and fleets that would need more are held to their pace. An update that hangs is told of by then. */
 const LONGEST = 4.5 * HOUR;
-/** So long after a change verdicts and agents have caught up. */
-const SAID_WITHIN = 10 * MINUTE;
 
 /** What a node's update takes. */
 const updateMs = ({ exclusionMs, soakMs }: Terms): number => UPDATE + exclusionMs + soakMs;
@@ -60,6 +59,7 @@ export const liveness: Rule = {
       see(entry) {
         now = entry.at;
         sorted.proofs.see(entry);
+        sorted.unwell.see(entry);
         return NOTHING;
       },
       isMet() {
@@ -77,6 +77,7 @@ export const liveness: Rule = {
 export class Sorted {
   readonly picture: Picture;
   readonly proofs: Proofs;
+  readonly unwell: Unwell;
   readonly #terms: Terms;
   readonly #newest: string;
   readonly #hasWindows: boolean;
@@ -87,6 +88,7 @@ export class Sorted {
   constructor(picture: Picture, { scenario, newest }: { readonly scenario: Scenario; readonly newest: string }) {
     this.picture = picture;
     this.proofs = new Proofs(picture);
+    this.unwell = new Unwell(picture);
     this.#terms = picture.terms;
     this.#newest = newest;
     this.#hasWindows = hasWindows(scenario);
@@ -109,22 +111,21 @@ export class Sorted {
   }
 
   #isSettled(node: SeenNode, now: Instant): boolean {
-    if (!this.#isHealthy(node)) return true;
     const standing = this.#standing(node, now);
     return standing === 'done' || standing === 'kept';
   }
 
   standings(now: Instant): readonly (readonly [string, Standing])[] {
-    return [...this.picture.nodes]
-      .filter(([, node]) => this.#isHealthy(node))
-      .map(([name, node]) => [name, this.#standing(node, now)] as const);
+    return [...this.picture.nodes].map(([name, node]) => [name, this.#standing(node, now)] as const);
   }
 
   breaches(now: Instant): readonly string[] {
     if (isDeserted(this.picture)) return NOTHING;
-    const standings = this.standings(now);
-    const wrong = standings.flatMap(([name, one]) => (typeof one === 'string' ? [] : [`${name}: ${one.wrong}`]));
-    const going = standings.filter(([, one]) => one === 'going').length;
+    const wrong = this.standings(now).flatMap(([name, one]) =>
+      typeof one === 'string' ? [] : [`${name}: ${one.wrong}`],
+    );
+    const healthy = [...this.picture.nodes.values()].filter((node) => this.#isHealthy(node));
+    const going = healthy.filter((node) => this.#standing(node, now) === 'going').length;
     if (going === 0 || wrong.length > 0) return wrong;
     if (this.#finishedLately(now) < this.#promised(now))
       return [`${going} nodes still wait, and the fleet is slower than it may be`];
@@ -132,23 +133,32 @@ export class Sorted {
   }
 
   /** A machine that is there, with its kubelet, its agent and its label: nothing but the operator's decisions keeps it from its update. */
-  #isHealthy({ facts }: SeenNode): boolean {
+  #isHealthy(node: SeenNode): boolean {
+    return !node.facts.held && this.#isThere(node);
+  }
+
+  /** The same, but for what an administrator holds: its update goes on where it has begun to be drained. */
+  #isThere({ facts }: SeenNode): boolean {
     const host = this.picture.hosts.get(facts.name);
     const shadow = this.picture.shadows.get(`brs-${facts.name}`);
     const isOwned = shadow === undefined || shadow.owners.length > 0;
     const agent = this.picture.processes.get(`agent-${facts.name}`);
-    return facts.managed && facts.ready && !facts.held && host?.up === true && agent?.runs === true && isOwned;
+    return facts.managed && facts.ready && host?.up === true && agent?.runs === true && isOwned;
   }
 
   #standing(node: SeenNode, now: Instant): Standing {
-    const { facts } = node;
-    const shadow = this.picture.shadowOf(facts);
-    const isYoung = now - this.#changedAt(node) < SAID_WITHIN;
+    if (!node.facts.managed) return 'done';
+    return this.#isThere(node) ? this.#standingThere(node, now) : this.unwell.standing(node, this, now);
+  }
+
+  #standingThere(node: SeenNode, now: Instant): Standing {
+    const shadow = this.picture.shadowOf(node.facts);
+    const isYoung = now - this.changedAt(node) < SAID_WITHIN;
     const unlessYoung = (wrong: string): Standing => (isYoung ? 'going' : { wrong });
     if (!shadow?.status) return unlessYoung('it has an agent, and is not registered');
     const { status, verdict } = shadow;
     // Whoever is drained, or down, does not ask what else there is.
-    if (shadow.active) return this.#underWay(node, { now, reason: verdict?.reason });
+    if (shadow.active) return this.#underWay(node, shadow, now);
     if (compareVersions(status.target, this.#newest) < 0)
       return unlessYoung(`it is offered ${this.#newest}, and its agent says ${status.target}`);
     if (status.current !== status.target) return isYoung ? 'going' : this.#kept(node, shadow, now);
@@ -158,7 +168,7 @@ export class Sorted {
   }
 
   /** When it last became one of which something can be asked. */
-  #changedAt({ facts, readyAt, heldAt, managedAt }: SeenNode): Instant {
+  changedAt({ facts, readyAt, heldAt, managedAt }: SeenNode): Instant {
     const { calmAt = 0, processes, restedAt } = this.picture;
     const agentAt = processes.get(`agent-${facts.name}`)?.since ?? 0;
     return Math.max(calmAt, readyAt, heldAt, managedAt, agentAt, restedAt.get(facts.uid) ?? 0);
@@ -171,10 +181,8 @@ export class Sorted {
     return [...nodes.values()].every((other) => other.facts.uid === facts.uid || !takesPods(other));
   }
 
-  #underWay(
-    node: SeenNode,
-    { now, reason = 'nothing' }: { readonly now: Instant; readonly reason: string | undefined },
-  ): Standing {
+  #underWay(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
+    const reason = shadow.verdict?.reason ?? 'nothing';
     if (this.#isConfined(node)) return 'kept';
     const { calmAt = now, updates } = this.picture;
     const lastsMs = now - Math.max(calmAt, updates.get(node.facts.uid)?.at ?? 0);
@@ -187,7 +195,9 @@ export class Sorted {
   #kept(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
     const reason = shadow.verdict?.reason ?? 'nothing';
     const { current, target } = shadow.status!;
-    const standing = RIGHT[reason]?.({ node, shadow, now, sorted: this });
+    // Whoever is held waits for nobody else.
+    const isAsked = !node.facts.held || OWN.has(reason);
+    const standing = isAsked ? RIGHT[reason]?.({ node, shadow, now, sorted: this }) : undefined;
     return standing ?? { wrong: `it runs ${current}, is offered ${target}, and is said to be ${reason}` };
   }
 
@@ -206,11 +216,11 @@ export class Sorted {
     );
     if (takers.length === 0) return 'free';
     const confined = takers.filter((node) => this.#isConfined(node));
-    if (takers.some((node) => this.#isHealthy(node) && !confined.includes(node))) return 'moving';
+    if (takers.some((node) => this.#isThere(node) && !confined.includes(node))) return 'moving';
     const isSaid = takers.some(({ facts }) => PERSON.has(this.picture.shadowOf(facts)?.verdict?.reason ?? ''));
     if (isSaid || confined.length > 0) return 'stuck';
     const returnsWithin = this.#terms.returnTimeoutMs + SAID_WITHIN;
-    return takers.some((node) => now - this.#changedAt(node) < returnsWithin) ? 'moving' : 'silent';
+    return takers.some((node) => now - this.changedAt(node) < returnsWithin) ? 'moving' : 'silent';
   }
 
   /** Whether somebody of the policy goes on who may some day be through. */

@@ -30,8 +30,9 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
     inGroup(asked, (release) => (asked.sorted.isHalted(release, asked.now) ? 'kept' : undefined)),
   OutsideWindow: (asked) => inGroup(asked, (release) => outside(asked, release)),
   FitsNoWindow: (asked) => inGroup(asked, (release) => (fitsNowhere(asked, release) ? 'kept' : undefined)),
+  Held: ({ node: { facts } }) => (facts.held ? 'kept' : undefined),
   DrainBlocked: () => 'going',
-  WaitingForSlot: ({ now, sorted }) => WAITING[sorted.places(now)],
+  WaitingForSlot: (asked) => waitingFor(asked),
   Paused: (asked) => inGroup(asked, ({ group }) => (group.paused ? 'kept' : undefined)),
   PolicyInvalid: (asked) => (rulingOf(asked) === 'broken' ? 'kept' : undefined),
   PolicyConflict: (asked) => (rulingOf(asked) === 'conflict' ? 'kept' : undefined),
@@ -42,12 +43,24 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
     }),
   Pausing: (asked) => inGroup(asked, ({ group }) => (group.pauseBetweenMs > 0 ? 'going' : undefined)),
   ZoneBusy: (asked) =>
-    inGroup(asked, ({ group }) =>
-      group.zonesAtOnce === Infinity ? undefined : WAITING[asked.sorted.places(asked.now, isOf(asked, group))],
-    ),
+    inGroup(asked, ({ group }) => (group.zonesAtOnce === Infinity ? undefined : waitingFor(asked, isOf(asked, group)))),
   Unproven: (asked) => inGroup(asked, (release) => unproven(asked, release)),
   WaitingForPolicy: (asked) => inGroup(asked, ({ group }) => waiting(asked, group)),
 };
+
+/** What is true of a node by itself, whatever others do. */
+export const OWN: ReadonlySet<string> = new Set([
+  'Held',
+  'BackingOff',
+  'RolloutHalted',
+  'OutsideWindow',
+  'FitsNoWindow',
+  'Paused',
+  'PolicyInvalid',
+  'PolicyConflict',
+  'Frozen',
+  'Pausing',
+]);
 
 const lasting = (until: Instant, now: Instant): Standing => (until - now > 30 * MINUTE ? 'kept' : 'going');
 
@@ -85,14 +98,14 @@ function updateMs({ shadow: { lastMs }, sorted: { picture } }: Asked, family: st
 const isClosed = ({ fits, window }: Group, now: Instant): boolean => fits || !window(now) || !window(now - 2 * MINUTE);
 
 /** Those who prove it are on their way, or have to be well for a while yet; or each of them waits for a person, and one of them says so. */
-function unproven({ now, sorted }: Asked, release: Release): Standing {
-  const { picture } = sorted;
+function unproven(asked: Asked, release: Release): Standing {
+  const { picture } = asked.sorted;
   const { flying } = tally(picture, release);
   const resting = picture
     .membersOf(release.group)
     .some((one) => one.facts.family === release.family && well(picture, one) === release.version);
   if (resting) return 'going';
-  return WAITING[sorted.places(now, (one) => flying.includes(one))];
+  return waitingFor(asked, (one) => flying.includes(one));
 }
 
 /** Some of those that come before go on; or each of them is kept for a reason of its own. A policy that is not there is waited for. */
@@ -100,6 +113,9 @@ function waiting({ now, sorted }: Asked, { after }: Group): Standing | undefined
   if (after.length === 0) return undefined;
   return after.some((name) => sorted.isMoving(name, now)) ? 'going' : 'kept';
 }
+
+const waitingFor = ({ now, sorted }: Asked, counts?: (node: SeenNode) => boolean): Standing =>
+  WAITING[sorted.places(now, counts)];
 
 const WAITING: Readonly<Record<ReturnType<Sorted['places']>, Standing>> = {
   free: 'going',

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import { liveness } from './liveness.ts';
+import { Story } from './story.ts';
+
+/** liveness: nodes that are not well. */
+
+const updated = (story: Story, name: string): Story =>
+  story.start(name).finish(name).shadow(name, { verdict: 'UpToDate' });
+
+/** The first node is updated; the other is not. */
+const calm = (): Story => updated(new Story(liveness).fleet('n1', 'n2').calm(), 'n1');
+
+const found = (story: Story): readonly string[] => story.end().breaches;
+
+describe('a node that is not well says why', () => {
+  const said = (story: Story, verdict: string): Story => story.shadow('n2', { verdict }).after(30);
+
+  test('held', () => {
+    const held = (verdict: string): Story => said(calm().node('n2', { held: true }), verdict);
+    expect(held('WaitingForSlot').isMet).toBe(false);
+    expect(found(held('WaitingForSlot'))).toEqual([
+      'n2: it runs 1.0.0, is offered 1.1.0, and is said to be WaitingForSlot',
+    ]);
+    expect(held('Held').node('n1').isMet).toBe(true);
+    expect(found(held('Held'))).toEqual([]);
+    expect(found(said(calm(), 'Held'))).toHaveLength(1);
+    expect(found(held('WaitingForSlot').node('n2', { held: false }))).toEqual([]);
+  });
+
+  test('held, in a policy that is paused: each of both is right', () => {
+    const policy = { selector: { matchLabels: {} }, paused: true };
+    const held = (paused: boolean): Story =>
+      calm()
+        .policy('p', { ...policy, paused })
+        .node('n2', { held: true });
+    expect(found(said(held(true), 'Paused'))).toEqual([]);
+    expect(found(said(held(true), 'Held'))).toEqual([]);
+    expect(found(said(held(false), 'Paused'))).toHaveLength(1);
+  });
+
+  test('not Ready', () => {
+    const down = (): Story => calm().node('n2', { ready: false });
+    expect(found(down().after(30))).toEqual(['n2: it is not Ready, and is said to be nothing']);
+    expect(found(said(down(), 'NodeNotReady'))).toEqual([]);
+    expect(found(said(down(), 'WaitingForSlot'))).toHaveLength(1);
+    expect(found(said(down(), 'NotReturned'))).toHaveLength(1);
+    // It has long been updated.
+    expect(found(updated(calm(), 'n2').node('n2', { ready: false }).after(30))).toEqual([]);
+    // An update that is under way may be in its reboot.
+    const rebooting = (minutes: number): readonly string[] =>
+      found(calm().start('n2').node('n2', { ready: false }).shadow('n2', { verdict: 'Updating' }).after(minutes));
+    expect(rebooting(20)).toEqual([]);
+    expect(rebooting(30)).toEqual(['n2: it is not Ready, and is said to be Updating']);
+    expect(found(said(calm().start('n2').node('n2', { ready: false }), 'NotReturned'))).toEqual([]);
+  });
+
+  test('without its agent', () => {
+    const silent = (): Story => calm().process('agent-n2', 'killed');
+    expect(found(silent().shadow('n2', { verdict: 'WaitingForSlot' }).after(20))).toEqual([]);
+    expect(found(said(silent(), 'WaitingForSlot'))).toEqual([
+      'n2: it is without its agent, and is said to be WaitingForSlot',
+    ]);
+    expect(found(said(silent(), 'AgentSilent'))).toEqual([]);
+    expect(found(said(calm(), 'AgentSilent'))).toHaveLength(1);
+    expect(found(calm().process('agent-n1', 'killed').process('agent-n2', 'killed').after(30))).toHaveLength(2);
+    // Somebody has begun to lead, and counts anew.
+    expect(
+      found(said(silent().after(30).lease('another', []), 'AgentSilent').shadow('n2', { verdict: '' })),
+    ).toHaveLength(1);
+    expect(found(silent().after(10).lease('another', []).after(20))).toEqual([]);
+  });
+
+  test('never registered', () => {
+    const missing = (): Story => updated(new Story(liveness).fleet('n1').calm(), 'n1').node('n2');
+    const object = { metadata: { name: 'e', uid: 'e' }, reason: 'AgentMissing', regarding: { uid: 'uid of n2' } };
+    const told = (uid: string): Story =>
+      missing().write('events', 'e', { object: { ...object, regarding: { uid } }, sending: { by: 'controller-0' } });
+    expect(found(missing().after(20))).toEqual([]);
+    expect(found(missing().after(30))).toEqual(['n2: it has no agent, and no Event tells of that']);
+    expect(found(told('uid of n2').after(30))).toEqual([]);
+    expect(found(told('uid of another').after(30))).toHaveLength(1);
+  });
+});
