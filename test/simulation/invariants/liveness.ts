@@ -3,7 +3,7 @@ import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
 import { mayFail, presumed, Proofs, type Release, tally } from './proofs.ts';
-import { OWN, RIGHT } from './reasons.ts';
+import { isInDrain, OWN, RIGHT } from './reasons.ts';
 import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { type Terms, termsOf } from './settings.ts';
@@ -183,6 +183,7 @@ export class Sorted {
 
   #underWay(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
     const reason = shadow.verdict?.reason ?? 'nothing';
+    if (reason === 'DrainBlocked' && !isInDrain(shadow)) return this.#undrained(node, now);
     if (this.#isConfined(node)) return 'kept';
     const { calmAt = now, updates } = this.picture;
     const lastsMs = now - Math.max(calmAt, updates.get(node.facts.uid)?.at ?? 0);
@@ -190,6 +191,11 @@ export class Sorted {
     return {
       wrong: `its update has lasted for ${Math.round(lastsMs / MINUTE)} minutes, and it is said to be ${reason}`,
     };
+  }
+
+  #undrained(node: SeenNode, now: Instant): Standing {
+    if (now - this.unwell.movedAt(node) < SAID_WITHIN) return 'going';
+    return { wrong: 'it is said to be DrainBlocked, and nobody drains it' };
   }
 
   #kept(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {

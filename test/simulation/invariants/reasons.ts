@@ -10,6 +10,9 @@ const MINUTE = 60_000;
 /** By how much what a node states may be off, milliseconds. */
 const HEARSAY = 25 * MINUTE;
 
+/** After an update whose drain was refused, its node is left alone for an hour at most; a verdict may be late by some minutes. */
+const LEFT_ALONE = 65 * MINUTE;
+
 /** A healthy node that is not updated, and the fleet around it. */
 interface Asked {
   readonly node: SeenNode;
@@ -31,7 +34,7 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
   OutsideWindow: (asked) => inGroup(asked, (release) => outside(asked, release)),
   FitsNoWindow: (asked) => inGroup(asked, (release) => (fitsNowhere(asked, release) ? 'kept' : undefined)),
   Held: ({ node: { facts } }) => (facts.held ? 'kept' : undefined),
-  DrainBlocked: () => 'going',
+  DrainBlocked: (asked) => (isLeftAlone(asked) ? 'going' : undefined),
   WaitingForSlot: (asked) => waitingFor(asked),
   Paused: (asked) => inGroup(asked, ({ group }) => (group.paused ? 'kept' : undefined)),
   PolicyInvalid: (asked) => (rulingOf(asked) === 'broken' ? 'kept' : undefined),
@@ -61,6 +64,17 @@ export const OWN: ReadonlySet<string> = new Set([
   'Frozen',
   'Pausing',
 ]);
+
+/** It is asked to let its pods go, or was until its update was called off, which its agent has still to take back. */
+export const isInDrain = ({ state, status }: ShadowFacts): boolean =>
+  status?.draining === true && (state === 'RebootedIntoUpdate' || status.state === 'StagedAndPerformedUpdate');
+
+/** L8: its last update was called off before it was disturbed, while its drain was refused, and the pause after that may last. */
+function isLeftAlone({ node: { facts }, shadow: { status }, now, sorted: { picture } }: Asked): boolean {
+  const endedAt = picture.endedAt.get(facts.uid) ?? -Infinity;
+  const isUndisturbed = endedAt > (picture.pausedFrom.get(facts.uid) ?? -Infinity);
+  return status?.draining === true && isUndisturbed && now - endedAt < LEFT_ALONE;
+}
 
 const lasting = (until: Instant, now: Instant): Standing => (until - now > 30 * MINUTE ? 'kept' : 'going');
 

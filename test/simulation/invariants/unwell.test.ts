@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { liveness } from './liveness.ts';
-import { Story } from './story.ts';
+import { MARKED, Story, timeAt } from './story.ts';
 
 /** liveness: nodes that are not well. */
+
+const APISERVER = { by: 'apiserver-0' };
 
 const updated = (story: Story, name: string): Story =>
   story.start(name).finish(name).shadow(name, { verdict: 'UpToDate' });
@@ -79,5 +81,42 @@ describe('a node that is not well says why', () => {
     expect(found(missing().after(30))).toEqual(['n2: it has no agent, and no Event tells of that']);
     expect(found(told('uid of n2').after(30))).toEqual([]);
     expect(found(told('uid of another').after(30))).toHaveLength(1);
+  });
+});
+
+describe('DrainBlocked', () => {
+  const drain = { drain: { started_at: timeAt(0) } };
+  const drained = { state: 'RebootedIntoUpdate', verdict: 'DrainBlocked' };
+  /** n2 is drained, which is refused; then its update is called off. */
+  const calledOff = (): Story =>
+    calm()
+      .start('n2')
+      .shadow('n2', { status: { current_state: 'StagedAndPerformedUpdate' } }, APISERVER)
+      .shadow('n2', { ...drained, status: drain });
+  const idle = (story: Story): Story =>
+    story
+      .shadow('n2', { state: 'Idle' })
+      .slots()
+      .shadow('n2', { status: { current_state: 'Idle' } }, APISERVER);
+
+  test('a node at rest, of which nothing was ever drained', () => {
+    expect(found(calm().shadow('n2', { verdict: 'DrainBlocked' }).after(20))).toEqual([
+      'n2: it runs 1.0.0, is offered 1.1.0, and is said to be DrainBlocked',
+    ]);
+  });
+
+  test('a node whose update was called off for that, for as long as it is left alone', () => {
+    expect(found(idle(calledOff()).after(50))).toEqual([]);
+    expect(found(idle(calledOff()).after(70))).toHaveLength(1);
+    // It was called off once it had been disturbed.
+    const disturbed = calledOff().node('n2', { marks: MARKED }, APISERVER);
+    expect(found(idle(disturbed).node('n2', { marks: null }, APISERVER).after(50))).toHaveLength(1);
+  });
+
+  test('a node in update that nobody drains', () => {
+    expect(found(calledOff().after(50))).toEqual([]);
+    const staged = calm().start('n2').shadow('n2', { verdict: 'DrainBlocked' });
+    expect(found(staged.after(5))).toEqual([]);
+    expect(found(staged.after(20))).toEqual(['n2: it is said to be DrainBlocked, and nobody drains it']);
   });
 });
