@@ -7,6 +7,7 @@ import { isInDrain, OWN, RIGHT } from './reasons.ts';
 import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { type Terms, termsOf } from './settings.ts';
+import { Silences } from './silences.ts';
 import { SAID_WITHIN, Unwell } from './unwell.ts';
 
 const MINUTE = 60_000;
@@ -42,8 +43,8 @@ const hasWindows = ({ settings: { controller } }: Scenario): boolean =>
 
 const hasPolicies = ({ policies: { policies } }: Scenario): boolean => Object.keys(policies).length > 0;
 
-/** How a node stands: it is where it should be; on its way; kept where it is with a right reason; or wrong. */
-export type Standing = 'done' | 'going' | 'kept' | { readonly wrong: string };
+/** How a node stands: it is where it should be; on its way; kept where it is with a right reason; or wrong, which some may be for longer. */
+export type Standing = 'done' | 'going' | 'kept' | { readonly wrong: string; readonly moreMs?: number };
 
 export const liveness: Rule = {
   name: 'liveness',
@@ -52,6 +53,7 @@ export const liveness: Rule = {
       .map(({ version }) => version)
       .reduce((a, b) => (compareVersions(a, b) < 0 ? b : a));
     const sorted = new Sorted(picture, { scenario, newest });
+    const silences = new Silences(sorted);
     let known = -1;
     let met = false;
     let now: Instant = 0;
@@ -60,7 +62,7 @@ export const liveness: Rule = {
         now = entry.at;
         sorted.proofs.see(entry);
         sorted.unwell.see(entry);
-        return NOTHING;
+        return silences.look(now);
       },
       isMet() {
         if (picture.calmAt === undefined) return false;
@@ -68,7 +70,8 @@ export const liveness: Rule = {
         known = picture.version;
         return met;
       },
-      end: (endedAt) => (picture.calmAt === undefined ? NOTHING : sorted.breaches(endedAt)),
+      end: (endedAt) =>
+        picture.calmAt === undefined ? NOTHING : sorted.breaches(endedAt, (name) => silences.wasTold(name)),
     };
   },
 };
@@ -115,14 +118,19 @@ export class Sorted {
     return standing === 'done' || standing === 'kept';
   }
 
+  /** Nobody is left who could say anything. */
+  isForsaken(): boolean {
+    return isDeserted(this.picture);
+  }
+
   standings(now: Instant): readonly (readonly [string, Standing])[] {
     return [...this.picture.nodes].map(([name, node]) => [name, this.#standing(node, now)] as const);
   }
 
-  breaches(now: Instant): readonly string[] {
-    if (isDeserted(this.picture)) return NOTHING;
+  breaches(now: Instant, wasTold: (name: string) => boolean): readonly string[] {
+    if (this.isForsaken()) return NOTHING;
     const wrong = this.standings(now).flatMap(([name, one]) =>
-      typeof one === 'string' ? [] : [`${name}: ${one.wrong}`],
+      typeof one === 'string' || wasTold(name) ? [] : [`${name}: ${one.wrong}`],
     );
     const healthy = [...this.picture.nodes.values()].filter((node) => this.#isHealthy(node));
     const going = healthy.filter((node) => this.#standing(node, now) === 'going').length;

@@ -128,12 +128,10 @@ function waiting({ now, sorted }: Asked, { after }: Group): Standing | undefined
   return after.some((name) => sorted.isMoving(name, now)) ? 'going' : 'kept';
 }
 
-const waitingFor = ({ now, sorted }: Asked, counts?: (node: SeenNode) => boolean): Standing =>
-  WAITING[sorted.places(now, counts)];
-
-const WAITING: Readonly<Record<ReturnType<Sorted['places']>, Standing>> = {
-  free: 'going',
-  moving: 'going',
-  stuck: 'kept',
-  silent: { wrong: 'it waits for nodes of which nobody is told' },
-};
+/** Nodes that are not Ready take places for a while, and say nothing where they have no update to wait for. */
+function waitingFor({ now, sorted }: Asked, counts?: (node: SeenNode) => boolean): Standing {
+  const places = sorted.places(now, counts);
+  if (places === 'stuck') return 'kept';
+  if (places !== 'silent') return 'going';
+  return { wrong: 'it waits for nodes of which nobody is told', moreMs: sorted.picture.terms.notReadyHoldMs };
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { liveness } from './liveness.ts';
 import { MARKED, Story, timeAt } from './story.ts';
 
-/** liveness: nodes that are not well. */
+/** liveness: nodes that are not well, and what is said of them in the midst of the calm. */
 
 const APISERVER = { by: 'apiserver-0' };
 
@@ -118,5 +118,29 @@ describe('DrainBlocked', () => {
     const staged = calm().start('n2').shadow('n2', { verdict: 'DrainBlocked' });
     expect(found(staged.after(5))).toEqual([]);
     expect(found(staged.after(20))).toEqual(['n2: it is said to be DrainBlocked, and nobody drains it']);
+  });
+});
+
+describe('a fleet that waits for a person says so within minutes', () => {
+  /** Something is told every five minutes. */
+  const passes = (story: Story, minutes: number): Story => {
+    for (let passed = 0; passed < minutes; passed += 5)
+      story.after(5).host('n1', { kind: 'call', method: 'GET', path: '/', status: 200 });
+    return story;
+  };
+  const lost = (): Story => calm().start('n2').node('n2', { ready: false });
+
+  test('it is silent for hours, and then says it', () => {
+    const told = passes(lost(), 240).shadow('n2', { verdict: 'NotReturned' });
+    expect(found(told)).toEqual(['n2: it is not Ready, and is said to be nothing, for 10 minutes too long']);
+    expect(found(passes(lost(), 20).shadow('n2', { verdict: 'NotReturned' }).after(240))).toEqual([]);
+  });
+
+  test('a healthy node says for long what is not so', () => {
+    const wrong = (minutes: number): Story => passes(calm().shadow('n2', { verdict: 'Paused' }), minutes);
+    expect(found(updated(wrong(30), 'n2'))).toHaveLength(1);
+    expect(found(updated(wrong(15), 'n2'))).toEqual([]);
+    // Nobody is told of it in between.
+    expect(found(updated(passes(wrong(15).shadow('n2', { verdict: 'Updating' }).start('n2'), 15), 'n2'))).toEqual([]);
   });
 });
