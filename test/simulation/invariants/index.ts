@@ -13,7 +13,7 @@ import { dependencies, frozen, pauses, places, ruled, zones } from './policies.t
 import { saidOnce } from './policy-status.ts';
 import { halted, proof, reach } from './releases.ts';
 import { actedOn, hostCalls, records } from './reports.ts';
-import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
+import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { givenBack, slots } from './slots.ts';
 import { calledOff } from './specs.ts';
@@ -65,6 +65,7 @@ export const RULES: readonly Rule[] = [
   load,
   noFailures,
   marksAtRest,
+  cordonsAtRest,
   slotsAtRest,
   shadowsOfNodes,
   liveness,

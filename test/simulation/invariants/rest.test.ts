@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { noFailures, ownStatus } from './authority.ts';
 import { calmMs, liveness } from './liveness.ts';
-import { marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
+import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { MARKED, NO_POLICIES, Story, timeAt } from './story.ts';
 
 const APISERVER = { by: 'apiserver-0' };
@@ -15,6 +15,48 @@ test('marks-at-rest: marks of a node at rest are gone soon after the storm', () 
   expect(
     new Story(marksAtRest).fleet('n1').start('n1').node('n1', { marks: MARKED }).calm().after(16).end().breaches,
   ).toEqual([]);
+});
+
+describe('cordons-at-rest', () => {
+  const PERSON = { by: 'person' };
+  const calm = (): Story => new Story(cordonsAtRest).fleet('n1', 'n2').calm();
+  const cordoned = (): Story => calm().node('n1', { cordoned: true }, APISERVER);
+  const left = ['n1 is at rest without marks, and cordoned by apiserver-0'];
+
+  test('a cordon of ours of which no marks tell', () => {
+    expect(cordoned().after(200).end().breaches).toEqual(left);
+    expect(cordoned().isMet).toBe(false);
+    expect(cordoned().after(14).end().breaches).toEqual([]);
+    expect(cordoned().node('n1', { cordoned: false }, APISERVER).after(200).end().breaches).toEqual([]);
+    // Its shadow is gone, and so is its agent: nobody comes back to it.
+    const gone = cordoned().process('agent-n1', 'killed').shadowGone('n1', 'controller-0');
+    expect(gone.after(200).end().breaches).toEqual(left);
+  });
+
+  test('one that marks tell of, or in an update, is for others to judge', () => {
+    expect(cordoned().node('n1', { marks: MARKED }, APISERVER).after(200).end().breaches).toEqual([]);
+    expect(calm().start('n1').node('n1', { cordoned: true }, APISERVER).after(200).end().breaches).toEqual([]);
+  });
+
+  test("an administrator's: made, made again, kept by a hold, or known from the marks that he has changed", () => {
+    expect(calm().node('n1', { cordoned: true }, PERSON).after(200).end().breaches).toEqual([]);
+    const again = cordoned().node('n1', { cordoned: false }, PERSON).node('n1', { cordoned: true }, PERSON);
+    expect(again.after(200).end().breaches).toEqual([]);
+    expect(cordoned().node('n1', { held: true }, PERSON).after(200).end().breaches).toEqual([]);
+    const marked = (): Story => calm().node('n1', { cordoned: true, marks: MARKED }, APISERVER);
+    expect(marked().node('n1', { marks: null }, PERSON).after(200).end().breaches).toEqual([]);
+    // What he did to the marks of an earlier cordon says nothing of this one.
+    const later = marked()
+      .node('n1', { marks: null, cordoned: false }, PERSON)
+      .node('n1', { cordoned: true }, APISERVER);
+    expect(later.after(200).end().breaches).toEqual(left);
+  });
+
+  test('where the marks of a node that is held were taken, the cordon that stays is that of whoever holds it', () => {
+    const held = calm().node('n1', { cordoned: true, marks: MARKED, held: true }, APISERVER);
+    const free = held.node('n1', { marks: null }, APISERVER).node('n1', { held: false }, PERSON);
+    expect(free.after(200).end().breaches).toEqual([]);
+  });
 });
 
 test('slots-at-rest: slots of nodes at rest, or gone, are given back', () => {

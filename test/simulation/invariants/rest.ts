@@ -1,8 +1,8 @@
 import type { Instant } from '../types.ts';
-import { isController } from './facts.ts';
+import { isController, isOperator } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type RuleJudge } from './rule.ts';
-import { takesPods } from './seen-node.ts';
+import { type SeenNode, takesPods } from './seen-node.ts';
 
 /** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
 export const REST_WITHIN = 900_000;
@@ -47,14 +47,35 @@ export const marksAtRest: Rule = {
   begin: (picture) =>
     standing(picture, () =>
       [...picture.nodes.values()]
-        .filter(({ facts }) => facts.marks)
-        .filter(({ facts }) => {
-          const shadow = picture.shadowOf(facts);
-          return shadow ? shadow.status !== undefined && !shadow.active : !picture.agentOf(facts.name).runs;
-        })
+        .filter((node) => node.facts.marks && isAtRest(picture, node))
         .map(({ facts: { name } }) => `${name} is at rest and bears marks`),
     ),
 };
+
+/** Its shadow says so, or it has neither a shadow nor an agent that could go on. */
+function isAtRest(picture: Picture, { facts }: SeenNode): boolean {
+  const shadow = picture.shadowOf(facts);
+  return shadow ? shadow.status !== undefined && !shadow.active : !picture.agentOf(facts.name).runs;
+}
+
+/** M1, M6: what is ours says so, or nobody would ever lift it. Each is told with its author: who lifts it and cordons again begins anew. */
+export const cordonsAtRest: Rule = {
+  name: 'cordons-at-rest',
+  begin: (picture) =>
+    standing(picture, () =>
+      [...picture.nodes.values()].flatMap((node) =>
+        isForgotten(node) && isAtRest(picture, node)
+          ? [`${node.facts.name} is at rest without marks, and cordoned by ${node.cordon?.by}`]
+          : [],
+      ),
+    ),
+};
+
+/** Whoever holds a node, or has changed its marks since it is cordoned, has said that he sees to it. */
+function isForgotten({ facts, cordon, robbedAt }: SeenNode): boolean {
+  if (!cordon || !isOperator(cordon.by) || robbedAt >= cordon.at) return false;
+  return !facts.marks && !facts.held;
+}
 
 /** L3. */
 export const slotsAtRest: Rule = {
