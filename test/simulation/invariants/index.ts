@@ -16,6 +16,7 @@ import { actedOn, hostCalls, records } from './reports.ts';
 import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { givenBack, slots } from './slots.ts';
+import { soaks } from './soaks.ts';
 import { calledOff } from './specs.ts';
 import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { lastLook, swaps } from './swaps.ts';
@@ -62,6 +63,7 @@ export const RULES: readonly Rule[] = [
   proof,
   reach,
   blame,
+  soaks,
   load,
   noFailures,
   marksAtRest,
