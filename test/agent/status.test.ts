@@ -84,6 +84,7 @@ describe('the versions that a node failed on', () => {
   test('stay until the node runs them, other failures or not', () => {
     const blamed = view({ failed_versions: ['1.39.0'] });
     expect(failing(blamed, failure('DrainFailed'), TIME).failed_versions).toEqual(['1.39.0']);
+    expect(reaching(blamed, 'StagedAndPerformedUpdate').failed_versions).toEqual(['1.39.0']);
     expect(failing(blamed, failure('BootFailed', '1.40.0'), TIME).failed_versions).toEqual(['1.39.0', '1.40.0']);
     expect(present(view({ failed_versions: ['1.39.0', '1.40.0'] }, '1.39.0')).failed_versions).toEqual(['1.40.0']);
   });

@@ -28,6 +28,14 @@ export const bootMutants: readonly Mutant[] = [
     tests: ['test/agent/boots.test.ts'],
   },
   {
+    rule: 'B2',
+    does: 'takes a probe for the record of a reboot',
+    file: 'runtime/agent/decide.ts',
+    find: 'reboot?.requested_at != null && reboot.version === version;',
+    replace: 'reboot != null && reboot.version === version;',
+    tests: ['test/agent/decide.test.ts'],
+  },
+  {
     rule: 'B3',
     does: 'activates whatever is staged',
     file: 'runtime/agent/steps/stage.ts',
@@ -100,6 +108,14 @@ export const bootMutants: readonly Mutant[] = [
     find: "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...present(now), reboot: null }), signal);\n",
     replace: '',
     tests: ['test/agent/failing-paths.test.ts'],
+  },
+  {
+    rule: 'B6',
+    does: 'leaves the host activated where an update is given up',
+    file: 'runtime/agent/loop.ts',
+    find: '  await hostWork.tryToDeactivate(signal);\n',
+    replace: '',
+    tests: ['test/agent/traces.test.ts'],
   },
   {
     rule: 'B8',

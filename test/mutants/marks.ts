@@ -45,6 +45,14 @@ export const markMutants: readonly Mutant[] = [
   },
   {
     rule: 'M1',
+    does: 'disowns at a drain of another boot what it has put on the Node',
+    file: 'runtime/marks/patches.ts',
+    find: 'owns: union(before?.owns, taken),',
+    replace: 'owns: taken,',
+    tests: ['test/marks/marks.test.ts'],
+  },
+  {
+    rule: 'M1',
     does: 'leaves the probe of an agent that an older one has followed',
     file: 'runtime/apiserver/drain/cordon.ts',
     find: 'agent.bootId === null && reboot != null',
