@@ -34,7 +34,7 @@ export class Tally {
     const { resource, query } = understand(request);
     if (!resource) return NONE;
     const { plural, namespace, name = text(at(request.body, 'metadata', 'name')) } = resource;
-    if (plural === 'nodes') return { node: name, ofPods: false };
+    if (plural === 'nodes') return { node: name || undefined, ofPods: false };
     if (plural === 'bottlerocketshadows') return { node: /^brs-(.+)$/.exec(name ?? '')?.[1], ofPods: false };
     if (plural !== 'pods') return NONE;
     return { node: selectedIn(query) ?? this.#nodeOf.get(`${namespace}/${name}`), ofPods: true };
