@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { frozen } from './plan/start-gate.ts';
+import { frozen } from './plan/group-times.ts';
 import type { Preview } from './planner.ts';
 
 /** Where a node stands under its policy, as labels have it and as reports do. */

@@ -1,12 +1,12 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { newerOf } from '../../shadow/semver.ts';
-import { Budget } from './budgets.ts';
+import { Budget } from './budget.ts';
+import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
 import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { PolicyView, Settings } from './snapshot.ts';
-import { type GroupTimes, timesOf } from './start-gate.ts';
 import { Zones } from './zones.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */

@@ -1,9 +1,9 @@
-import type { Freeze, UpdatePolicy } from '../../policy/policy.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
+import { windowOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease } from './releases.ts';
-import { type GateResult, NEVER, nextAfter, PASS, type Refusal, stopped, within } from './requeue.ts';
+import { type GateResult, NEVER, nextAfter, PASS, stopped, within } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import type { Settings, ShadowView, Snapshot, WindowState } from './snapshot.ts';
 import { atTime, drainBlockedFinding, type Finding, found } from './verdict.ts';
@@ -126,56 +126,6 @@ export const PAUSED = found('Paused', 'the namespace bears the paused annotation
 export const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 export const haltedOn = ({ version }: OsRelease): Finding =>
   found('RolloutHalted', `too many nodes failed on ${version}`);
-
-/** Whether a freeze of the policy holds. Of several, the one that began first is named. */
-export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number): GateResult {
-  if (freezes.length === 0) return PASS;
-  let current: Freeze | undefined;
-  for (const freeze of freezes) {
-    const holds = freeze.from <= now && now < freeze.to;
-    if (holds && (!current || freeze.from < current.from)) current = freeze;
-  }
-  if (current) return stopped(found('Frozen', `${current.reason}, until ${atTime(current.to)}`, current.to));
-  const changesAt = nextAfter(
-    now,
-    freezes.map(({ from }) => from),
-  );
-  return { finding: undefined, changesAt };
-}
-
-/** What time decides for all nodes of a policy alike. */
-export interface GroupTimes {
-  /** Whether a freeze holds. */
-  readonly freeze: GateResult;
-  /** Why no node starts while no window is open, except for nodes that were offered their update before the last trigger. */
-  readonly closed: Refusal | undefined;
-  /** When the window closes that is open. */
-  readonly closing: GateResult;
-  /** Whether the pause after the last update that has ended still holds. */
-  readonly pause: GateResult;
-}
-
-/** @param pausesUntil milliseconds since the Unix epoch */
-export function timesOf({ rules, view }: Pick<Group, 'rules' | 'view'>, pausesUntil: number, now: number): GroupTimes {
-  const window = windowOf(view);
-  return {
-    freeze: frozen(rules, now),
-    closed: window && !window.open ? outsideWindow(window) : undefined,
-    closing:
-      window?.open && window.changesAt !== undefined ? { finding: undefined, changesAt: window.changesAt } : PASS,
-    pause: pausesUntil <= now ? PASS : stopped(pausing(pausesUntil)),
-  };
-}
-
-const windowOf = (view: Group['view']): WindowState | undefined => (view.kind === 'valid' ? view.window : undefined);
-
-function outsideWindow({ changesAt }: WindowState): Refusal {
-  if (changesAt === undefined) return stopped(found('OutsideWindow', 'the schedule names no time to come'));
-  return stopped(found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt));
-}
-
-const pausing = (until: number): Finding =>
-  found('Pausing', `the next update under the policy starts after ${atTime(until)}`, until);
 
 /** Whether it is too early for a start: the node's own pauses come first, then the window, then the policy's pause. */
 function byTime(candidate: Candidate, context: GateContext): GateResult {
