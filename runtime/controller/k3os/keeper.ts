@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keyOf, type Question, questionOf } from '../../k3os/answers.ts';
+import { type Answer, type Answers, keyOf, type Question, questionOf } from '../../k3os/answers.ts';
 import type { Channel } from '../../k3os/channel.ts';
 import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
@@ -9,7 +9,6 @@ import { Wakeup } from '../../lib/wakeup.ts';
 import type { OrdersParts } from '../orders.ts';
 import { mapNodes } from '../plan/join.ts';
 import { isActive, type Snapshot } from '../plan/snapshot.ts';
-import type { Channels } from './channels.ts';
 import type { GithubReleases } from './releases.ts';
 import { isK3os } from './host-order.ts';
 
@@ -18,8 +17,19 @@ const PACE_MS = 2000;
 /** After a write that was refused or not answered. */
 const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
 
+/** What is known of the channels and of their sources. */
+interface KnownChannels {
+  readonly channels: readonly Channel[];
+  readonly answers: Answers;
+  /** Whether there is certainly no channel. */
+  readonly isEmpty: boolean;
+  /** @param key of the question */
+  learn(key: string, answer: Answer): void;
+  onChange(listener: () => void): void;
+}
+
 interface ChannelKeeperOptions extends OrdersParts {
-  readonly channels: Pick<Channels, 'channels' | 'answers' | 'isEmpty' | 'learn' | 'onChange'>;
+  readonly channels: KnownChannels;
   readonly releases: Pick<GithubReleases, 'ask'>;
 }
 
