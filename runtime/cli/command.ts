@@ -33,6 +33,23 @@ export function optionValues(values: Values, name: string): readonly string[] {
   return given === undefined ? [] : [given].flat().map(String);
 }
 
+/** What the program uses of its process. */
+export interface ProgramContext {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's home directory. */
+  readonly home: string;
+  readonly clock: Clock;
+  /** Aborts when the program must end. */
+  readonly signal: AbortSignal;
+  /** Read again for each output, because a terminal can change its size. */
+  terminal(): Terminal;
+  out(text: string): void;
+  err(text: string): void;
+  /** Replaces the text that was shown before on a terminal. Elsewhere it prints the text below. */
+  redraw(text: string): void;
+}
+
 /** What a command needs to run. */
 export interface CommandRequest {
   /** Arguments of the command that are no options. */

@@ -4,7 +4,6 @@ import { AccessError } from '../kube/access.ts';
 import { userAgent } from '../kube/https.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
-import type { Clock } from '../lib/clock.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import { hold, unhold } from './changes/hold.ts';
@@ -19,6 +18,7 @@ import {
   EXIT,
   type ExitCode,
   type CommandRequest,
+  type ProgramContext,
   optionValues,
   UsageError,
 } from './command.ts';
@@ -29,7 +29,6 @@ import { explain, rolesFor } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
-import type { Terminal } from './terminal.ts';
 import { textOf } from './output.ts';
 import { history, timeline } from './past/commands.ts';
 import { status } from './status/command.ts';
@@ -55,23 +54,6 @@ export const COMMANDS: readonly Command[] = [
   notify,
   doctor,
 ];
-
-/** What the program uses of its process. */
-export interface ProgramContext {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home directory. */
-  readonly home: string;
-  readonly clock: Clock;
-  /** Aborts when the program must end. */
-  readonly signal: AbortSignal;
-  /** Read again for each output, because a terminal can change its size. */
-  terminal(): Terminal;
-  out(text: string): void;
-  err(text: string): void;
-  /** Replaces the text that was shown before on a terminal. Elsewhere it prints the text below. */
-  redraw(text: string): void;
-}
 
 /** Runs one command line. @returns the exit code */
 export async function runProgram(context: ProgramContext): Promise<ExitCode> {

@@ -1,9 +1,8 @@
 import type { Invocation } from './arguments.ts';
-import { EXIT, type ExitCode, type CommandRequest } from './command.ts';
+import { EXIT, type ExitCode, type CommandRequest, type ProgramContext } from './command.ts';
 import { explain } from './errors.ts';
 import { paint } from './terminal.ts';
 import { textOf } from './output.ts';
-import type { ProgramContext } from './program.ts';
 
 /** Shortest and longest pause between two reads of the cluster, milliseconds. */
 const PAUSE_MS = { least: 2000, most: 15_000 };
