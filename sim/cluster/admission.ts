@@ -3,34 +3,15 @@ import { prune, withDefaults } from './crd/shape.ts';
 import { validate } from './crd/validate.ts';
 import type { CrdVersion } from './crd/definition.ts';
 import { prepareBuiltIn } from './builtin.ts';
+import type { Candidate, WriteOptions } from './candidate.ts';
 import type { Core } from './core.ts';
 import { reportUnknown } from './kinds/decode.ts';
 import { holderFaults } from './kinds/holders.ts';
 import { kindFaults } from './kinds/rules.ts';
-import { hasGeneration, metadataFaults } from './metadata.ts';
+import { hasGeneration } from './metadata.ts';
+import { metadataFaults } from './metadata-faults.ts';
 import { type KubeJson, without, withMeta } from './object.ts';
-import type { ResourceType } from './resources.ts';
 import { invalid } from './status.ts';
-
-/** How a write is to be made; from the query. */
-export interface WriteOptions {
-  /** Everything is checked and answered, nothing is stored. */
-  readonly dryRun: boolean;
-  /** What happens with fields that the kind does not have. */
-  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
-  /** Sentences for the client are added here. */
-  readonly warnings: string[];
-  readonly patch: boolean;
-}
-
-export interface Candidate {
-  readonly type: ResourceType;
-  readonly object: KubeJson;
-  /** Absent for a creation. */
-  readonly before?: KubeJson;
-  /** Through which the write comes. */
-  readonly subresource?: string | undefined;
-}
 
 /** Defaults, prunes and checks what is about to be stored. @throws StatusError 400, 422 */
 export function admit(core: Core, candidate: Candidate, options: WriteOptions): KubeJson {

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import type { Candidate } from './admission.ts';
+import type { Candidate } from './candidate.ts';
 import type { Core } from './core.ts';
 import { at, fields, type Fields, isFields, type KubeJson, list, text, without } from './object.ts';
 

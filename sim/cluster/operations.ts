@@ -1,5 +1,5 @@
 import type { ApiResponse, PlainResponse, UserInfo } from './api.ts';
-import type { WriteOptions } from './admission.ts';
+import type { WriteOptions } from './candidate.ts';
 import { bind } from './binding.ts';
 import { type Core, inVersion, mustGet, oneInVersion } from './core.ts';
 import { evict } from './eviction.ts';

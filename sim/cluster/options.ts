@@ -1,4 +1,4 @@
-import type { WriteOptions } from './admission.ts';
+import type { WriteOptions } from './candidate.ts';
 import { validate } from './crd/validate.ts';
 import { DELETE_OPTIONS } from './kinds/structures.ts';
 import { at, fields, type Fields, list, text, withoutNulls } from './object.ts';

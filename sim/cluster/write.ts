@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { admit, type WriteOptions } from './admission.ts';
+import { admit } from './admission.ts';
+import type { WriteOptions } from './candidate.ts';
 import { type Core, inStorage, mustGet, NAMESPACES, oneInVersion } from './core.ts';
 import { envelope, freshMeta, immutableFaults, revisedMeta } from './metadata.ts';
 import { at, fields, type KubeJson, list, without } from './object.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../admission.ts';
+import type { Candidate } from '../candidate.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from '../object.ts';
 import { type Cause, notImplemented } from '../status.ts';
 import { type Schema, schemas } from './schema.ts';

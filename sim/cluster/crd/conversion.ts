@@ -1,7 +1,7 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { WebhookDialer } from '../api.ts';
 import { uuid } from '../ids.ts';
-import { annotationFaults } from '../metadata.ts';
+import { annotationFaults } from '../metadata-faults.ts';
 import { at, fields, type KubeJson, list, type Meta, text, without } from '../object.ts';
 import { internal } from '../status.ts';
 import type { Crd, WebhookConversion } from './definition.ts';

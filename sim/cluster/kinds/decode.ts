@@ -1,4 +1,4 @@
-import type { WriteOptions } from '../admission.ts';
+import type { WriteOptions } from '../candidate.ts';
 import { pruned, withDefaults } from '../crd/shape.ts';
 import { validate } from '../crd/validate.ts';
 import { type Fields, isFields, withoutNulls } from '../object.ts';

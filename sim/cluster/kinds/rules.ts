@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Candidate } from '../admission.ts';
+import type { Candidate } from '../candidate.ts';
 import { crdFaults } from '../crd/check.ts';
 import { at, fields, type KubeJson, list, text, without } from '../object.ts';
 import { type Cause, forbiddenValue, invalidValue, unsupportedValue } from '../status.ts';
