@@ -23,12 +23,13 @@ export function stopsOf(
   const note = (group: Group | undefined, instant: number): void => {
     if (instant !== NEVER) stopsAt.set(group, nextAfter(context.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
-  // Who waits until it is Ready gets only what those that go on leave.
-  for (const info of unsettled.toSorted((a, b) => Number(b.node.ready) - Number(a.node.ready))) {
+  // A node that is not Ready comes last. Where the others take all places in the proof of its release, this plan calls it off, and not the next.
+  const managed = unsettled.filter(({ node }) => node.managed);
+  for (const info of managed.toSorted((a, b) => Number(b.node.ready) - Number(a.node.ready))) {
     const { node, shadow } = info;
-    if (!node.managed) continue;
     const group = context.groups.of(info);
-    const { stop, changesAt } = secondGate(info, context);
+    const { stop, changesAt, disturbedFor } = secondGate(info, context);
+    disturbedFor?.proof.disturb(lostAt(info, context.settings));
     note(group, changesAt);
     if (stop) stops.set(node.uid, stop);
     const isWaitedFor = isCapped || (group !== undefined && waiting.has(group));
@@ -44,6 +45,8 @@ export function stopsOf(
 interface SecondGateResult {
   readonly stop: Stop | undefined;
   readonly changesAt: number;
+  /** The release that has one more node in its proof from now on, which the answers for the next nodes depend on. */
+  readonly disturbedFor?: OsRelease;
 }
 
 /**
@@ -61,8 +64,8 @@ function secondGate(info: AssessedNode, context: GateContext): SecondGateResult 
   if (forbidden) return { stop: forbidden, changesAt: NEVER };
   const freeze = context.groups.of(info)?.freeze ?? PASS;
   if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);
-  const { stop, changesAt } = afterFreeze(info, shadow, context);
-  return { stop, changesAt: Math.min(freeze.changesAt, changesAt) };
+  const result = afterFreeze(info, shadow, context);
+  return { ...result, changesAt: Math.min(freeze.changesAt, result.changesAt) };
 }
 
 /**
@@ -96,8 +99,7 @@ function afterFreeze(info: AssessedNode, { spec, stale }: ShadowView, context: G
   if (bad) return bad;
   if (context.snapshot.paused) return wait(PAUSED);
   if (!node.ready) return wait(NOT_READY);
-  if (release && !release.failed.has(node.uid)) release.proof.disturb(lostAt(info, context.settings));
-  return GOES_ON;
+  return release && !release.failed.has(node.uid) ? { ...GOES_ON, disturbedFor: release } : GOES_ON;
 }
 
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
