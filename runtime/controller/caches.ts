@@ -104,8 +104,11 @@ export class Caches {
     await Promise.all([...this.#informers.map((informer) => informer.run(signal)), this.#keepObserving(signal)]);
   }
 
-  /** The cluster as it is known now. */
-  view(): ClusterView {
+  /**
+   * Observes what has changed, and returns the cluster as it is known now. Each change counts as first seen at this moment, and not up to a second
+   * later, when it would be observed anyway. A view from before would be planned together with the slots and expectations of this moment.
+   */
+  look(): ClusterView {
     this.#observe();
     return {
       nodes: this.#seenNodes,

@@ -136,7 +136,8 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     ...base,
     orders,
     notifier:
-      notifierOf && notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.notifying() }),
+      notifierOf &&
+      notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.addNotifications() }),
     caches: new Caches({ ...base, orders, manages: managedBesides(base.config, orders) }),
     policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),

@@ -97,8 +97,8 @@ export class ControllerMetrics {
     this.#queue.set(reasons.filter((reason) => QUEUED.has(reason)).length);
   }
 
-  /** The metrics of notifications. They are shown from now on. */
-  notifying(): NotificationMetrics {
+  /** Registers the metrics of notifications, which are shown from now on. */
+  addNotifications(): NotificationMetrics {
     return new NotificationMetrics(this.registry);
   }
 

@@ -13,7 +13,7 @@ import type { SlotLedger } from './slots/ledger.ts';
 interface PlannerOptions {
   readonly config: ControllerConfig;
   readonly clock: Clock;
-  readonly caches: Pick<Caches, 'view'>;
+  readonly caches: Pick<Caches, 'look'>;
   readonly policies: Pick<Policies, 'view'>;
   readonly ledger: Pick<SlotLedger, 'slots'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
@@ -31,7 +31,7 @@ export interface Preview extends Plan {
   readonly leader: string | undefined;
 }
 
-/** Plans on what this process knows. It changes nothing. */
+/** Plans on what this process knows. It writes nothing. */
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #settings: Omit<Settings, 'conditionWrites'>;
@@ -47,7 +47,7 @@ export class Planner {
     const now = clock.now();
     const { leading, lease } = election;
     const snapshot: Snapshot = {
-      ...caches.view(),
+      ...caches.look(),
       ...policies.view(now),
       slots: leading ? ledger.slots : slotsOn(lease),
       refusals: refusals.view(),

@@ -4,7 +4,7 @@ import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
 
 const NONE = new ControllerMetrics().registry;
 const notifying = new ControllerMetrics();
-notifying.notifying();
+notifying.addNotifications();
 
 test.each([
   ['docs/operating.md', /^## Metrics of the controller\n(.*?)^## /ms, NONE, 0],

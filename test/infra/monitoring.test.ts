@@ -178,7 +178,7 @@ function metricsIn(expressions: readonly string[]): string[] {
 }
 
 const controllerMetrics = new ControllerMetrics();
-controllerMetrics.notifying();
+controllerMetrics.addNotifications();
 const exported = [controllerMetrics.registry, new Metrics().registry]
   .flatMap((registry) => registry.getMetricsAsArray())
   .map(({ name }) => name);

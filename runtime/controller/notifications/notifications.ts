@@ -163,7 +163,7 @@ class Notifications implements Notifier {
   #answerTests(signal: AbortSignal): Promise<void> {
     const tests = {
       ...this.#parts,
-      onGone: () => this.#store.isGone(),
+      onGone: () => this.#store.noteDeletion(),
       targets: () => this.#config?.targets.map(({ name }) => name),
       deliver: async (name: string, fact: Fact, inner: AbortSignal): Promise<DeliveryOutcome> => {
         const target = this.#config?.targets.find((one) => one.name === name);

@@ -51,8 +51,8 @@ export class StateStore {
     this.#wakeup.ring();
   }
 
-  /** To be called when the ConfigMap was deleted. */
-  isGone(): void {
+  /** To be called when the ConfigMap was deleted: the next write creates it again. */
+  noteDeletion(): void {
     this.#version = undefined;
     this.note();
   }
