@@ -20,7 +20,7 @@ export interface RetryPolicy extends BackoffOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether the same attempt may succeed later. */
   readonly isTransient: (error: unknown) => boolean;
-  /** No attempt begins later than this after the first one, milliseconds. Unlimited by default. */
+  /** No attempt begins later than this after the first failure, milliseconds. Unlimited by default. */
   readonly giveUpAfterMs?: number;
   /** No attempt but the first begins later: milliseconds on the clock's monotonic scale. None by default. */
   readonly deadline?: number;
@@ -33,18 +33,24 @@ export interface RetryPolicy extends BackoffOptions {
  * @throws the error of the last attempt: one that is not transient, or one after which the policy's time is over
  */
 export async function retry<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
-  const { clock, signal, isTransient, giveUpAfterMs = Infinity, deadline = Infinity, onRetry } = policy;
-  const end = Math.min(deadline, clock.monotonic() + giveUpAfterMs);
+  const { clock, signal, isTransient, onRetry } = policy;
+  let end: number | undefined;
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
       const pause = backoff(failures, policy);
+      end ??= endAfter(policy);
       if (signal?.aborted || !isTransient(error) || clock.monotonic() + pause > end) throw error;
       onRetry?.(error, failures + 1);
       await clock.sleep(pause, signal);
     }
   }
+}
+
+/** When no more attempts begin, after a first failure at this moment. */
+function endAfter({ clock, giveUpAfterMs = Infinity, deadline = Infinity }: RetryPolicy): number {
+  return Math.min(deadline, clock.monotonic() + giveUpAfterMs);
 }
 
 /** Measures for how long a condition has held without a break. */

@@ -32,9 +32,18 @@ describe('a retry', () => {
     expect(await tried(5000, 10, {})).toMatch(/^done/);
   });
 
-  test('begins no attempt after its limit, counted from the attempt that failed first', async () => {
-    expect(await tried(Infinity, 400, { giveUpAfterMs: 1000 })).toBe('failed after 900');
+  test('begins no attempt after its limit, counted from the first failure', async () => {
+    expect(await tried(Infinity, 400, { giveUpAfterMs: 1000 })).toBe('failed after 1500');
     expect(await tried(500, 400, { giveUpAfterMs: 1000 })).toBe('done after 900');
+  });
+
+  test('tries again after a first attempt that took longer to fail than the limit', async () => {
+    expect(await tried(1500, 1500, { giveUpAfterMs: 1000 })).toBe('done after 3100');
+  });
+
+  test('begins no attempt after its deadline, whenever the first failure came', async () => {
+    expect(await tried(Infinity, 400, { deadline: 1000 })).toBe('failed after 900');
+    expect(await tried(1500, 1500, { deadline: 1000, giveUpAfterMs: 1000 })).toBe('failed after 1500');
   });
 
   test('ends with the first error that time does not cure', async () => {

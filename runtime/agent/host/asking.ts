@@ -13,7 +13,7 @@ export interface Limits {
 /** Between two requests. */
 export const PAUSES = { firstMs: 50, maxMs: 1000 };
 
-/** How long the host may be in trouble before the call fails, milliseconds. */
+/** How long the host may be in trouble before the call fails, milliseconds from the first failure. */
 const TROUBLE_MS = 60_000;
 
 /** Asks a host in trouble again, until that has lasted for a minute without a break. */

@@ -23,7 +23,7 @@ interface HostWorkOptions {
 
 interface WorkLimits {
   /** How long the host may fail at it, milliseconds from the beginning of the work. */
-  readonly giveUpAfterMs: number;
+  readonly withinMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -56,11 +56,12 @@ export class HostWork {
    * @throws HostBusyError: the step has to start again, because whoever kept the host busy may have changed what the step has read
    * @throws HostHungError when the host has been busy for two hours; other errors of `work` when time alone does not help
    */
-  async retrying<T>({ giveUpAfterMs, signal }: WorkLimits, work: () => Promise<T>): Promise<T> {
-    const { logger } = this.#options;
+  async retrying<T>({ withinMs, signal }: WorkLimits, work: () => Promise<T>): Promise<T> {
+    const { clock, logger } = this.#options;
+    const deadline = clock.monotonic() + withinMs;
     const onRetry = (error: unknown, failures: number): void =>
       logger.info('the host has failed, and is asked again', { error, failures });
-    return retry(() => this.#once(work), { ...this.#options, ...PAUSES, signal, isTransient, giveUpAfterMs, onRetry });
+    return retry(() => this.#once(work), { ...this.#options, ...PAUSES, signal, isTransient, deadline, onRetry });
   }
 
   /**

@@ -54,7 +54,7 @@ async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Pro
 async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<Found> {
   const { host, hostWork, logger } = context;
   const status = await blaming('HostFailed', () =>
-    hostWork.retrying({ giveUpAfterMs: LOOKING_MS, signal }, () => host.status(signal)),
+    hostWork.retrying({ withinMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
   const found = known(context, status, version);
   if (found) return found;
@@ -91,7 +91,7 @@ async function writeProbe(context: RebootContext, version: string, signal: Abort
 async function activate(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { host, hostWork } = context;
   const once = (): Promise<unknown> =>
-    hostWork.retrying({ giveUpAfterMs: host.traits.limits.activateMs, signal }, () => host.activate(version, signal));
+    hostWork.retrying({ withinMs: host.traits.limits.activateMs, signal }, () => host.activate(version, signal));
   try {
     await once();
   } catch (error) {

@@ -44,7 +44,7 @@ export class Staging {
   stage(version: string, signal: AbortSignal): Promise<void> {
     const { host, hostWork } = this.#context;
     return blaming('PrepareFailed', () =>
-      hostWork.retrying({ giveUpAfterMs: host.traits.limits.prepareMs, signal }, () => this.#once(version, signal)),
+      hostWork.retrying({ withinMs: host.traits.limits.prepareMs, signal }, () => this.#once(version, signal)),
     );
   }
 
