@@ -34,7 +34,7 @@ export type Statement = {
   readonly event: EventRecord;
   /** Whether the Event is recorded. The cluster may have it already, and some statements have none. */
   readonly isRecorded: boolean;
-  /** Topic that has to be told before, or this is no news: that nothing is halted any more, where something was. */
+  /** People are told this only where they were told of that topic before: an end of a halt is no news to those who never heard of the halt. */
   readonly follows?: string;
   readonly about?: About;
   /** An Event that the API server did not take is recorded with a later plan, if the statement still holds. Otherwise its moment has passed. */

@@ -94,7 +94,7 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   return {
     id: marks.id,
     since: marks.since,
-    // Who does not say in which boot it drains may do so after another reboot as well.
+    // The boot of a drain is known only while every attempt names it: one that names none may come from a later boot.
     boot: boot === null ? null : marks.boot,
     newestPod: cordoned ? marks.newestPod : newestPod,
   };

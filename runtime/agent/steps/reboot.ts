@@ -59,7 +59,7 @@ async function ensureStaged(context: RebootContext, version: string, signal: Abo
   const found = known(context, status, version);
   if (found) return found;
   logger.warn('the update is not known to be staged: preparing it again', { version });
-  // A host that calls anything staged has not been booted since.
+  // A boot loses whatever is staged. A host that has anything staged has not been booted, and so needs no probe.
   if (status?.state !== 'Staged' && status?.state !== 'Ready') await writeProbe(context, version, signal);
   await context.staging.stage(version, signal);
   return 'staged';

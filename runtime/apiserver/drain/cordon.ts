@@ -154,8 +154,8 @@ async function writeProgress(
 }
 
 /**
- * An older agent, which says no boot, keeps no record of a reboot. Where it has followed one that does, the probe of that one would say that
- * nobody asks the host to reboot.
+ * Takes away the probe of a newer agent where an older one drains. An older agent does not say in which boot it runs, and keeps no record of
+ * reboots. So the probe would go on saying that nobody has asked for a reboot, even after the older agent has.
  */
 function endOfProbe({ request: { agent }, snapshot: { shadow } }: Considered): { readonly reboot?: null } {
   const reboot = shadow.status?.reboot;

@@ -167,7 +167,10 @@ function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number 
   return since === undefined ? NEVER : dueAt('NotReturned', shadow, since + returnTimeoutMs);
 }
 
-/** Since when the host is back, for all that is known, and no agent says so. Who asked for the reboot ran then, however late that is seen. */
+/**
+ * Since when the host is known to be back while its agent is silent. The silence counts from the request for the reboot at the earliest: the
+ * agent that made the request was running then, even if this process has not seen it run.
+ */
 function unreportedSince({ node, shadow, silentSince }: NodeInfo): number | undefined {
   if (!shadow || silentSince === undefined || !isBackUnreported(node, shadow)) return undefined;
   return Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity);

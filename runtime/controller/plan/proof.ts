@@ -122,7 +122,7 @@ export class Proof {
     return this.#family.counts.needed;
   }
 
-  /** How many must go before one more may come. */
+  /** How many of the nodes counted must drop out before another one may be added; 0 or less where one may be added now. */
   #surplus(moving: NodeCount): number {
     return Math.max(this.#reachedBeyond(moving), this.#riskedBeyond(moving));
   }

@@ -28,7 +28,7 @@ export type Refusal = GateResult & { readonly finding: Finding };
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
-/** The inner of two results, the outer of which passes. Time may change either. */
+/** The result of two gates in a row: `outer` passes, so `inner` decides. It changes when time changes either. */
 export function within(outer: GateResult, inner: GateResult): GateResult {
   if (inner === PASS) return outer;
   return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
