@@ -74,9 +74,12 @@ describe('a node that is not well says why', () => {
 
   test('never registered', () => {
     const missing = (): Story => updated(new Story(liveness).fleet('n1').calm(), 'n1').node('n2');
-    const object = { metadata: { name: 'e', uid: 'e' }, reason: 'AgentMissing', regarding: { uid: 'uid of n2' } };
+    const object = { metadata: { name: 'e', uid: 'e' }, reason: 'AgentMissing', involvedObject: { uid: 'uid of n2' } };
     const told = (uid: string): Story =>
-      missing().write('events', 'e', { object: { ...object, regarding: { uid } }, sending: { by: 'controller-0' } });
+      missing().write('events', 'e', {
+        object: { ...object, involvedObject: { uid } },
+        sending: { by: 'controller-0' },
+      });
     expect(found(missing().after(20))).toEqual([]);
     expect(found(missing().after(30))).toEqual(['n2: it has no agent, and no Event tells of that']);
     expect(found(told('uid of n2').after(30))).toEqual([]);

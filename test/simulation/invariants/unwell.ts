@@ -62,7 +62,7 @@ export class Unwell {
     if (holder !== this.#holder) this.#ledSince = write.at;
     this.#holder = holder;
     if (resource === 'events' && text(at(after, 'reason')) === 'AgentMissing')
-      this.#missed.add(text(at(after, 'regarding', 'uid')) ?? '');
+      this.#missed.add(text(at(after, 'involvedObject', 'uid')) ?? '');
     if (resource !== 'bottlerocketshadows') return;
     if (stepOf(before && shadowFacts(before)) === stepOf(after && shadowFacts(after))) return;
     this.#movedAt.set(name.replace(/^brs-/, ''), write.at);
