@@ -128,7 +128,7 @@ function faultOfSuccess(body: Buffer, response: Answer['response']): string | un
   if (response.convertedObjects.length !== request.objects.length) return 'objects lost';
   const foreign = response.convertedObjects.some((object) => object.apiVersion !== request.desiredAPIVersion);
   const changed = response.convertedObjects.some(
-    (object, index) => !isDeepStrictEqual(metadataOf(object), metadataOf(request.objects[index])),
+    (object, index) => !isDeepStrictEqual(metadataOf(object), storable(metadataOf(request.objects[index]))),
   );
   return foreign
     ? 'another version'
@@ -144,7 +144,7 @@ function metadataOf({ metadata }: Partial<Shadow> = {}): unknown {
   return { ...rest, annotations: others };
 }
 
-/** Numbers that a double cannot hold are infinite once parsed, and have no form in JSON: the API server stores none. */
+/** Numbers that a double cannot hold are infinite once parsed, and have no form in JSON, nor has -0: the API server stores none. */
 const storable = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 /** What v1 has no field for is in the annotation of an object that has become v1, and an object that has become v2 has none. */
