@@ -249,11 +249,17 @@ export class Sorted {
     return [...this.picture.restedAt.values()].filter((at) => at >= from).length;
   }
 
-  /** What the fleet must have done by now: one update after another in each place. Not while some host hangs, or is kept out by a window. */
+  /**
+   * What the fleet must have done by now: one update after another in each place. Not while some host hangs, is kept out by a window, or pauses
+   * after a failure, for which others may have to wait.
+   */
   #promised(now: Instant): number {
-    const { updates, calmAt = now } = this.picture;
+    const { nodes, updates, calmAt = now } = this.picture;
     const isHeldUp = [...updates.values()].some(({ at }) => now - at > 2 * updateMs(this.#terms));
-    if (isHeldUp || this.#hasWindows || this.#hasPolicies || this.places(now) === 'stuck') return 0;
+    const pauses = [...nodes.values()].some(
+      ({ facts }) => this.picture.shadowOf(facts)?.verdict?.reason === 'BackingOff',
+    );
+    if (isHeldUp || pauses || this.#hasWindows || this.#hasPolicies || this.places(now) === 'stuck') return 0;
     const rounds = Math.floor((now - calmAt - settledMs(this.#terms)) / updateMs(this.#terms)) - 2;
     return Math.max(0, rounds) * this.#terms.maxConcurrent(this.picture.managed());
   }

@@ -237,10 +237,16 @@ describe('liveness', () => {
     expect(unrecorded().shadow('n2', { version: '1.1.0' }).end().breaches).toEqual([]);
   });
 
-  test('a fleet that goes on, and is slower than its updates take', () => {
-    const slow = calm().shadow('n1', { verdict: 'WaitingForSlot' }).shadow('n2', { verdict: 'WaitingForSlot' });
-    expect(slow.after(120).end().breaches).toEqual([]);
-    expect(slow.after(300).end().breaches).toEqual(['2 nodes still wait, and the fleet is slower than it may be']);
+  test('a fleet that goes on, and is slower than its updates take, though none of its nodes pauses after a failure', () => {
+    const slow = (): Story =>
+      calm().shadow('n1', { verdict: 'WaitingForSlot' }).shadow('n2', { verdict: 'WaitingForSlot' });
+    const tooSlow = '2 nodes still wait, and the fleet is slower than it may be';
+    expect(slow().after(120).end().breaches).toEqual([]);
+    expect(slow().after(300).end().breaches).toEqual([tooSlow]);
+    // A pod that takes longer to end than a drain waits makes its node fail each time.
+    const failed = { crash_count: 6, state_transition_failure_timestamp: timeAt(320) };
+    const paused = slow().after(300).shadow('n2', { status: failed, verdict: 'BackingOff' });
+    expect(paused.end().breaches).toEqual(['1 nodes wait, and nobody is on his way']);
   });
 
   test('the bound grows with the fleet and shrinks with the places, up to four hours and a half', () => {
