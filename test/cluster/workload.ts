@@ -5,8 +5,8 @@ import { WORKLOAD, WORKLOAD_NAMESPACE, workload } from '../../sim/world/workload
 
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
 const PORT = 8080;
-/** Seconds for the last who dial a pod to hear that it is going. */
-const PRE_STOP_SECONDS = 5;
+/** Seconds for the last who dial a pod to hear that it is going: kube-proxy may wait for a core for longer than five, beside other suites. */
+const PRE_STOP_SECONDS = 12;
 
 interface Deployment extends Manifest {
   readonly spec: { readonly template: { readonly metadata: object; readonly spec: object } };
