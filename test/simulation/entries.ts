@@ -8,6 +8,7 @@ export type Happening =
   | WriteEntry
   | RequestEntry
   | SentEntry
+  | AskedEntry
   | HostEntry
   | {
       readonly kind: 'fault';
@@ -73,6 +74,18 @@ export interface SentEntry {
   /** Whether it is about pods there. */
   readonly ofPods: boolean;
   readonly count: number;
+}
+
+/** An agent's request has come to an apiserver, whatever that makes of it. */
+export interface AskedEntry {
+  readonly kind: 'asked';
+  /** The agent; `node` is where it runs, whatever its request says. */
+  readonly by: string;
+  readonly node: string;
+  readonly to: string;
+  readonly path: string;
+  /** As it was sent: of a status, JSON. */
+  readonly body: string | undefined;
 }
 
 export interface HostEntry {

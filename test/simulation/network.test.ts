@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Reply } from '../../runtime/agentapi/client.ts';
 import { type Clock } from '../../runtime/lib/clock.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
@@ -40,6 +41,7 @@ async function line() {
   return {
     time,
     network,
+    entries,
     moments,
     life,
     kube,
@@ -105,6 +107,20 @@ test('a write that is lost on its way back has landed, and its sender hears noth
   expect(await world.isCordoned()).toBe(false);
   await world.advance(5000);
   expect(await world.isCordoned()).toBe(true);
+});
+
+test.each([
+  { who: 'that waits for it', waits: true },
+  { who: 'that was killed meanwhile', waits: false },
+])('the answer of a proxy is that of a process $who', async ({ waits }) => {
+  const world = await line();
+  world.strike('before', (struck) => {
+    struck.outcome = { kind: 'lost', lands: false, code: 502 };
+    if (!waits) world.time.after(1, () => struck.process.kill());
+  });
+  world.cordon();
+  await world.advance(20_000);
+  expect(world.entries.flatMap((entry) => (entry.kind === 'request' ? [entry.code] : []))).toEqual(waits ? [502] : []);
 });
 
 test('what is sent over a line that is cut arrives when it heals; its sender may have given up by then', async () => {
@@ -238,4 +254,34 @@ test('a kind that the Kubernetes API does not have is answered as a proxy might:
   hear(kube.request({ method: 'GET', path: '/apis/example.com/v1/gadgets' }));
   await advance(1000);
   expect(heard).toEqual(['UnexpectedAnswerError: GET /apis/example.com/v1/gadgets: 404 Not Found: no message']);
+});
+
+test('an agent that speaks for another says its name, and has a token of its own', async () => {
+  const { network, entries, advance } = await line();
+  const heard: object[] = [];
+  const serve = ({ headers }: { readonly headers: object }): Promise<Reply> => {
+    heard.push(headers);
+    return Promise.resolve({ status: 200, body: '' });
+  };
+  network.open({ name: 'apiserver-1', life: new Life(), serve });
+  const callerOf = (node: string): Readonly<Record<string, string>> => ({
+    BrupopNodeName: node,
+    BrupopNodeUid: `uid of ${node}`,
+    BrupopK8sAuthToken: `token of ${node}`,
+  });
+  const ask = async (node: string): Promise<void> => {
+    const process = { name: `agent-${node}`, kind: 'agent', node } as Process;
+    const headers = { ...callerOf(node), BrupopShadowVersion: '7' };
+    const send = network.exchange({ process, life: new Life(), user: ADMIN });
+    void send({ method: 'POST', path: '/ask', headers }, new AbortController().signal);
+    await advance(1000);
+  };
+  const end = network.speakFor('agent-n1', 'agent-n2');
+  for (const node of ['n1', 'n2', 'n1']) await ask(node);
+  end();
+  await ask('n1');
+  const own = { ...callerOf('n1'), BrupopShadowVersion: '7' };
+  const assumed = { ...callerOf('n2'), BrupopK8sAuthToken: 'token of n1' };
+  expect(heard).toEqual([own, { ...callerOf('n2'), BrupopShadowVersion: '7' }, assumed, own]);
+  expect(entries.flatMap((entry) => (entry.kind === 'asked' ? [entry.node] : []))).toEqual(['n1', 'n2', 'n1', 'n1']);
 });

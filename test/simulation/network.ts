@@ -1,6 +1,7 @@
 import type { HostResponse, HostTransport } from '../../runtime/agent/host/calls.ts';
 import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
 import type { RoundTrip } from '../../runtime/agentapi/client.ts';
+import { HEADERS } from '../../runtime/agentapi/protocol.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch } from '../../runtime/kube/transport.ts';
 import type { ApiResponse } from '../../sim/cluster/api.ts';
@@ -24,6 +25,16 @@ export interface NetworkOptions extends Omit<CarriageOptions, 'lines'> {
 const API = 'api';
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** Headers of an agent's request. */
+type CallerHeaders = Readonly<Record<string, string>>;
+
+/** A request to the Kubernetes API, and whether nobody waits for its answer any more. */
+interface Dispatch extends Pick<Parcel<unknown>, 'asked'> {
+  readonly sent: SentRequest;
+  readonly call: string;
+  readonly isGone: () => boolean;
+}
+
 type Asking = Pick<KubeRequest, 'method' | 'path' | 'query' | 'body' | 'contentType' | 'signal' | 'timeoutMs'>;
 
 /** All lines between processes, the Kubernetes API and apiservers. Nothing arrives at once, and not all of it arrives. */
@@ -33,6 +44,10 @@ export class SimulatedNetwork implements Network {
   readonly #carriage: Carriage;
   readonly #watches: Watches;
   readonly #replicas: Replicas;
+  /** Of each agent, as whom it has asked last. */
+  readonly #callers = new Map<string, CallerHeaders>();
+  /** Agents that speak for another, and for which. */
+  readonly #aliases = new Map<string, string>();
   readonly disturb: Network['disturb'];
 
   constructor(options: NetworkOptions) {
@@ -64,6 +79,22 @@ export class SimulatedNetwork implements Network {
 
   dropWatches(process: string, how: Parameters<Network['dropWatches']>[1]): void {
     this.#watches.drop(process, how);
+  }
+
+  speakFor(agent: string, other: string): () => void {
+    this.#aliases.set(agent, other);
+    return () => void this.#aliases.delete(agent);
+  }
+
+  /** Whoever speaks for another says what that one says of itself, but has no token of his. */
+  #headersOf(agent: string, headers: CallerHeaders): CallerHeaders {
+    const other = this.#callers.get(this.#aliases.get(agent) ?? '');
+    if (!other) {
+      this.#callers.set(agent, headers);
+      return headers;
+    }
+    const { [HEADERS.shadowVersion]: _, ...own } = headers;
+    return { ...own, ...named(other) };
   }
 
   /** An apiserver takes requests from now on. */
@@ -110,22 +141,15 @@ export class SimulatedNetwork implements Network {
     const headers = { accept: 'application/json', 'content-type': contentType };
     const sender = { by: member.process.name, sentAt: time.monotonic() };
     const sent: SentRequest = { method, path, headers, body: overTheWire(body), sender, ...(query && { query }) };
-    const parcel = this.#parcel(member, { sent, call, asked: { to: 'api', request: asking } });
     const gaveUp = (why: string): Error => new UnreachableError(`${call}: ${why}`);
     return waitFor({ time, life: member.life, ms: ms ?? REQUEST_TIMEOUT_MS, signal, gaveUp }, (waiting) => {
       this.#options.history.sent(sent, sender.by);
-      return this.#carriage.carry(parcel, waiting);
+      const about = { sent, call, asked: { to: 'api', request: asking }, isGone: waiting.isGone } as const;
+      return this.#carriage.carry(this.#parcel(member, about), waiting);
     });
   }
 
-  #parcel(
-    member: Member,
-    {
-      sent,
-      call,
-      asked,
-    }: { readonly sent: SentRequest; readonly call: string; readonly asked: Parcel<unknown>['asked'] },
-  ): Parcel<ApiResponse> {
+  #parcel(member: Member, { sent, call, asked, isGone }: Dispatch): Parcel<ApiResponse> {
     const { cluster, history } = this.#options;
     return {
       member,
@@ -138,7 +162,7 @@ export class SimulatedNetwork implements Network {
         throw refusal(call, response);
       },
       answered: (code, byProxy) => {
-        history.answered(sent, member.user, code);
+        if (!isGone()) history.answered(sent, member.user, code);
         const status = { code, reason: REASONS[code] ?? 'Unknown', message: 'as the simulation has it' };
         throw byProxy ? new UnexpectedAnswerError(call, status) : apiStatusError(call, status);
       },
@@ -148,19 +172,25 @@ export class SimulatedNetwork implements Network {
 
   /** The Service of the apiservers as an agent reaches it. */
   exchange(member: Member): RoundTrip {
-    const { time } = this.#options;
+    const { time, history } = this.#options;
     const { life, process } = member;
-    return (outgoing, signal) => {
+    const { name: by, node = '' } = process;
+    return (asked, signal) => {
+      const outgoing = { ...asked, headers: this.#headersOf(by, asked.headers) };
       const gaveUp = (): Error => (signal.reason instanceof Error ? signal.reason : new Error('aborted'));
       return waitFor({ time, life, signal, gaveUp }, (sender) => {
-        this.#options.history.sentToApiserver(process.name, process.node);
+        history.sentToApiserver(by, node);
         const replica = this.#replicas.choose();
+        const to = replica?.name ?? 'nowhere';
         return this.#carriage.carry(
           {
             member,
-            to: replica?.name ?? 'nowhere',
+            to,
             asked: { to: 'apiserver', request: outgoing },
-            land: () => this.#replicas.visit(replica, { from: process.name, incoming: outgoing, sender }),
+            land: () => {
+              history.asked({ by, node, to, path: outgoing.path, body: outgoing.body });
+              return this.#replicas.visit(replica, { from: by, incoming: outgoing, sender });
+            },
             answered: (status) => ({ status, body: '' }),
             broken: failure,
           },
@@ -200,6 +230,11 @@ export class SimulatedNetwork implements Network {
     };
   }
 }
+
+const named = ({ [HEADERS.nodeName]: name = '', [HEADERS.nodeUid]: uid = '' }: CallerHeaders): CallerHeaders => ({
+  [HEADERS.nodeName]: name,
+  [HEADERS.nodeUid]: uid,
+});
 
 /** The connection breaks before there is an answer. */
 async function unanswered(call: string, land: () => Promise<HostResponse>, lands: unknown): Promise<never> {

@@ -86,6 +86,7 @@ const CONCERNS: ByKind<boolean> = {
   process: ({ process }, node) => !process.includes('agent-') || names(process, node),
   request: ({ by, resource, name = '' }, node) => resource === 'leases' || names(name, node) || names(by, node),
   sent: () => false,
+  asked: () => false,
   write: (entry, node) =>
     isAboutAll(entry) || names(entry.name, node) || names(entry.by, node) || podNode(entry) === node,
   fault: ({ about }, node) => !/\bnode-\d+\b/.test(about) || names(about, node),
@@ -107,6 +108,7 @@ const TOLD: ByKind<string | undefined> = {
   write: (entry) => (entry.resource === 'events' ? undefined : toldWrite(entry)),
   request: (entry) => (entry.code < 400 ? undefined : toldRequest(entry)),
   sent: () => undefined,
+  asked: () => undefined,
   host: (entry) => `${entry.node}: ${toldHost(entry)}`,
   fault: ({ id, name, about, phase }) => `${phase === 'begins' ? 'FAULT' : 'fault'} ${id} ${phase}: ${name}: ${about}`,
   process: ({ process, event, why }) => `${process} ${event}${why === undefined ? '' : `: ${why}`}`,

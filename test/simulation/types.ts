@@ -158,6 +158,8 @@ export interface Network {
     outcome: Outcome,
     terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
   ): () => void;
+  /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
+  speakFor(agent: string, other: string): () => void;
   /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */
   /** @param resource only those of this one, by its plural */
   lagWatches(process: string, ms: number, resource?: string): () => void;

@@ -87,6 +87,8 @@ describe('agents of the simulation', () => {
     await rig.pass(61 * MINUTE);
     expect(isValid()).toBe(false);
     speak();
+    await rig.pass(2 * MINUTE);
+    expect(isValid()).toBe(true);
   });
 
   test('ended at a time that their kubelets know, or at null', async () => {

@@ -20,6 +20,8 @@ import { upstreamAgent } from './upstream-agent.ts';
 /** A token lives for an hour, and a kubelet makes a new one after four fifths of that. */
 const TOKEN_SECONDS = 3600;
 const RENEWED_MS = 0.8 * TOKEN_SECONDS * 1000;
+/** One that could not make it tries again with the next look at the pod. */
+const RETRIED_MS = 60_000;
 
 /** A node as the operator's containers find it. */
 export interface Place {
@@ -106,11 +108,11 @@ export class OperatorPods {
     };
   }
 
-  #keep(token: Token, isWanted: () => boolean): void {
-    this.#timers.after(RENEWED_MS, async () => {
+  #keep(token: Token, isWanted: () => boolean, inMs = RENEWED_MS): void {
+    this.#timers.after(inMs, async () => {
       if (!isWanted()) return;
-      await token.renew();
-      this.#keep(token, isWanted);
+      const isNew = await token.renew();
+      this.#keep(token, isWanted, isNew ? RENEWED_MS : RETRIED_MS);
     });
   }
 
@@ -159,15 +161,16 @@ class Token {
     this.#place = place;
   }
 
-  /** A kubelet that does not work makes none, and the old one expires in its time. */
-  async renew(): Promise<void> {
+  /** A kubelet that does not work makes none, and the old one expires in its time. @returns whether there is a new one */
+  async renew(): Promise<boolean> {
     const { hand, works } = this.#place;
-    if (!works()) return;
+    if (!works()) return false;
     const { name, uid } = this.#pod.metadata;
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };
     const path = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${AGENT_SERVICE_ACCOUNT}/token`;
     const spec = { audiences: [TOKEN_AUDIENCE], expirationSeconds: TOKEN_SECONDS, boundObjectRef };
     const made = await hand.create<{ status: { token: string } }>(path, { spec });
     if (made) this.text = made.status.token;
+    return made !== undefined;
   }
 }

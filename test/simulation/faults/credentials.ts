@@ -1,5 +1,17 @@
 import type { Outcome, World } from '../types.ts';
-import { all, begun, type DrawnKind, HOUR, MINUTE, oneOf, onNode, onProcess, processOf, SECOND } from './kind.ts';
+import {
+  all,
+  begun,
+  type DrawnKind,
+  HOUR,
+  MINUTE,
+  oneOf,
+  onNode,
+  othersOf,
+  onProcess,
+  processOf,
+  SECOND,
+} from './kind.ts';
 
 const UNAUTHORIZED: Outcome = { kind: 'answered', code: 401 };
 
@@ -18,6 +30,22 @@ export const credentialFaults: readonly DrawnKind[] = [
     weight: 2,
     lasts: [30 * SECOND, HOUR],
     begin: (world, terms) => onNode(world, terms, (node) => world.environment.machines.expireToken(node)),
+  },
+  {
+    name: 'agent-speaks-for-another',
+    what: 'an agent asks apiservers in the name of another node, with its own token',
+    weight: 2,
+    lasts: [30 * SECOND, 20 * MINUTE],
+    begin: (world, terms) => {
+      const agent = processOf(world, terms, 'agent');
+      const other = oneOf(
+        othersOf(world, terms, 'agent').filter(({ name }) => name !== agent?.name),
+        terms.random,
+      );
+      if (!other) return undefined;
+      const about = (name: string): string => `${name}, as ${other.name}`;
+      return onProcess(agent, ({ name }) => world.network.speakFor(name, other.name), about);
+    },
   },
   {
     name: 'own-token-expires',

@@ -1,38 +1,74 @@
-import type { Instant } from '../types.ts';
-import { isAgent, isApiserver, isOperator, shadowFacts, type StatusFacts } from './facts.ts';
+import type { AskedEntry, Entry, Instant } from '../types.ts';
+import { at as within, isAgent, isApiserver, isOperator, parsed, shadowFacts, type StatusFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
-/** What an agent sent before it ended may still land, or what a replica that stood still had of it then, milliseconds. */
+/** What an agent has asked a replica for may still be written then, or what a replica that stood still had of it, milliseconds. */
 const LANDS_WITHIN = 300_000;
 
-/** What a status says of the node comes from that node: its boot, what its host has run, and an agent that is there. */
+/** What a status says of the node, and what a drain does to it, was asked for by the agent that runs there. */
 export const ownStatus: Rule = {
   name: 'own-status',
   begin(picture) {
-    // By replica, when it last went on.
-    const thawedAt = new Map<string, Instant>();
+    const asked = new AgentRequests();
     return {
       see(entry) {
-        if (entry.kind === 'fault' && entry.name === 'freeze' && entry.phase === 'ends')
-          thawedAt.set(entry.about, entry.at);
+        asked.note(entry);
         if (entry.kind !== 'write') return NOTHING;
         if (isAgent(entry.by)) return [`${entry.by} wrote ${entry.resource} ${entry.name} itself`];
-        const isStatus = entry.resource === 'bottlerocketshadows' && isApiserver(entry.by);
-        return isStatus ? foreign(picture, entry, thawedAt.get(entry.by) ?? -Infinity) : NOTHING;
+        if (!isApiserver(entry.by) || !entry.before || !entry.after) return NOTHING;
+        if (entry.resource === 'nodes') return asked.isBehind(entry, entry.name) ? NOTHING : [unasked(entry)];
+        return entry.resource === 'bottlerocketshadows' ? foreign(picture, asked, entry) : NOTHING;
       },
     };
   },
 };
 
-function foreign(picture: Picture, { at, before, after }: Write, thawedAt: Instant): readonly string[] {
-  if (!before || !after) return NOTHING;
-  const [old, { node, status }] = [shadowFacts(before).status, shadowFacts(after)];
-  if (!status || JSON.stringify(old) === JSON.stringify(status)) return NOTHING;
-  const isLate = at - thawedAt < LANDS_WITHIN;
-  const ofOthers = ofAnotherHost(picture, node, { old, status });
-  return isLate ? ofOthers : [...ofOthers, ...ofNobody(picture, node, { at, old, status })];
+/** What agents have asked apiservers for lately. */
+class AgentRequests {
+  /** By replica, when it last went on. */
+  readonly #thawedAt = new Map<string, Instant>();
+  /** By replica and node. */
+  readonly #requests = new Map<string, readonly (AskedEntry & { readonly at: Instant })[]>();
+
+  note(entry: Entry): void {
+    if (entry.kind === 'fault' && entry.name === 'freeze' && entry.phase === 'ends')
+      this.#thawedAt.set(entry.about, entry.at);
+    if (entry.kind !== 'asked') return;
+    const key = `${entry.to} ${entry.node}`;
+    const lately = (this.#requests.get(key) ?? []).filter(({ at }) => entry.at - at < LANDS_WITHIN);
+    this.#requests.set(key, [...lately, entry]);
+  }
+
+  /** Whether the node's own agent has asked this replica for what it wrote: for anything at all, or for just this. */
+  isBehind({ by, at, sentAt }: Write, node: string, says: (request: AskedEntry) => boolean = () => true): boolean {
+    if (at - (this.#thawedAt.get(by) ?? -Infinity) < LANDS_WITHIN) return true;
+    const requests = this.#requests.get(`${by} ${node}`) ?? [];
+    return requests.some((request) => sentAt - request.at < LANDS_WITHIN && says(request));
+  }
 }
+
+const unasked = ({ by, resource, name }: Write): string =>
+  `${by} wrote ${resource} ${name}, and its agent has not asked`;
+
+function foreign(picture: Picture, asked: AgentRequests, write: Write): readonly string[] {
+  const [old, { node, status }] = [shadowFacts(write.before!).status, shadowFacts(write.after!)];
+  if (!status || JSON.stringify(old) === JSON.stringify(status)) return NOTHING;
+  const isSaid = SAID.every((field) => old?.[field] === status[field]);
+  const says = ({ body }: AskedEntry): boolean => isSaid || saysOf(parsed(body), status);
+  return [
+    ...ofAnotherHost(picture, node, { old, status }),
+    ...(asked.isBehind(write, node, says) ? NOTHING : [unasked(write)]),
+  ];
+}
+
+/** Of a status, what nobody but an agent says. */
+const SAID = ['state', 'current', 'target', 'crashes'] as const;
+
+const saysOf = (body: unknown, { state, current, crashes }: StatusFacts): boolean =>
+  within(body, 'current_state') === state &&
+  within(body, 'current_version') === current &&
+  within(body, 'crash_count') === crashes;
 
 interface Change {
   readonly old: StatusFacts | undefined;
@@ -50,17 +86,6 @@ function ofAnotherHost(
     return [`the status of ${node} names a boot of another host: ${record.boot}`];
   const isKnown = current === old?.current || host.versions.has(current);
   return isKnown ? NOTHING : [`the status of ${node} says that it runs ${current}, which it never did`];
-}
-
-/** The progress of a drain goes on for a moment without the agent that has asked for it. */
-function ofNobody(
-  picture: Picture,
-  node: string,
-  { at, old, status }: Change & { readonly at: Instant },
-): readonly string[] {
-  const { runs, since } = picture.agentOf(node);
-  if (runs || at - since < LANDS_WITHIN || status.state === old?.state) return NOTHING;
-  return [`the status of ${node} changed without its agent`];
 }
 
 const CONVERSION_DATA = 'brupop.bottlerocket.aws/conversion-data';

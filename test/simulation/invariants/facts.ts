@@ -31,7 +31,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function parsed(json: string | undefined): unknown {
+export function parsed(json: string | undefined): unknown {
   try {
     return json === undefined ? undefined : JSON.parse(json);
   } catch {

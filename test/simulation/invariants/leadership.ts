@@ -2,23 +2,18 @@ import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Instant } from '../types.ts';
 import { at, isController, isOperator, LEASE, leaseFacts, shadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { NOTHING, type Rule, type Write } from './rule.ts';
+import { NOTHING, type Rule, type Span, type Write } from './rule.ts';
 
 /** For so long after it has sent the last renewal that took effect a process may lead, milliseconds: others take over later. */
 const TERM_MS = 10_000;
 /** By so much it may be late in noticing that, and when it goes on after it stood still, milliseconds. */
 const NOTICES_WITHIN = 1_000;
 
-interface Term {
-  readonly from: Instant;
-  to: Instant;
-}
-
 /** One run of a controller: the next one in its place knows nothing of its terms. */
 interface Run {
   readonly process: string;
   /** One after the other. */
-  readonly terms: Term[];
+  readonly terms: Span[];
 }
 
 /** When which run of a controller has led, by what landed on the Lease. */

@@ -134,25 +134,51 @@ export const released: Rule = {
   name: 'released',
   begin(picture) {
     const since = new Since();
+    // By name of the shadow, until when one was at rest that has been deleted since: until then M8 (a) held.
+    const restedUntil = new Map<string, Instant>();
     return {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
-        if (entry.resource === 'bottlerocketshadows') noteShadow(since, entry);
-        return entry.resource === 'nodes' ? tooEarly(picture, since, entry) : NOTHING;
+        if (entry.resource === 'bottlerocketshadows') {
+          noteShadow(since, entry);
+          noteDeletion(restedUntil, entry);
+        }
+        return entry.resource === 'nodes' ? tooEarly({ picture, since, restedUntil }, entry) : NOTHING;
       },
     };
   },
 };
 
-function tooEarly(picture: Picture, since: Since, write: Write): readonly string[] {
+/** When shadows were deleted that were at rest, by name. */
+export function noteDeletion(deletions: Map<string, Instant>, { name, at, before, after }: Write): void {
+  if (before && !after && !shadowFacts(before).active) deletions.set(name, at);
+  else deletions.delete(name);
+}
+
+interface Known {
+  readonly picture: Picture;
+  readonly since: Since;
+  readonly restedUntil: ReadonlyMap<string, Instant>;
+}
+
+function tooEarly(known: Known, write: Write): readonly string[] {
   const { old, made } = nodesOf(write);
-  const { by, name, sentAt } = write;
+  const { by, name } = write;
   if (!old?.marks || !made || made.marks || !isOperator(by)) return NOTHING;
+  const why = unreleasable(known, write, { old, made });
+  return why === undefined ? NOTHING : [`${by} took the marks from ${name}, ${why}`];
+}
+
+function unreleasable(
+  { picture, since, restedUntil }: Known,
+  write: Write,
+  { old, made }: { readonly old: NodeFacts; readonly made: NodeFacts },
+): string | undefined {
+  const { by, name, sentAt } = write;
   const shadow = picture.shadowOf(made);
-  const why = isController(by)
-    ? unended(picture, write, { made, shadow })
-    : since.isOlderThan(`spec of ${name}`, sentAt) && unupdated(old, shadow);
-  return why ? [`${by} took the marks from ${name}, ${why}`] : NOTHING;
+  if (!shadow && sentAt < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
+  if (isController(by)) return unended(picture, write, { made, shadow });
+  return since.isOlderThan(`spec of ${name}`, sentAt) ? unupdated(old, shadow) : undefined;
 }
 
 /** A request to release from before the reboot, which comes late, must not undo the drain. */

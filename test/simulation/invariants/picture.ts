@@ -116,7 +116,7 @@ export class Picture {
   see(entry: Entry): void {
     if (entry === this.#last) return;
     this.#last = entry;
-    if (entry.kind === 'request' || entry.kind === 'sent') return;
+    if (entry.kind === 'request' || entry.kind === 'sent' || entry.kind === 'asked') return;
     this.version += 1;
     if (entry.kind === 'write') this.#write(entry);
     else if (entry.kind === 'host') this.host(entry.node).see(entry);

@@ -122,13 +122,13 @@ export class Proofs {
 
   /** @param sentAt when somebody went by it: a node that has left its group since, or a moment before, still counts for him */
   isProven(release: Release, now: Instant, sentAt = now): boolean {
-    const kin = [...this.#kinOf(release, sentAt)];
+    const kin = [...this.kinOf(release, sentAt)];
     const proving = kin.filter((uid) => this.#isProof(uid, release, now));
     return proving.length >= needed(release.group, kin.length);
   }
 
-  /** UIDs of the nodes. */
-  #kinOf({ group, family }: Release, sentAt: Instant): ReadonlySet<string> {
+  /** UIDs of the nodes that a release is for, with those that have left the group since somebody went by it, or a moment before. */
+  kinOf({ group, family }: Release, sentAt: Instant): ReadonlySet<string> {
     const { rulings, sight } = this.#picture;
     const former = [...this.#former.values()].filter(
       ({ facts, until }) => rulings.groupOf(facts)?.name === group.name && !sight.known(until, sentAt),

@@ -68,6 +68,13 @@ describe('proof', () => {
     expect(proven().nodeGone('n1').after(2).start('n2').start('n3').breaches).toHaveLength(1);
   });
 
+  test('of a share, as many may as before a node is known to be gone', () => {
+    const half = { controller: { ...ONE, MAX_FAILED_UPDATE: '3', PROOF_NODES: '50%' } };
+    const left = (): Story => new Story(proof, half).fleet('n1', 'n2', 'n3').start('n1').after(2).nodeGone('n3');
+    expect(left().start('n2').breaches).toEqual([]);
+    expect(left().after(2).start('n2').breaches).toHaveLength(1);
+  });
+
   test('who has failed on it and tries again takes no place in flight, and stands for his failure', () => {
     const again = fleet().shadow('n1', { status: FAILED }, AGENT);
     expect(again.shadow('n1', { state: 'Idle' }).start('n1').breaches).toEqual([]);

@@ -123,7 +123,8 @@ export const proof: Rule = {
       if (proofs.isProven(release, write.at, write.sentAt)) return undefined;
       const isKnown = ({ facts: { uid } }: SeenNode): boolean =>
         kind === 'start' || picture.sight.known(disturbedAt.get(uid) ?? Infinity, write.sentAt);
-      return tooMany(picture, asked, (one) => isKnown(one) && !absences.isAway(one, write.at));
+      const members = proofs.kinOf(release, write.sentAt).size;
+      return tooMany(picture, asked, { members, counts: (one) => isKnown(one) && !absences.isAway(one, write.at) });
     });
     return {
       see(entry) {
@@ -139,12 +140,12 @@ export const proof: Rule = {
 function tooMany(
   picture: Picture,
   { kind, node, write, release }: Asked,
-  counts: (one: SeenNode) => boolean,
+  { members, counts }: { readonly members: number; readonly counts: (one: SeenNode) => boolean },
 ): string | undefined {
   const { group, version } = release;
   // Whoever has been given its label, or this policy, a moment ago may still be seen without it.
   const isSure = (one: SeenNode): boolean => picture.sight.known(picture.ruledAt(one), write.sentAt);
-  const { failed, flying, members } = tally(picture, release);
+  const { failed, flying } = tally(picture, release);
   const moving = flying.filter((one) => one.facts.uid === node.facts.uid || (isSure(one) && counts(one)));
   const resting = picture
     .membersOf(group)

@@ -89,5 +89,7 @@ describe('host-calls', () => {
         .shadow('n1', { status: record('b') }, BY)
         .call('n1', 'prepare-update').breaches,
     ).toEqual([]);
+    const once = rebooting().call('n1', 'prepare-update');
+    expect(once.call('n1', 'prepare-update').breaches).toHaveLength(1);
   });
 });

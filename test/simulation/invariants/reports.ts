@@ -141,13 +141,17 @@ export const hostCalls: Rule = {
     const wanted = new Set<string>();
     // By node, when somebody else has written its shadow last.
     const editedAt = new Map<string, Instant>();
+    // By node, in which boot its host has last prepared an update: what is prepared goes with the boot.
+    const preparedIn = new Map<string, string | undefined>();
+    const seen = { wanted, editedAt, preparedIn };
     return {
       see(entry) {
-        if (entry.kind === 'write' && entry.resource === 'bottlerocketshadows') noteWanted(entry, { wanted, editedAt });
+        if (entry.kind === 'write' && entry.resource === 'bottlerocketshadows') noteWanted(entry, seen);
         if (entry.kind !== 'host' || !isPreparation(entry.event)) return NOTHING;
-        return picture.processes.has(`upstream-agent-${entry.node}`)
-          ? NOTHING
-          : unfit(picture, entry.node, { wanted, editedAt });
+        const isOlder = picture.processes.has(`upstream-agent-${entry.node}`);
+        const breaches = isOlder ? NOTHING : unfit(picture, entry.node, seen);
+        preparedIn.set(entry.node, bootOf(picture, entry.node));
+        return breaches;
       },
     };
   },
@@ -159,20 +163,22 @@ const isPreparation = (event: HostEntry['event']): boolean =>
 interface Seen {
   readonly wanted: Set<string>;
   readonly editedAt: Map<string, Instant>;
+  readonly preparedIn: Map<string, string | undefined>;
 }
 
-function noteWanted({ after, by, at, name }: Write, { wanted, editedAt }: Seen): void {
+function noteWanted({ after, by, at, name }: Write, { wanted, editedAt }: Pick<Seen, 'wanted' | 'editedAt'>): void {
   if (!isOperator(by)) editedAt.set(name.replace(/^brs-/, ''), at);
   const facts = after && shadowFacts(after);
   if (facts?.state !== 'Idle') for (const uid of facts?.owners ?? []) wanted.add(uid);
 }
 
-function unfit(picture: Picture, node: string, { wanted, editedAt }: Seen): readonly string[] {
+function unfit(picture: Picture, node: string, { wanted, editedAt, preparedIn }: Seen): readonly string[] {
   const facts = picture.nodes.get(node)?.facts;
   if (!facts) return NOTHING;
   if (!wanted.has(facts.uid))
     return [`the host of ${node} was asked to prepare an update, and its shadow has never wanted that`];
-  return editedAt.has(node) || isRecorded(picture, facts)
+  const isPrepared = preparedIn.has(node) && preparedIn.get(node) === bootOf(picture, node);
+  return editedAt.has(node) || isPrepared || isRecorded(picture, facts)
     ? NOTHING
     : [`the host of ${node} was asked to prepare its update again, and no record tells of its boot`];
 }
@@ -180,6 +186,8 @@ function unfit(picture: Picture, node: string, { wanted, editedAt }: Seen): read
 /** Where that matters: in the step that reboots. */
 function isRecorded(picture: Picture, facts: NodeFacts): boolean {
   const shadow = picture.shadowOf(facts);
-  const boot = [...(picture.hosts.get(facts.name)?.boots ?? [])].at(-1);
+  const boot = bootOf(picture, facts.name);
   return shadow?.state !== 'RebootedIntoUpdate' || !shadow.status || shadow.status.record?.boot === boot;
 }
+
+const bootOf = ({ hosts }: Picture, node: string): string | undefined => [...(hosts.get(node)?.boots ?? [])].at(-1);

@@ -80,21 +80,41 @@ test('shadows-of-nodes: a node that is gone, or not managed, has no shadow', () 
 describe('own-status', () => {
   const fleet = (): Story => new Story(ownStatus).fleet('n1', 'n2');
 
+  const FAILED = { current_state: 'ErrorReset', current_version: '1.0.0', crash_count: 1 };
+  const ask = (story: Story, node: string, status?: object): Story => {
+    const body = status && JSON.stringify(status);
+    return story.tell({ kind: 'asked', by: `agent-${node}`, node, to: 'apiserver-0', path: '/', body });
+  };
+
   test('a status with the boot or the version of another host', () => {
     const record = (boot_id: string) => ({ status: { reboot: { boot_id, version: '1.1.0' } } });
-    expect(fleet().shadow('n1', record('boot of n2'), APISERVER).breaches).toHaveLength(1);
-    expect(fleet().shadow('n1', record('boot of n1'), APISERVER).breaches).toEqual([]);
-    expect(fleet().shadow('n1', { status: { current_version: '1.1.0' } }, APISERVER).breaches).toHaveLength(1);
+    const asked = (status?: object): Story => ask(fleet(), 'n1', status);
+    expect(asked().shadow('n1', record('boot of n2'), APISERVER).breaches).toHaveLength(1);
+    expect(asked().shadow('n1', record('boot of n1'), APISERVER).breaches).toEqual([]);
+    const status = { current_state: 'Idle', current_version: '1.1.0', crash_count: 0 };
+    expect(asked(status).shadow('n1', { status }, APISERVER).breaches).toHaveLength(1);
   });
 
-  test('a status of a node whose agent has long been gone', () => {
-    const gone = (minutes: number): Story => fleet().process('agent-n1', 'killed').after(minutes);
-    const status = { current_state: 'ErrorReset' };
-    expect(gone(6).shadow('n1', { status }, APISERVER).breaches).toEqual([
-      'the status of n1 changed without its agent',
+  test('a status that its agent has not sent to this replica lately', () => {
+    const said = (): Story => ask(fleet(), 'n1', FAILED);
+    expect(said().shadow('n1', { status: FAILED }, APISERVER).breaches).toEqual([]);
+    expect(said().shadow('n2', { status: FAILED }, APISERVER).breaches).toEqual([
+      'apiserver-0 wrote bottlerocketshadows brs-n2, and its agent has not asked',
     ]);
-    expect(gone(4).shadow('n1', { status }, APISERVER).breaches).toEqual([]);
-    expect(gone(6).shadow('n1', { verdict: 'AgentSilent' }).breaches).toEqual([]);
+    expect(said().shadow('n1', { status: FAILED }, { by: 'apiserver-1' }).breaches).toHaveLength(1);
+    expect(said().after(6).shadow('n1', { status: FAILED }, APISERVER).breaches).toHaveLength(1);
+    const other = { ...FAILED, current_state: 'Idle' };
+    expect(ask(fleet(), 'n1', other).shadow('n1', { status: FAILED }, APISERVER).breaches).toHaveLength(1);
+    expect(fleet().after(6).shadow('n1', { verdict: 'AgentSilent' }).breaches).toEqual([]);
+  });
+
+  test('a drain for which no agent of that node has asked', () => {
+    const drain = (asks: string): readonly string[] =>
+      ask(fleet(), asks)
+        .shadow('n1', { status: { drain: { started_at: 'now' } } }, APISERVER)
+        .node('n1', { cordoned: true }, APISERVER).breaches;
+    expect(drain('n1')).toEqual([]);
+    expect(drain('n2')).toHaveLength(2);
   });
 
   test('an agent writes nothing itself', () => {

@@ -25,6 +25,12 @@ export function ofWrites(resource: string, judge: (write: Write) => readonly str
 export const changesLabels = ({ before, after }: Write): boolean =>
   before === undefined || after === undefined || before.metadata.labels !== after.metadata.labels;
 
+/** A time in which something is so; `to` is Infinity while it is. */
+export interface Span {
+  readonly from: Instant;
+  to: Instant;
+}
+
 export const NOTHING: readonly string[] = [];
 
 /** `12:03:07.250` of an instant, as timelines show it. */

@@ -85,6 +85,16 @@ describe('given-back', () => {
     expect(deleted().after(2).slots().breaches).toHaveLength(1);
     const unstarted = new Story(givenBack).fleet('n1').lease('nobody', []).lease('me', ['n1']).after(5);
     expect(touch(unstarted.shadowGone('n1', 'person')).slots().breaches).toHaveLength(1);
+    const refused = new Story(givenBack).fleet('n1').lease('nobody', []).lease('me', ['n1']).after(5).tell({
+      kind: 'request',
+      by: 'controller-0',
+      verb: 'patch',
+      resource: 'bottlerocketshadows',
+      name: 'brs-n1',
+      code: 429,
+      isVain: true,
+    });
+    expect(touch(refused.shadowGone('n1', 'person')).slots().breaches).toEqual([]);
   });
 
   test('one that another leader had taken, where nothing keeps what that one has sent from landing', () => {

@@ -1,7 +1,7 @@
 import type { Instant, RequestEntry } from '../types.ts';
 import { Recent } from './concurrency.ts';
-import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, shadowFacts, type ShadowFacts } from './facts.ts';
-import { isLeft } from './marks.ts';
+import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, type ShadowFacts } from './facts.ts';
+import { isLeft, noteDeletion } from './marks.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
@@ -93,6 +93,7 @@ export const givenBack: Rule = {
     return {
       see(entry) {
         order.next();
+        if (entry.kind === 'request') noteRefusal(order, entry);
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') noteTouch(order, entry);
         if (entry.resource === 'bottlerocketshadows') {
@@ -120,10 +121,10 @@ function noteFence(order: Order, { by, name, before, after, subresource }: Write
   order.note(`fenced ${name} by ${by}`);
 }
 
-/** When shadows were deleted that were at rest, by name. */
-function noteDeletion(deletions: Map<string, Instant>, { name, at, before, after }: Write): void {
-  if (before && !after && !shadowFacts(before).active) deletions.set(name, at);
-  else deletions.delete(name);
+/** A write of spec that certainly has not landed: there is nothing to fence. */
+function noteRefusal(order: Order, { by, verb, resource, name, subresource, code }: RequestEntry): void {
+  const isOfSpec = resource === 'bottlerocketshadows' && verb === 'patch' && subresource === undefined;
+  if (isOfSpec && code >= 400 && code < 500) order.note(`refused ${name} to ${by}`);
 }
 
 function changed(seen: Seen, { by, at, sentAt, before, after }: Write): readonly string[] {
@@ -181,7 +182,9 @@ function needed(giving: Giving, facts: NodeFacts, shadow: ShadowFacts | undefine
 function wasAtRest({ picture, order, deletions, by, sentAt }: Giving, { uid, name }: NodeFacts): boolean {
   const deletedAt = deletions.get(`brs-${name}`);
   if (deletedAt === undefined || picture.sight.known(deletedAt, sentAt)) return false;
-  return order.isSince(`fenced brs-${name} by ${by}`, `taken ${uid}`);
+  return [`fenced brs-${name} by ${by}`, `refused brs-${name} to ${by}`].some((what) =>
+    order.isSince(what, `taken ${uid}`),
+  );
 }
 
 const isFenced = ({ order, by }: Giving, { uid, name }: NodeFacts): boolean =>

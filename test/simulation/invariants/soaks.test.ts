@@ -67,6 +67,14 @@ test('an update that there was not, or is another', () => {
   expect(said(next.after(16))).toHaveLength(1);
 });
 
+test('one that somebody has ended, and that has led to its version all the same', () => {
+  const ended = (): Story => new Story(soaks).fleet('n1').start('n1').shadow('n1', { state: 'Idle' }, { by: 'person' });
+  const led = (): Story => ended().shadow('n1', { status: AT_REST }, AGENT).shadow('n1', { version: null });
+  expect(said(goes(led(), false).after(16))).toEqual([]);
+  expect(said(goes(led(), false).after(14))).toHaveLength(1);
+  expect(said(goes(ended(), false).after(16))).toHaveLength(1);
+});
+
 test('what another controller takes over stays for as long as it is so', () => {
   const verdict = (): Story => goes(finished(), false).after(16).shadow('n1', { verdict: 'SoakFailed' });
   const again = { by: 'controller-1' };

@@ -2,17 +2,12 @@ import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { clock, NOTHING, type Rule, type Write } from './rule.ts';
+import { clock, NOTHING, type Rule, type Span, type Write } from './rule.ts';
 
 /** Who goes not Ready so soon after its update is unwell with it, milliseconds. */
 const PROBATION = 3_600_000;
 
 const FINISHED = 'brupop.bottlerocket.aws/last-update-finished';
-
-interface Span {
-  readonly from: Instant;
-  to: Instant;
-}
 
 /** Of a version: that a node is watched after its update to it, or when that update was over. */
 interface Watch extends Span {
@@ -61,16 +56,17 @@ class Soaks {
     const [old, made] = [before && shadowFacts(before), shadowFacts(after)];
     note(listIn(this.#watches, made.uid), watchIn(made, at), at);
     note(listIn(this.#rests, made.uid), made.active ? undefined : { from: at, to: Infinity }, at);
-    this.#noteFinish(write, old ?? made);
+    this.#noteFinish(write, old ?? made, made);
     const [said, says] = [saysSo(old), saysSo(made)];
     if (said && !says) this.#saidUntil.set(made.uid, at);
     return says && !said && isOperator(write.by) ? this.#judge(write, made) : NOTHING;
   }
 
-  #noteFinish({ before, after, at }: Write, old: ShadowFacts): void {
+  #noteFinish({ before, after, at }: Write, old: ShadowFacts, made: ShadowFacts): void {
     const finished = finishedOf(after);
-    if (finished === undefined || finished === finishedOf(before)) return;
-    listIn(this.#finishes, old.uid).push({ version: versionOf(old), from: at, to: Infinity });
+    const isFinished = finished !== undefined && finished !== finishedOf(before);
+    if (isFinished || isLed(old, made))
+      listIn(this.#finishes, old.uid).push({ version: versionOf(old), from: at, to: Infinity });
   }
 
   /** What a view that lags may show counts as so. */
@@ -109,6 +105,10 @@ const versionSaid = ({ verdict, status }: ShadowFacts): string | undefined =>
   /update to (\S+)$/.exec(verdict?.message ?? '')?.[1] ?? status?.current;
 const finishedOf = (shadow: KubeObject | undefined): string | undefined => shadow?.metadata.annotations?.[FINISHED];
 const versionOf = ({ version, status }: ShadowFacts): string => version ?? status?.current ?? '';
+
+/** Somebody has ended the update before its host went down, and that has led to its version all the same. */
+const isLed = ({ status }: ShadowFacts, { state, version, status: made }: ShadowFacts): boolean =>
+  state === 'Idle' && made?.current === version && made?.current !== status?.current;
 
 function watchIn(shadow: ShadowFacts, at: Instant): Watch | undefined {
   const isWatched = shadow.state === 'MonitoringUpdate' && shadow.status?.state === 'MonitoringUpdate';

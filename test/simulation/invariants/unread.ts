@@ -5,62 +5,53 @@ import { ofSteps } from './starts.ts';
 
 /** So long policies that cannot be read any more are believed, milliseconds. */
 const BELIEVED = 600_000;
+/** The kind is not there, so that there are none. */
+const ABSENT = 404;
+/** The list has to be read anew. */
+const GONE = 410;
 
-/**
- * Policies that cannot be read: nothing starts anywhere. Whoever has begun since has never read them; and whoever stood still then, or whose
- * watches did, has found out only when they went on.
- */
+/** Policies that a process cannot read: it starts nothing, but for a while if it has read them before. */
 export const unread: Rule = {
   name: 'unread',
   begin(picture) {
-    const stills = new Stills();
-    // By number of the fault, since when reads are refused.
-    const refused = new Map<number, Instant>();
-    const steps = ofSteps(picture, ({ kind, write: { sentAt, by } }) => {
-      if (kind !== 'start') return undefined;
-      const isUnread = [...refused.values()].some((from) => {
-        if (from < picture.beginnings.of(by, sentAt)) return true;
-        return sentAt - stills.until(by, from) > BELIEVED + SEEN_AFTER;
-      });
-      return isUnread ? 'although nobody may read the policies' : undefined;
-    });
+    const reads = new Reads();
+    const steps = ofSteps(picture, ({ kind, write: { sentAt, by } }) =>
+      kind === 'start' && reads.isUnread(by, sentAt, picture.beginnings.of(by, sentAt))
+        ? 'although nobody may read the policies'
+        : undefined,
+    );
     return {
       see(entry) {
-        stills.see(entry);
-        if (entry.kind !== 'fault' || entry.name !== 'policies-unreadable') return steps.see?.(entry) ?? NOTHING;
-        if (entry.phase === 'begins') refused.set(entry.id, entry.at);
-        else refused.delete(entry.id);
-        return NOTHING;
+        reads.see(entry);
+        return steps.see?.(entry) ?? NOTHING;
       },
     };
   },
 };
 
-/** A time in which a process, or each of some, heard nothing. */
-interface Still {
-  readonly who: readonly string[];
-  readonly from: Instant;
-  to: Instant;
-}
-
-/** When processes heard nothing. */
-class Stills {
-  /** By number of the fault. */
-  readonly #all = new Map<number, Still>();
+/** What came of each process' reads of policies. */
+class Reads {
+  /** When it was last answered with them. */
+  readonly #readAt = new Map<string, Instant>();
+  /** Since when it was only refused. */
+  readonly #refusedAt = new Map<string, Instant>();
 
   see(entry: Entry): void {
-    if (entry.kind !== 'fault' || !/^(freeze|watch-)/.test(entry.name)) return;
-    const { id, about, at, phase } = entry;
-    const still = this.#all.get(id);
-    if (phase === 'begins') this.#all.set(id, { who: about.split(', '), from: at, to: Infinity });
-    else if (still) still.to = at;
+    if (entry.kind !== 'request' || entry.resource !== 'bottlerocketupdatepolicies') return;
+    const { by, verb, code, at } = entry;
+    if (verb !== 'list' && verb !== 'watch') return;
+    if (code === GONE) return;
+    if (code < 400 || code === ABSENT) {
+      this.#refusedAt.delete(by);
+      this.#readAt.set(by, at);
+    } else this.#refusedAt.set(by, this.#refusedAt.get(by) ?? at);
   }
 
-  /** The instant, or when the process heard something again that heard nothing at it. */
-  until(process: string, instant: Instant): Instant {
-    const during = [...this.#all.values()].filter(
-      (one) => one.who.includes(process) && one.from <= instant && instant < one.to,
-    );
-    return during.length === 0 ? instant : this.until(process, Math.max(...during.map(({ to }) => to)));
+  /** @param begunAt of the process that sent it */
+  isUnread(by: string, sentAt: Instant, begunAt: Instant): boolean {
+    const since = this.#refusedAt.get(by) ?? Infinity;
+    if (since > sentAt) return false;
+    const hasRead = (this.#readAt.get(by) ?? -Infinity) > begunAt;
+    return !hasRead || sentAt - since > BELIEVED + SEEN_AFTER;
   }
 }

@@ -46,6 +46,14 @@ export const furtherFailures: readonly Mutant[] = [
     tests: ['test/agent/decide.test.ts'],
   },
   {
+    rule: 'B5',
+    does: 'takes an agent for the one that it says it is',
+    file: 'runtime/apiserver/auth/authenticator.ts',
+    find: "      throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');",
+    replace: '      return { nodeName, nodeUid, bootId };',
+    tests: ['test/apiserver/auth/authenticator.test.ts'],
+  },
+  {
     rule: 'B8',
     does: 'reduces a status at the first refusal',
     file: 'runtime/agent/conversation.ts',

@@ -108,4 +108,28 @@ export const furtherMarks: readonly Mutant[] = [
     replace: "  return { kind: 'wait', ms: Math.max(ms, timeoutMs) };\n",
     tests: ['test/apiserver/drain/volumes.test.ts'],
   },
+  {
+    rule: 'M8',
+    does: 'makes its shadow anew as often as that is deleted',
+    file: 'runtime/agent/conversation.ts',
+    find: '      this.#createdAt = clock.monotonic();\n',
+    replace: '',
+    tests: ['test/agent/conversation.test.ts'],
+  },
+  {
+    rule: 'M8',
+    does: 'deletes the shadow of a node that its cache shows without the label',
+    file: 'runtime/controller/actions/release.ts',
+    find: "  if (node && viewOfNode(node, undefined, manages).managed) return 'moved';\n",
+    replace: '',
+    tests: ['test/controller/stale-caches.test.ts'],
+  },
+  {
+    rule: 'L9',
+    does: 'looks with each plan at what a late cache shows',
+    file: 'runtime/controller/executor.ts',
+    find: "    if (this.#limiter.limits(command)) return 'moved';\n",
+    replace: '',
+    tests: ['test/controller/stale-caches.test.ts'],
+  },
 ];
