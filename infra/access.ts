@@ -9,7 +9,6 @@ import type { Settings } from './props/brupop.ts';
 import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULES, rules, writesLifecycle } from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
-/** @internal */
 interface AccessProps {
   readonly settings: Settings;
   readonly component: Component;

@@ -23,7 +23,6 @@ import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 import { CERT_MANAGER, type CertificateSettings, type ManagedCertificateSettings } from './props/certificates.ts';
 
-/** @internal */
 interface CertificatesProps {
   readonly settings: Settings;
   readonly source: ManagedCertificateSettings;

@@ -102,11 +102,16 @@ export class Conversation {
     if (pauseMs > 0) await this.#changed('', pauseMs, signal);
     await this.#insist({ signal, logged: 'shadow not created' }, async () => {
       if (view.value.shadow) return 'done';
+      const before = this.#createdAt;
+      // The watch may show it before the answer comes, and whoever waits for that is ended then.
+      this.#createdAt = clock.monotonic();
       const answer = await api.createShadow(this.#caller(), signal);
       // The shadow of an earlier node of this name is still there, or this node itself was replaced.
       if (answer.kind === 'refused') await this.identify();
-      if (answer.kind !== 'ok') return answer;
-      this.#createdAt = clock.monotonic();
+      if (answer.kind !== 'ok') {
+        this.#createdAt = before;
+        return answer;
+      }
       await this.#changed('', SEEN_BACK_MS, signal);
       return 'done';
     });

@@ -1,14 +1,16 @@
 import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
+import type { Random } from '../lib/random.ts';
 import { adopt, forget } from './actions/nodes.ts';
 import type { ActionPorts, Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
-import { disown, releaseNode, rescue } from './actions/release.ts';
+import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
@@ -19,6 +21,7 @@ const AT_ONCE = 10;
 
 interface ExecutorOptions {
   readonly ports: ActionPorts;
+  readonly random: Random;
   readonly refusals: WriteRefusals;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly logger: Logger;
@@ -29,7 +32,7 @@ interface ExecutorOptions {
 interface CarriedOut {
   /** Something changed that no cache shows: a slot, what is known of a slot, or which writes the API server has not taken. */
   readonly changed: boolean;
-  /** How many commands found that the state had changed since they were decided on. */
+  /** How many commands found that the state had changed since they were decided on, or wait because they have found that before. */
   readonly moved: number;
 }
 
@@ -49,13 +52,15 @@ export class Executor {
   readonly #ports: ActionPorts;
   readonly #refusals: WriteRefusals;
   readonly #slow: SlowCommands;
+  readonly #limiter: RateLimiter;
   readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
   readonly #logger: Logger;
 
-  constructor({ ports, refusals, reporter, logger, onOver }: ExecutorOptions) {
+  constructor({ ports, random, refusals, reporter, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
     this.#refusals = refusals;
     this.#slow = new SlowCommands({ clock: ports.clock, onOver });
+    this.#limiter = new RateLimiter({ clock: ports.clock, random });
     this.#reporter = reporter;
     this.#logger = logger;
   }
@@ -72,7 +77,7 @@ export class Executor {
     const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
     const [single, bumped, { started, freed }] = await Promise.all([
-      this.#each(singles, run, (command) => this.#single(command, signal)),
+      this.#each(singles, run, (command) => this.#limited(command, () => this.#single(command, signal))),
       this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
       this.#slots(starts, frees, run),
     ]);
@@ -102,11 +107,13 @@ export class Executor {
   /** Rule L3: the node is marked first, and then the Lease is swapped. */
   async #free(frees: readonly Free[], run: Run): Results {
     const ready: Free[] = [];
-    const results = await this.#each(frees, run, async (free) => {
-      if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
-      ready.push(free);
-      return 'begun';
-    });
+    const results = await this.#each(frees, run, (free) =>
+      this.#limited(free, async () => {
+        if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
+        ready.push(free);
+        return 'begun';
+      }),
+    );
     const swapped = await this.#swap('free', ready, run);
     if (swapped === 'done') for (const free of ready) this.#refusals.delete(free);
     return results.map((result) => (result === 'begun' ? swapped : result));
@@ -139,6 +146,20 @@ export class Executor {
     });
   }
 
+  /** Tries the command unless it was in vain just now. */
+  async #limited(command: Single | Free, work: () => Promise<Attempted>): Promise<Attempted> {
+    if (this.#limiter.limits(command)) return 'moved';
+    try {
+      const outcome = await work();
+      if (outcome === 'moved' || outcome === 'needless') this.#limiter.add(command);
+      else this.#limiter.forget(command);
+      return outcome;
+    } catch (error) {
+      if (isMoved(error)) this.#limiter.add(command);
+      throw error;
+    }
+  }
+
   async #reported<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
@@ -159,9 +180,7 @@ export class Executor {
     if (command.kind === 'disown') return disown(ports, command.node, signal);
     if (command.kind === 'adopt') return adopt(ports, command.node, signal);
     if (command.kind === 'forget') return forget(ports, command.node, signal);
-    const { shadow, uid, resourceVersion } = command;
-    await ports.shadows.delete(shadow, { uid, resourceVersion }, signal);
-    return 'done';
+    return deleteShadow(ports, command, signal);
   }
 
   /** A write of unknown outcome may land later, so the slot is in doubt until the shadow was bumped. A refused write never lands. */

@@ -131,14 +131,16 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
 /** The parts that know the cluster, and those that write to it beside the plans. */
 function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
+  const manages = managedBesides(base.config, orders);
   const { notifierOf, metrics, config } = base;
   return {
     ...base,
     orders,
+    manages,
     notifier:
       notifierOf &&
       notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.addNotifications() }),
-    caches: new Caches({ ...base, orders, manages: managedBesides(base.config, orders) }),
+    caches: new Caches({ ...base, orders, manages }),
     policies: new Policies({ ...base, orders }),
     ledger: new SlotLedger(base),
     conditions: new ConditionWriter(base),

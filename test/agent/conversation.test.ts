@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { AgentApi, ApiAnswer } from '../../runtime/agentapi/client.ts';
 import { Conversation } from '../../runtime/agent/conversation.ts';
 import type { View } from '../../runtime/agent/decide.ts';
+import { childAbort } from '../../runtime/lib/abort.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
@@ -41,29 +42,40 @@ test('a drain is waited for again at once, because nobody would wait for it in a
   ]);
 });
 
-test('a shadow that is deleted as soon as it is made is not made anew more often than every ten seconds', async () => {
-  const clock = new VirtualClock();
-  const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
-  const shadow = { metadata: { name: 'brs-n', resourceVersion: '1' }, spec: { state: 'Idle' } } as View['shadow'];
-  const made: number[] = [];
-  const createShadow = async (): Promise<ApiAnswer> => {
-    made.push(clock.monotonic());
-    view.set({ ...view.value, shadow });
-    void clock.sleep(20).then(() => view.set({ ...view.value, shadow: undefined }));
-    return { kind: 'ok' };
-  };
-  const api = { createShadow } as Partial<AgentApi> as AgentApi;
-  const parts = { clock, random: () => 0.5, logger: silentLogger, readUid: async () => 'u' };
-  const conversation = new Conversation({ nodeName: 'n', api, view, ...parts });
-  const stop = new AbortController();
-  const ended = (async () => {
-    for (;;) {
-      await conversation.createShadow(stop.signal);
-      await view.until(() => view.value.shadow === undefined, stop.signal);
-    }
-  })().catch(() => undefined);
-  await clock.advance(35_000);
-  stop.abort(new Error('over'));
-  await ended;
-  expect(made).toEqual([0, 10_000, 20_000, 30_000]);
-});
+test.each([
+  ['after', 0],
+  ['before', 30],
+])(
+  'a shadow that is deleted as soon as it is made, and seen %s the answer, is made every ten seconds at most',
+  async (_, answerMs) => {
+    const clock = new VirtualClock();
+    const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
+    const shadow = { metadata: { name: 'brs-n', resourceVersion: '1' }, spec: { state: 'Idle' } } as View['shadow'];
+    const made: number[] = [];
+    const createShadow: AgentApi['createShadow'] = async (_caller, signal) => {
+      made.push(clock.monotonic());
+      view.set({ ...view.value, shadow });
+      void clock.sleep(20).then(() => view.set({ ...view.value, shadow: undefined }));
+      if (answerMs > 0) await clock.sleep(answerMs, signal);
+      return { kind: 'ok' };
+    };
+    const api = { createShadow } as Partial<AgentApi> as AgentApi;
+    const parts = { clock, random: () => 0.5, logger: silentLogger, readUid: async () => 'u' };
+    const conversation = new Conversation({ nodeName: 'n', api, view, ...parts });
+    const stop = new AbortController();
+    const ended = (async () => {
+      for (;;) {
+        const life = childAbort(stop.signal);
+        const unwatch = view.onChange(() => life.abort(new Error('another step is wanted')));
+        await conversation.createShadow(life.signal).catch(() => stop.signal.throwIfAborted());
+        unwatch();
+        life.release();
+        await view.until(() => view.value.shadow === undefined, stop.signal);
+      }
+    })().catch(() => undefined);
+    await clock.advance(35_000);
+    stop.abort(new Error('over'));
+    await ended;
+    expect(made).toEqual([0, 10_000, 20_000, 30_000]);
+  },
+);

@@ -4,7 +4,7 @@ import { NODES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { GROUP, HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { blindTo } from './transports.ts';
+import { blindTo, intercepted } from './transports.ts';
 
 /** A cache can lag behind for as long as it likes: what undoes anything looks at the API server first. */
 let stage: Stage;
@@ -107,6 +107,37 @@ test('a shadow that was left by a former node of the name keeps nobody from rele
   await stage.mark('a');
   await succeeded(shadowsPath(NAMESPACE), [{ metadata: { ...metadata, ownerReferences }, ...rest }]);
   expect(await isMarked('a')).toBe(false);
+});
+
+test('the shadow of a node that is managed stays, whatever the cache shows', async () => {
+  await rebooting();
+  const { metadata, ...node } = (await stage.nodes.get('b'))!;
+  const others = await listed(NODES_PATH, 'b');
+  await succeeded(NODES_PATH, [...others, { ...node, metadata: { ...metadata, labels: {} } }]);
+  expect(await stage.shadows.get(shadowName('b'))).toBeDefined();
+});
+
+test('what a late cache asks for is looked at ever less often, however often plans are made', async () => {
+  stage = await Stage.with('a', 'b');
+  await stage.mark('a');
+  const marked = await listed(NODES_PATH, '');
+  await stage.patchNode('a', {
+    metadata: { annotations: { [`${GROUP}/marks`]: null } },
+    spec: { unschedulable: null },
+  });
+  let looks = 0;
+  const counting = intercepted(stage.transport, ({ method, path }, go) => {
+    if (method === 'GET' && path === `${NODES_PATH}/a`) looks += 1;
+    return go();
+  });
+  const list = { metadata: { resourceVersion: '1' }, items: marked };
+  stage.start({ transport: blindTo(NODES_PATH, counting, list) });
+  for (let second = 0; second < 90; second++) {
+    await stage.shadows.patch('brs-b', { metadata: { annotations: { second: String(second) } } });
+    await stage.pass();
+  }
+  expect(looks).toBeGreaterThan(5);
+  expect(looks).toBeLessThan(20);
 });
 
 /** Trace 30: the cache knows of the condition before this process does, and of the start it does not hear for long. */

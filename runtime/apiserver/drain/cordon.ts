@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, Node } from '../../kube/objects.ts';
+import type { KubeObject } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
@@ -14,7 +14,7 @@ import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
 import { outlasting, precheck, preflightOn } from './preflight.ts';
-import { drainBlocked, drainMayTimeOut, progressOf, reasonsOf } from './status.ts';
+import { drainBlocked, drainMayTimeOut, progressOf, type ReportedDrain, reasonsOf } from './status.ts';
 
 /** What the marks on a node say of its drain. */
 interface DrainIdentity {
@@ -28,13 +28,7 @@ interface DrainIdentity {
 }
 
 /** A node that may be drained and is cordoned for it. */
-export interface CordonedNode extends DrainIdentity {
-  /** As it was at the moment it was seen, or made, cordoned by this drain. */
-  readonly node: Node;
-  /** As it stands in the shadow's status. */
-  readonly progress: DrainProgress;
-  /** resourceVersion of the shadow after that. */
-  readonly shadowVersion: string;
+export interface CordonedNode extends DrainIdentity, ReportedDrain {
   /** The pods of the node, read after it was seen cordoned; undefined where this call cordoned it. */
   readonly pods: PodDeleteList | undefined;
 }

@@ -14,7 +14,8 @@ import { graceSeconds } from './preflight.ts';
 const MAX_LISTED = 20;
 
 /** A drain as its status is reported. */
-interface ReportedDrain {
+export interface ReportedDrain {
+  /** As it was at the moment it was seen, or made, cordoned by this drain. */
   readonly node: Node;
   /** When it began (RFC 3339). */
   readonly since: string;

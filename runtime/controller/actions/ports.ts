@@ -6,7 +6,7 @@ import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { belongsTo } from '../../shadow/owner.ts';
 import type { Expectations } from '../expectations.ts';
 import type { SlotLedger } from '../slots/ledger.ts';
-import { type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
+import { type IsManaged, type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
 export interface ActionPorts {
@@ -17,6 +17,8 @@ export interface ActionPorts {
   readonly ledger: SlotLedger;
   readonly expectations: Expectations;
   readonly clock: Clock;
+  /** Which nodes are managed besides those with Bottlerocket's API. */
+  readonly manages: IsManaged;
 }
 
 /** `done`: written. `needless`: there was nothing left to write. `moved`: the state has changed since the command was decided on. */

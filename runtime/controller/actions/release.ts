@@ -1,7 +1,8 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { disownCordonPatch, type NodePatch, releasePatch } from '../../marks/patches.ts';
-import { shadowName } from '../../shadow/names.ts';
+import { nodeNameOf, shadowName } from '../../shadow/names.ts';
+import type { DeleteShadow } from '../plan/commands.ts';
 import { isBackFromReboot } from '../plan/machine.ts';
 import { isIdle } from '../plan/snapshot.ts';
 import { type ShadowFacts, viewOfNode } from '../views.ts';
@@ -44,6 +45,18 @@ async function endUpdate(
   const idle = { ...spec, state: 'Idle', state_transition_timestamp: rfc3339(ports.clock.now()) } as const;
   await writeSpec(ports, { shadow: name, resourceVersion, spec: idle }, signal);
   return true;
+}
+
+/** The shadow of a node that is managed no more. Of a managed one it tells how its updates went, and the cache of nodes may be late. */
+export async function deleteShadow(
+  { nodes, shadows, manages }: ActionPorts,
+  { shadow, uid, resourceVersion }: DeleteShadow,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const node = await nodes.get(nodeNameOf(shadow) ?? '', signal);
+  if (node && viewOfNode(node, undefined, manages).managed) return 'moved';
+  await shadows.delete(shadow, { uid, resourceVersion }, signal);
+  return 'done';
 }
 
 /** Rule M6. */

@@ -3,7 +3,7 @@ import { Budget } from './budget.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
 import { NEVER, type Refusal } from './requeue.ts';
-import { isActive, type NodeInfo, type Settings, type Snapshot } from './snapshot.ts';
+import { compare, isActive, type NodeInfo, type Settings, type Snapshot } from './snapshot.ts';
 import { found, NOT_READY_FIRST, WAITING } from './verdict.ts';
 
 /** Who takes a part of the budget. */
@@ -79,7 +79,7 @@ export class Budgets {
 
   /** Who takes up the budget over all now, including those that are about to start: nodes by name, then what belongs to no known node. */
   get holders(): readonly Holder[] {
-    const held = this.#held.toSorted((a, b) => a.at - b.at);
+    const held = this.#held.toSorted((a, b) => compare(a.node.name, b.node.name));
     const known = held.map((info) => holderOf(info, this.#all.outageUntil(info.node.uid)));
     return [...known, ...[...this.#strays].toSorted().map((node) => ({ node, because: 'NodeGone' }) as const)];
   }

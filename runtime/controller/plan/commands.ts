@@ -20,14 +20,16 @@ export type Command =
   | { readonly kind: 'adopt'; readonly node: string }
   /** Removes requests from the node: the update has begun, or there is none to begin (rule P9). */
   | { readonly kind: 'forget'; readonly node: string }
-  /** The node is no longer managed. */
-  | {
-      readonly kind: 'delete-shadow';
-      readonly shadow: string;
-      readonly uid: string;
-      readonly resourceVersion: string;
-    }
+  | DeleteShadow
   | SetCondition;
+
+/** The node is no longer managed. */
+export interface DeleteShadow {
+  readonly kind: 'delete-shadow';
+  readonly shadow: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
 
 /** Writes a spec that starts nothing. */
 export interface SetSpec {

@@ -2,9 +2,15 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
-import type { NodeInfo, ShadowView } from './snapshot.ts';
+import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
+
+/** A node's verdict, and its shadow, which is to say so. */
+export interface Judged {
+  readonly shadow: ShadowView | undefined;
+  readonly verdict: Verdict;
+}
 
 /** What decides which conditions are written. */
 interface ConditionRules {
@@ -20,21 +26,17 @@ interface ConditionRules {
 /**
  * Writes for the conditions that differ from the verdicts. A shadow that is about to be written, or whose view is stale, gets its condition
  * later, once that write has been seen. Writes that are withheld do not count towards the limit.
- * @param verdicts one for each of `managed`
  */
 export function conditionCommands(
-  managed: readonly NodeInfo[],
-  verdicts: readonly Verdict[],
-  rules: ConditionRules,
+  judged: readonly Judged[],
+  { written, withheld, limit, now }: ConditionRules,
 ): readonly SetCondition[] {
-  const { written, withheld, limit, now } = rules;
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
   let left = limit;
-  for (let index = 0; index < managed.length && left > 0; index++) {
-    const shadow = managed[index]?.shadow;
-    const verdict = verdicts[index];
-    if (!verdict || !shadow || shadow.stale || written.has(shadow.name)) continue;
+  for (const { shadow, verdict } of judged) {
+    if (left <= 0) break;
+    if (!shadow || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);
     if (!command) continue;
     commands.push(command);

@@ -1,6 +1,6 @@
 import { upToDate } from './conditions.ts';
 import { Join } from './join.ts';
-import { isBackFromReboot, isBackUnreported, isGoingDown, type Soak, startable } from './machine.ts';
+import { isBackFromReboot, isBackUnreported, goingDownSince, type Soak, startable } from './machine.ts';
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
@@ -36,8 +36,6 @@ interface Health {
 }
 
 export interface AssessedNode extends NodeInfo {
-  /** Its place by name among all nodes of the snapshot. */
-  readonly at: number;
   readonly ruling: Ruling;
   readonly health: Health;
   /** The version that a start would lead to; undefined where nothing can start. */
@@ -95,13 +93,13 @@ const LAST = new WeakMap<Rulings['claims'], Last>();
 export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): Fleet {
   const last = LAST.get(rulings.claims);
   const join = new Join(snapshot, last?.join);
-  const make = (info: NodeInfo, at: number): AssessedNode => {
+  const make = (info: NodeInfo): AssessedNode => {
     const ruling = rulings.claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
     const offered = info.shadow && startable(info.shadow);
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed');
     // A copy that begins with the spread is several times as fast as any other way to add a field.
-    return { ...info, at, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
+    return { ...info, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
   };
   const all = join.map(make, (node, shadow, at) => {
     const known = last?.all[at];
@@ -139,8 +137,10 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
 }
 
 function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
-  if (!shadow || !isGoingDown(node, shadow)) return WELL;
-  const until = (shadow.rebootAskedAt ?? NEVER) + returnTimeoutMs;
+  // Nothing is done from a stale view, and a fresh one plans anew: nobody is woken for it.
+  const since = shadow && !shadow.stale ? goingDownSince(node, shadow) : undefined;
+  if (since === undefined) return WELL;
+  const until = since + returnTimeoutMs;
   return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
 }
 

@@ -28,7 +28,7 @@ export class Join {
   }
 
   /** What is made of every node. @param kept is asked first for nodes that have no slot and whose agent runs */
-  map<T>(make: (info: NodeInfo, at: number) => T, kept: Kept<T> = () => undefined): T[] {
+  map<T>(make: (info: NodeInfo) => T, kept: Kept<T> = () => undefined): T[] {
     const { nodes, shadows } = this.#snapshot;
     const all: T[] = [];
     for (let at = 0; at < this.#places.nodes.length; at++) {
@@ -37,7 +37,7 @@ export class Join {
       const shadow = shadows[this.#places.shadows[at] ?? NOWHERE];
       const rest = this.#restOf(node);
       const known = rest === NOTHING ? kept(node, shadow, at) : undefined;
-      all.push(known ?? make(infoOf(node, shadow, rest), at));
+      all.push(known ?? make(infoOf(node, shadow, rest)));
     }
     return all;
   }

@@ -120,9 +120,15 @@ export function isBackUnreported(
   return rebootAskedAt !== undefined && isAnotherBoot(bootId, status.reboot?.boot_id ?? marks?.boot);
 }
 
-/** The host was asked for a reboot, which nothing takes back, and is not back from it yet. */
-export function isGoingDown(node: NodeView, shadow: ShadowView): boolean {
-  return shadow.rebootAskedAt !== undefined && !isBackUnreported(node, shadow);
+/** Since when the host is known to have been asked for a reboot, which nothing takes back; undefined where it was not, or is back from it. */
+export function goingDownSince(node: NodeView, shadow: ShadowView): number | undefined {
+  const { rebootAskedAt, stateSeenAt, status } = shadow;
+  if (rebootAskedAt !== undefined) return isBackUnreported(node, shadow) ? undefined : rebootAskedAt;
+  // Somebody has ended the update since. What is on record of the request tells of it all the same.
+  const { reboot, current_state: state = 'Idle' } = status ?? {};
+  const isUnder =
+    reboot != null && isRequest(reboot) && !OVER.has(state) && !isAnotherBoot(node.bootId, reboot.boot_id);
+  return isUnder ? stateSeenAt : undefined;
 }
 
 function isAnotherBoot(bootId: string | undefined, before: string | null | undefined): boolean {

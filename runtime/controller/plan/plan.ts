@@ -63,9 +63,9 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, context);
   const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
-  const { verdicts, changesAt } = judge(managed, decisions, context);
+  const { judged, changesAt } = judge(managed, decisions, context);
   const written = writtenShadows(commands);
-  const conditions = conditionCommands(managed, verdicts, { written, withheld, limit: settings.conditionWrites, now });
+  const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
@@ -74,7 +74,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
     commands: [...commands, ...withheld.due(conditions)],
-    verdicts,
+    verdicts: judged.map(({ verdict }) => verdict),
     ...offers(groups),
     warnings,
     policies,

@@ -158,10 +158,11 @@ function progressing(group: Group, active: number, { starting, findings }: Start
 
 /** What keeps the node from starting that is nearest to its start. */
 function nearestOf(members: readonly AssessedNode[], findings: Starts['findings']): Finding | undefined {
+  if (findings.size === 0) return undefined;
   let nearest: Finding | undefined;
   let least = Infinity;
-  for (const { at } of members) {
-    const finding = findings[at];
+  for (const { node } of members) {
+    const finding = findings.get(node.uid);
     const distance = finding ? (DISTANCES.get(finding.reason) ?? -1) : Infinity;
     if (distance >= least) continue;
     nearest = finding;

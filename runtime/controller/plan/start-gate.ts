@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../lib/clock.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
 import { windowOf } from './group-times.ts';
@@ -144,7 +145,6 @@ function byWindow(candidate: Candidate, context: GateContext): GateResult {
   return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, context);
 }
 
-const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MINUTES = 1440;
 
 /**

@@ -13,8 +13,8 @@ export interface Starts {
   readonly commands: readonly Start[];
   /** The policies whose nodes these are. */
   readonly starting: ReadonlySet<Group>;
-  /** What keeps each node from starting the update that it is offered, by `AssessedNode.at`. */
-  readonly findings: readonly (Finding | undefined)[];
+  /** By UID of the node, what keeps it from starting the update that it is offered. */
+  readonly findings: ReadonlyMap<string, Finding>;
   /** Policies under which a node could start if other nodes did not use up the policy's budget, or had proven the release. */
   readonly waiting: ReadonlySet<Group>;
   /** A node could start if the budget over all policies were not used up. */
@@ -25,7 +25,7 @@ export interface Starts {
 
 /** Decides which nodes start: what is left of the budgets goes to the candidates in their turn. @param managed nodes of the fleet */
 export function chooseStarts(managed: readonly AssessedNode[], budgets: Budgets, context: GateContext): Starts {
-  const round = new Round(managed.at(-1), budgets, context);
+  const round = new Round(budgets, context);
   for (const info of managed) round.consider(info);
   return round.end();
 }
@@ -35,7 +35,7 @@ class Round {
   readonly #context: GateContext;
   readonly #commands: Start[] = [];
   readonly #starting = new Set<Group>();
-  readonly #findings: (Finding | undefined)[];
+  readonly #findings = new Map<string, Finding>();
   readonly #changesAt = new Map<Group, number>();
   /** Candidates that nothing but other nodes can keep from starting. */
   readonly #ready = new Map<Group, Candidate[]>();
@@ -44,9 +44,7 @@ class Round {
   /** Candidates that did not start, in the order of their turns. */
   readonly #left: Candidate[] = [];
 
-  /** @param last by name of those that will be considered */
-  constructor(last: AssessedNode | undefined, budgets: Budgets, context: GateContext) {
-    this.#findings = Array<undefined>((last?.at ?? -1) + 1).fill(undefined);
+  constructor(budgets: Budgets, context: GateContext) {
     this.#budgets = budgets;
     this.#context = context;
   }
@@ -59,7 +57,7 @@ class Round {
     const { finding, changesAt } = ownGate(info, candidate, this.#context);
     if (candidate) this.#note(candidate.group, changesAt);
     const kept = isCleanedUp(info, shadow) ? finding : (finding ?? CLEANING_UP);
-    if (kept) this.#findings[info.at] = kept;
+    if (kept) this.#findings.set(info.node.uid, kept);
     else if (candidate) this.#enqueue(candidate);
   }
 
@@ -133,7 +131,7 @@ class Round {
   }
 
   #say({ info, group }: Candidate, finding: Finding, changesAt: number): void {
-    this.#findings[info.at] = finding;
+    this.#findings.set(info.node.uid, finding);
     this.#note(group, changesAt);
   }
 

@@ -1,6 +1,7 @@
 import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
+import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver } from './machine.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
@@ -37,9 +38,10 @@ export function judge(
   managed: readonly AssessedNode[],
   decisions: Decisions,
   context: GateContext,
-): { readonly verdicts: readonly Verdict[]; readonly changesAt: number } {
+): { readonly judged: readonly Judged[]; readonly changesAt: number } {
   const judgement = new Judgement(decisions, context);
-  return { verdicts: managed.map((info) => judgement.on(info)), changesAt: judgement.changesAt };
+  const judged = managed.map((info) => ({ shadow: info.shadow, verdict: judgement.on(info) }));
+  return { judged, changesAt: judgement.changesAt };
 }
 
 /** Verdicts on updates that run. */
@@ -72,7 +74,7 @@ class Judgement {
     const { uid, shadowName } = info.node;
     const { starts, refusals } = this.#decisions;
     /** What keeps it from starting the update that it is offered. */
-    const kept = starts.findings[info.at];
+    const kept = starts.findings.get(uid);
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
     const own = findingFor(info, this.#newest);

@@ -144,12 +144,12 @@ describe('an agent that is gone', () => {
 });
 
 describe('a node that lost its label when a reboot had been asked for', () => {
-  const world = (bootId: string, minutesAgo: number): World => {
+  const world = (bootId: string, minutesAgo: number, spec = rebooting.spec!): World => {
     const reboot = { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-minutesAgo) };
     const status = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
     const drained = { ...MARKS, drained: moment(-minutesAgo) };
     const nodes = [node('a', { managed: false, marks: drained, unschedulable: true, bootId })];
-    return fleet({ a: { spec: rebooting.spec!, status } }, { nodes, slots: [slot('a')], ...silentFor(1) });
+    return fleet({ a: { spec, status } }, { nodes, slots: [slot('a')], ...silentFor(1) });
   };
   const asked = (bootId: string, minutesAgo: number): readonly Command[] => commands(world(bootId, minutesAgo));
   const deletion = { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' };
@@ -157,6 +157,22 @@ describe('a node that lost its label when a reboot had been asked for', () => {
   test('keeps its shadow, its marks and its slot until it is back', () => {
     expect(asked('boot-1', 1)).toEqual([]);
     expect(asked('boot-2', 1)).toEqual([deletion]);
+  });
+
+  test('keeps them also where somebody has ended its update since', () => {
+    const ended = (bootId: string): readonly Command[] =>
+      commands(world(bootId, 1, { state: 'Idle', version: '1.1.0' }));
+    expect(ended('boot-1')).toEqual([]);
+    expect(ended('boot-2')).toEqual([deletion]);
+  });
+
+  test('keeps them no longer than that by the clock of its machine, which may be years ahead', () => {
+    const endedFor = (minutesAgo: number): readonly Command[] => {
+      const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(-minutesAgo) } as const;
+      return commands(world('boot-1', -1_000_000, spec));
+    };
+    expect(endedFor(14)).toEqual([]);
+    expect(endedFor(15)).toEqual([deletion]);
   });
 
   test('loses them once it has not gone down for as long as one may take to return', () => {

@@ -8,6 +8,7 @@ import {
   monitoring,
   node,
   NOW,
+  type Parts,
   plan,
   POLICY,
   rebooting,
@@ -84,6 +85,17 @@ describe('requeueAt', () => {
       }),
       runs(600),
     );
+  });
+
+  test('is left out for a node without its label whose host goes down, while the view of its shadow is stale', () => {
+    const reboot = { boot_id: 'boot-1', version: '1.1.0', requested_at: new Date(NOW).toISOString() };
+    const leaving: Parts = { ...rebooting, status: { ...rebooting.status, reboot } };
+    const wakes = (stale: boolean): number | undefined => {
+      const world = fleet({ a: { ...leaving, stale } }, { nodes: [node('a', { managed: false })] });
+      return plan(world, POLICY, NOW).requeueAt;
+    };
+    expect(wakes(false)).toBe(NOW + POLICY.returnTimeoutMs);
+    expect(wakes(true)).toBeUndefined();
   });
 });
 
