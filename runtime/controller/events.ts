@@ -89,13 +89,13 @@ export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failur
   return failure?.reason === 'TargetChanged';
 }
 
-/** About the Node: where no agent has registered it, there is no shadow. */
+/** About the Node: its shadow is not there yet, or has no status that could say so. */
 export function agentMissing({ name, uid }: NodeView): EventRecord {
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
     type: 'Warning',
     reason: 'AgentMissing',
-    message: 'the node is labelled for updates, but no agent has registered it',
+    message: 'the node is labelled for updates, but no agent has reported on it',
     occasion: `agentmissing.${uid}`,
   };
 }

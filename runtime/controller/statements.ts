@@ -19,7 +19,7 @@ import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
-import { isSetback, type Setback, type Verdict } from './plan/verdict.ts';
+import { isSetback, type Reason, type Setback, type Verdict } from './plan/verdict.ts';
 
 /**
  * What plans say of nodes, of policies and of the fleet. People are told of a statement once, when it becomes true: by an Event, and by
@@ -244,12 +244,14 @@ export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: 
   if (command.kind === 'rescue') {
     const isDue = plan.commands.some((due) => due.kind === 'rescue' && due.node === command.node);
     if (isDue) return undefined;
-    return plan.verdicts.some(({ node, reason }) => node === command.node && reason === 'AgentSilent');
+    return plan.verdicts.some(({ node, reason }) => node === command.node && WITHOUT_AGENT.has(reason));
   }
   const now = snapshot.shadows.find(({ name }) => name === shadow.name);
   if (now?.resourceVersion === shadow.resourceVersion) return undefined;
   return now !== undefined && isSameSpec(command.spec, now.spec);
 }
+
+const WITHOUT_AGENT: ReadonlySet<Reason> = new Set(['AgentSilent', 'AgentMissing']);
 
 function isSameSpec(written: Spec, seen: Spec): boolean {
   const fields = ['state', 'version', 'state_transition_timestamp'] as const;

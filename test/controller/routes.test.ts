@@ -94,9 +94,12 @@ test('conditions come at most ten a second, after what moves updates on', async 
   expect(await written()).toBe(30);
 });
 
-test('an agent that never comes is missed, once', async () => {
+test.each<[string, (stage: Stage) => Promise<unknown>]>([
+  ['never comes', (on) => on.shadows.delete('brs-a', {})],
+  ['is gone before its first report', (on) => on.shadows.patchStatus('brs-a', { status: null })],
+])('an agent that %s is missed, once', async (_what, begin) => {
   stage = await Stage.with('a');
-  await stage.shadows.delete('brs-a', {});
+  await begin(stage);
   await stage.loseAgent('a');
   serve();
   await stage.pass(890_000);

@@ -163,7 +163,8 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
   }
   if (soak === 'failed')
     return lasting(found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`));
-  if (agentSilent) return lasting(found('AgentSilent', 'no container of the agent runs on the node'));
+  // Without a status a condition has no place, and only the Event of a missing agent tells of it.
+  if (agentSilent && status) return lasting(found('AgentSilent', 'no container of the agent runs on the node'));
   return undefined;
 }
 

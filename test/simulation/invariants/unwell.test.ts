@@ -9,6 +9,17 @@ const APISERVER = { by: 'apiserver-0' };
 const updated = (story: Story, name: string): Story =>
   story.start(name).finish(name).shadow(name, { verdict: 'UpToDate' });
 
+/** The shadow of n2, whose agent has not said anything in it. */
+const UNREPORTED = {
+  metadata: {
+    name: 'brs-n2',
+    uid: 'uid of brs-n2',
+    resourceVersion: '1',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'uid of n2' }],
+  },
+  spec: { state: 'Idle' },
+};
+
 /** The first node is updated; the other is not. */
 const calm = (): Story => updated(new Story(liveness).fleet('n1', 'n2').calm(), 'n1');
 
@@ -72,8 +83,14 @@ describe('a node that is not well says why', () => {
     expect(found(silent().after(10).lease('another', []).after(20))).toEqual([]);
   });
 
-  test('never registered', () => {
-    const missing = (): Story => updated(new Story(liveness).fleet('n1').calm(), 'n1').node('n2');
+  test.each<[string, (story: Story) => Story]>([
+    ['registered', (story) => story],
+    [
+      'reported on',
+      (story) => story.write('bottlerocketshadows', 'brs-n2', { object: UNREPORTED, sending: { by: 'agent-n2' } }),
+    ],
+  ])('never %s', (_what, begin) => {
+    const missing = (): Story => begin(updated(new Story(liveness).fleet('n1').calm(), 'n1').node('n2'));
     const object = { metadata: { name: 'e', uid: 'e' }, reason: 'AgentMissing', involvedObject: { uid: 'uid of n2' } };
     const told = (uid: string): Story =>
       missing().write('events', 'e', {

@@ -88,14 +88,15 @@ export class Unwell {
     const { processes } = this.#picture;
     const { runs } = this.#picture.agentOf(facts.name);
     const shadow = this.#picture.shadowOf(facts);
-    if (!shadow) return this.#unregistered(node, runs);
-    // The older operator's agent reports what it likes, and conditions have no place without a status.
-    if (!shadow.status || (runs && processes.get(`agent-${facts.name}`)?.runs !== true)) return undefined;
+    // Conditions have no place without a status.
+    if (!shadow?.status) return this.#unreported(node, runs);
+    // The older operator's agent reports what it likes.
+    if (runs && processes.get(`agent-${facts.name}`)?.runs !== true) return undefined;
     return this.#unsaid({ node, shadow, runs, now, sorted });
   }
 
   /** A kubelet that is down leaves it open whether the agent runs. What somebody has taken from its owner, no Event tells of. */
-  #unregistered({ facts }: SeenNode, runs: boolean): Lack | undefined {
+  #unreported({ facts }: SeenNode, runs: boolean): Lack | undefined {
     const isTaken = this.#picture.shadows.get(`brs-${facts.name}`)?.owners.length === 0;
     if (isTaken || runs || !facts.ready || this.#missed.has(facts.uid)) return undefined;
     return { what: 'it has no agent, and no Event tells of that', afterMs: this.#picture.terms.agentTimeoutMs };
