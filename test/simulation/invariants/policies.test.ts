@@ -158,6 +158,20 @@ describe('dependencies', () => {
     expect(chain().start('n1').breaches).toEqual([]);
   });
 
+  test('a node whose machine dies as its update ends, or a moment before, has completed it for all that anybody knows', () => {
+    const dying = (minutesBefore: number): Story =>
+      chain()
+        .node('t2', { held: true })
+        .start('t1')
+        .process('agent-t1', 'killed')
+        .after(minutesBefore)
+        .finish('t1')
+        .node('t1', { ready: false })
+        .start('p1');
+    expect(dying(0).breaches).toEqual([]);
+    expect(dying(2).breaches).toEqual(['controller-0 started p1 on 1.1.0, which test has not completed']);
+  });
+
   test('held, unwell and failed nodes are not waited for, and what was complete stays so', () => {
     const held = chain().start('t1').finish('t1').node('t2', { held: true });
     expect(held.start('p1').node('t2', { held: false }).after(5).start('p2').breaches).toEqual([]);

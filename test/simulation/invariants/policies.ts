@@ -178,7 +178,7 @@ function passes(
   const group = picture.rulings.groups.find((one) => one.name === name);
   const kin = group ? kinOf(picture, group, release.family) : [];
   if (!group || kin.length === 0 || !kin.every(isKnown)) return true;
-  return isPast(picture, kin, release.version) || isComplete(picture, group, release);
+  return isPast(picture, kin, release.version) || isComplete(picture, group, { ...release, now: step.write.at });
 }
 
 const kinOf = (picture: Picture, group: Group, family: string): readonly SeenNode[] =>
@@ -199,10 +199,17 @@ function isPast(picture: Picture, kin: readonly SeenNode[], version: string): bo
   );
 }
 
+/** A machine that has just died has told nobody that its agent is gone, milliseconds. */
+const UNSEEN = 60_000;
+
 /** One of them runs it and is well, none that could go on waits for it, or is on its way, and fewer have failed on it than may. */
-function isComplete(picture: Picture, group: Group, { family, version }: Release): boolean {
+function isComplete(
+  picture: Picture,
+  group: Group,
+  { family, version, now }: Release & { readonly now: Instant },
+): boolean {
   const kin = kinOf(picture, group, family);
-  if (!kin.some((node) => well(picture, node) === version)) return false;
+  if (!kin.some((node) => well(picture, node, now - UNSEEN) === version)) return false;
   if (kin.some((node) => isOwing(picture, node.facts, version))) return false;
   const { failed, members } = tally(picture, { group, family, version });
   return failed.length < mayFail(group, members, true) && contestedIn(picture, group.name, family).length === 0;
@@ -235,7 +242,8 @@ function noteCompleted(picture: Picture, completions: Completions, write: Write)
   if (owed.size === 0) return;
   for (const { facts } of concernedBy(picture, write)) {
     const group = picture.rulings.groupOf(facts);
-    if (group && owed.has(group.name)) noteCompletedBy(picture, completions, { group, family: facts.family });
+    if (!group || !owed.has(group.name)) continue;
+    noteCompletedBy(picture, completions, { group, family: facts.family, now: write.at });
   }
 }
 
@@ -250,14 +258,14 @@ function concernedBy(picture: Picture, { resource, subresource, name }: Write): 
 function noteCompletedBy(
   picture: Picture,
   { completed, looked }: Completions,
-  { group, family }: { readonly group: Group; readonly family: string },
+  { group, family, now }: { readonly group: Group; readonly family: string; readonly now: Instant },
 ): void {
   const key = `${group.name} ${family}`;
   if (looked.get(key) === picture.standing) return;
   looked.set(key, picture.standing);
-  const versions = new Set(kinOf(picture, group, family).flatMap((one) => well(picture, one) ?? []));
+  const versions = new Set(kinOf(picture, group, family).flatMap((one) => well(picture, one, now - UNSEEN) ?? []));
   for (const version of versions) {
     const release = { family, version };
-    if (isComplete(picture, group, release)) completed.add(keyOf(group.name, release));
+    if (isComplete(picture, group, { ...release, now })) completed.add(keyOf(group.name, release));
   }
 }

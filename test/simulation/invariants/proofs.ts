@@ -76,9 +76,13 @@ export function mayFail(group: Group, members: number, isProven: boolean): numbe
   return isProven ? most : Math.min(most, needed(group, members) + SPARE);
 }
 
-/** The version that a node runs at rest, Ready, and with an agent that could say otherwise. */
-export function well(picture: Picture, node: SeenNode): string | undefined {
-  return node.facts.ready && picture.agentOf(node.facts.name).runs ? restingOn(picture, node) : undefined;
+/**
+ * The version that a node runs at rest, Ready, and with an agent that could say otherwise.
+ * @param unseenFrom an agent that has ended since may pass for running: nobody has seen it
+ */
+export function well(picture: Picture, node: SeenNode, unseenFrom: Instant = Infinity): string | undefined {
+  const { runs, since } = picture.agentOf(node.facts.name);
+  return node.facts.ready && (runs || since > unseenFrom) ? restingOn(picture, node) : undefined;
 }
 
 function restingOn(picture: Picture, { facts }: SeenNode): string | undefined {
