@@ -212,16 +212,25 @@ async function asking() {
   network.open({ name: 'apiserver-1', life: server, serve });
   const process = { name: 'agent-n1', kind: 'agent', node: 'n1' } as Process;
   const heard: string[] = [];
-  const ask = (): void => {
+  const ask = (signal = new AbortController().signal): void => {
     network
-      .exchange({ process, life: client, user: ADMIN })(
-        { method: 'POST', path: '/ask', headers: {} },
-        new AbortController().signal,
-      )
+      .exchange({ process, life: client, user: ADMIN })({ method: 'POST', path: '/ask', headers: {} }, signal)
       .catch((error: Error) => heard.push(error.message));
   };
   return { server, client, ended, heard, ask, advance };
 }
+
+test('an apiserver hears of an agent that has hung up while its request was on its way', async () => {
+  const world = await asking();
+  world.ask(AbortSignal.abort());
+  await world.advance(1000);
+  expect(world.ended).toEqual([]);
+  const hangsUp = new AbortController();
+  world.ask(hangsUp.signal);
+  hangsUp.abort();
+  await world.advance(1000);
+  expect(world.ended).toHaveLength(1);
+});
 
 test('an apiserver whose machine is off answers nobody, and goes on to be asked until its node counts as lost', async () => {
   const world = await asking();

@@ -48,7 +48,7 @@ export function waitFor<T>(patience: Patience, send: (sender: Sender) => Promise
     const sender: Sender = {
       isGone: () => isOver,
       isSilent: () => life.isSilent,
-      onGone: (happen) => void gone.push(happen),
+      onGone: (happen) => (isOver ? happen() : void gone.push(happen)),
       onOver: (happen) => void over.push(happen),
     };
     send(sender).then(

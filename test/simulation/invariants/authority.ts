@@ -2,6 +2,7 @@ import type { AskedEntry, Entry, Instant } from '../types.ts';
 import { at as within, isAgent, isApiserver, isOperator, parsed, shadowFacts, type StatusFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
+import type { Sight } from './sight.ts';
 
 /** What an agent has asked a replica for may still be written then, or what a replica that stood still had of it, milliseconds. */
 const LANDS_WITHIN = 300_000;
@@ -10,7 +11,7 @@ const LANDS_WITHIN = 300_000;
 export const ownStatus: Rule = {
   name: 'own-status',
   begin(picture) {
-    const asked = new AgentRequests();
+    const asked = new AgentRequests(picture);
     return {
       see(entry) {
         asked.note(entry);
@@ -26,14 +27,15 @@ export const ownStatus: Rule = {
 
 /** What agents have asked apiservers for lately. */
 class AgentRequests {
-  /** By replica, when it last went on. */
-  readonly #thawedAt = new Map<string, Instant>();
+  readonly #sight: Sight;
   /** By replica and node. */
   readonly #requests = new Map<string, readonly (AskedEntry & { readonly at: Instant })[]>();
 
+  constructor({ sight }: Picture) {
+    this.#sight = sight;
+  }
+
   note(entry: Entry): void {
-    if (entry.kind === 'fault' && entry.name === 'freeze' && entry.phase === 'ends')
-      this.#thawedAt.set(entry.about, entry.at);
     if (entry.kind !== 'asked') return;
     const key = `${entry.to} ${entry.node}`;
     const lately = (this.#requests.get(key) ?? []).filter(({ at }) => entry.at - at < LANDS_WITHIN);
@@ -42,7 +44,7 @@ class AgentRequests {
 
   /** Whether the node's own agent has asked this replica for what it wrote: for anything at all, or for just this. */
   isBehind({ by, at, sentAt }: Write, node: string, says: (request: AskedEntry) => boolean = () => true): boolean {
-    if (at - (this.#thawedAt.get(by) ?? -Infinity) < LANDS_WITHIN) return true;
+    if (at - this.#sight.wentOnAt(by) < LANDS_WITHIN) return true;
     const requests = this.#requests.get(`${by} ${node}`) ?? [];
     return requests.some((request) => sentAt - request.at < LANDS_WITHIN && says(request));
   }

@@ -60,7 +60,7 @@ function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readon
 
 const isLost = ({ verdict }: ShadowFacts): boolean => verdict?.reason === 'NotReturned';
 
-/** Nobody may count from before a reboot was asked for, whatever other clocks say: but for its own clock, a controller waits the whole time. */
+/** Nobody may count from before a reboot was asked for, whatever other clocks say: but for the jumps of its own, a controller waits the whole time. */
 function hasty(
   picture: Picture,
   { write, old, made, askedAt }: Change & { readonly write: Write; readonly askedAt: Instant | undefined },
@@ -68,7 +68,7 @@ function hasty(
   if (!isLost(made) || isLost(old) || askedAt === undefined) return NOTHING;
   const { runs, since } = picture.agentOf(made.node);
   const from = runs ? askedAt : Math.min(askedAt, since);
-  const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + picture.sight.clockOf(write.by);
+  const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + 2 * picture.sight.clockOf(write.by);
   return isOver ? NOTHING : [`${made.node} is said not to have returned, and was asked to reboot at ${clock(askedAt)}`];
 }
 

@@ -35,9 +35,17 @@ describe('drains', () => {
 
   test('one of a node that is back from its reboot', () => {
     const asked = { reboot: { boot_id: 'a', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' } };
-    const back = wanted().shadow('n1', { status: asked }, BY).node('n1', { boot: 'b' });
-    expect(back.after(5).shadow('n1', { status: DRAIN }, BY).breaches).toHaveLength(1);
+    const back = (): Story => wanted().shadow('n1', { status: asked }, BY).node('n1', { boot: 'b' });
+    expect(back().after(5).shadow('n1', { status: DRAIN }, BY).breaches).toHaveLength(1);
     expect(wanted().shadow('n1', { status: asked }, BY).shadow('n1', { status: DRAIN }, BY).breaches).toEqual([]);
+    // It has read the Node, stood still, and read the shadow.
+    const goesOn = { kind: 'fault', id: 1, name: 'freeze', phase: 'ends' } as const;
+    const thawed = (about: string): Story =>
+      back()
+        .after(5)
+        .tell({ ...goesOn, about });
+    expect(thawed('apiserver-0').shadow('n1', { status: DRAIN }, BY).breaches).toEqual([]);
+    expect(thawed('apiserver-1').shadow('n1', { status: DRAIN }, BY).breaches).toHaveLength(1);
   });
 
   test('a Node that is cordoned again is proven no more', () => {

@@ -12,6 +12,7 @@ import {
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { nodesOf } from './seen-node.ts';
+import type { Sight } from './sight.ts';
 
 /** What a process has read may be as old as a request may take when it writes on it, milliseconds. */
 const READ_WITHIN = 35_000;
@@ -20,14 +21,20 @@ const UNSEEN = 60_000;
 
 /** Of each node, when its boot, its shadow's spec and its marks became what they are. */
 class Since {
+  readonly #sight: Sight;
   readonly #known = new Map<string, { readonly value: string; readonly at: Instant }>();
+
+  constructor({ sight }: Picture) {
+    this.#sight = sight;
+  }
 
   note(what: string, value: string, at: Instant): void {
     if (this.#known.get(what)?.value !== value) this.#known.set(what, { value, at });
   }
 
-  /** Whether whoever sent something at `sentAt` can have read it. */
-  isOlderThan(what: string, sentAt: Instant): boolean {
+  /** Whether whoever sent something at `sentAt` must have read it. One that stood still goes on with what it had read before. */
+  isOlderThan(what: string, { by, sentAt }: Pick<Write, 'by' | 'sentAt'>): boolean {
+    if (sentAt - this.#sight.wentOnAt(by) < READ_WITHIN) return false;
     return (this.#known.get(what)?.at ?? -Infinity) < sentAt - READ_WITHIN;
   }
 }
@@ -50,7 +57,7 @@ function noteShadow(since: Since, { name, at, by, after }: Write): void {
 export const drains: Rule = {
   name: 'drains',
   begin(picture) {
-    const since = new Since();
+    const since = new Since(picture);
     return {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
@@ -70,7 +77,7 @@ export const drains: Rule = {
 function announced(picture: Picture, since: Since, { by, before, after, sentAt }: Write): readonly string[] {
   const old = before && shadowFacts(before);
   if (!old?.status || !after || !isAnew(old.status, shadowFacts(after).status)) return NOTHING;
-  const isSettled = since.isOlderThan(`boot of ${old.node}`, sentAt);
+  const isSettled = since.isOlderThan(`boot of ${old.node}`, { by, sentAt });
   const why = undrainable(old, old.status) ?? back(picture, old, isSettled);
   return why === undefined ? NOTHING : [`${by} began a drain of ${old.node}, ${why}`];
 }
@@ -107,10 +114,10 @@ interface Cordoned {
   readonly made: NodeFacts;
 }
 
-function tooSoon(picture: Picture, since: Since, { write: { name, sentAt }, made }: Cordoned): string | undefined {
+function tooSoon(picture: Picture, since: Since, { write: { by, name, sentAt }, made }: Cordoned): string | undefined {
   if (made.marks?.drained) return 'again, and left it proven to be drained';
   const status = picture.shadowOf(made)?.status;
-  return status && !status.draining && since.isOlderThan(`others at ${name}`, sentAt)
+  return status && !status.draining && since.isOlderThan(`others at ${name}`, { by, sentAt })
     ? 'before its shadow told of a drain'
     : undefined;
 }
@@ -122,18 +129,18 @@ const isProof = (old: MarksFacts | undefined, { proof }: MarksFacts): boolean =>
 function isOfEarlierBoot(
   { sight }: Picture,
   since: Since,
-  { write: { name, sentAt }, made: { marks, boot } }: Cordoned,
+  { write: { by, name, sentAt }, made: { marks, boot } }: Cordoned,
 ): boolean {
   const isOther = marks?.boot !== undefined && boot !== undefined && marks.boot !== boot;
   const longAgo = sentAt - 2 * UNSEEN;
-  return isOther && since.isOlderThan(`boot of ${name}`, longAgo) && sight.known(longAgo, sentAt);
+  return isOther && since.isOlderThan(`boot of ${name}`, { by, sentAt: longAgo }) && sight.known(longAgo, sentAt);
 }
 
 /** M5, M8: when marks may go. */
 export const released: Rule = {
   name: 'released',
   begin(picture) {
-    const since = new Since();
+    const since = new Since(picture);
     // By name of the shadow, until when one was at rest that has been deleted since: until then M8 (a) held.
     const restedUntil = new Map<string, Instant>();
     return {
@@ -178,7 +185,7 @@ function unreleasable(
   const shadow = picture.shadowOf(made);
   if (!shadow && sentAt < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
   if (isController(by)) return unended(picture, write, { made, shadow });
-  return since.isOlderThan(`spec of ${name}`, sentAt) ? unupdated(old, shadow) : undefined;
+  return since.isOlderThan(`spec of ${name}`, { by, sentAt }) ? unupdated(old, shadow) : undefined;
 }
 
 /** A request to release from before the reboot, which comes late, must not undo the drain. */

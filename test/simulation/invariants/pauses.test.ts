@@ -1,30 +1,32 @@
 import { describe, expect, test } from '@jest/globals';
 import { pauses } from './policies.ts';
-import { MARKED, Story } from './story.ts';
+import { fleet, of } from './pools.ts';
+import { MARKED, type Story } from './story.ts';
 
-const POOL = 'example.com/pool';
-const PAUSING = { nodeSelector: { matchLabels: { [POOL]: 'test' } }, pauseBetween: '10m' };
-
-/** Nodes t1 and t2 of the policy, and p1 of none. */
-function fleet(): Story {
-  const controller = { MAX_CONCURRENT_UPDATE: 'unlimited', MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '10' };
-  const story = new Story(pauses, { controller }).fleet('t1', 't2', 'p1');
-  for (const name of ['t1', 't2']) story.node(name, { labels: { [POOL]: 'test' } });
-  return story;
-}
+const PAUSING = { ...of('test'), pauseBetween: '10m' };
 
 describe('pauses of policies', () => {
   test('from the end of an update to the next start, by a process that has seen that end', () => {
     const ended = (): Story =>
-      fleet().process('controller-0', 'starts').policy('one', PAUSING).after(2).start('t1').after(5).finish('t1');
+      fleet(pauses).process('controller-0', 'starts').policy('one', PAUSING).after(2).start('t1').after(5).finish('t1');
     expect(ended().after(5).start('t2').breaches).toEqual(['controller-0 started t2 in the pause of one after t1']);
     expect(ended().after(11).start('t2').breaches).toEqual([]);
     expect(ended().after(5).start('p1').breaches).toEqual([]);
     expect(ended().process('controller-0', 'starts').after(5).start('t2').breaches).toEqual([]);
   });
 
+  test('by a process whose clock was behind at that end, and is ahead at the start', () => {
+    const jumps = { kind: 'fault', id: 1, name: 'clock-jumps', phase: 'begins' } as const;
+    const story = fleet(pauses)
+      .process('controller-0', 'starts')
+      .policy('one', PAUSING)
+      .after(2)
+      .tell({ ...jumps, about: 'controller-0, off by -120 s' });
+    expect(story.start('t1').after(5).finish('t1').after(7).start('t2').breaches).toEqual([]);
+  });
+
   test('not after an update whose shadow is gone, and with it what was known of the update', () => {
-    const remade = fleet()
+    const remade = fleet(pauses)
       .process('controller-0', 'starts')
       .policy('one', PAUSING)
       .after(2)
@@ -41,7 +43,7 @@ describe('pauses of policies', () => {
     ['by its agent', { current_state: 'ErrorReset', last_failure: { reason: 'TargetChanged' } }],
   ])('not after an update that was called off %s before its node was disturbed', (_by, status) => {
     const calledOff = (marks: object | null): Story =>
-      fleet()
+      fleet(pauses)
         .process('controller-0', 'starts')
         .policy('one', PAUSING)
         .after(2)

@@ -125,7 +125,8 @@ export const pauses: Rule = {
       const group = step.kind === 'start' ? surelyBy(picture, step) : undefined;
       if (!group || group.pauseBetweenMs === 0) return undefined;
       const begun = picture.beginnings.of(by, sentAt);
-      const from = sentAt - group.pauseBetweenMs + picture.sight.clockOf(by) + ROUNDED_MS;
+      // A clock that was behind when the update ended may be ahead by now.
+      const from = sentAt - group.pauseBetweenMs + 2 * picture.sight.clockOf(by) + ROUNDED_MS;
       const ended = picture.membersOf(group).find(({ facts }) => {
         const at = picture.pausedFrom.get(facts.uid) ?? -Infinity;
         return at > Math.max(from, begun + SEEN_AFTER) && picture.sight.known(at, sentAt);

@@ -206,4 +206,17 @@ describe('blame', () => {
     expect(lost(14)).toEqual(['n1 is said not to have returned, and was asked to reboot at 01:00:00.007']);
     expect(lost(15)).toEqual([]);
   });
+
+  test('a controller whose clock goes from behind to ahead counts as much more, and no more', () => {
+    const reboot = { boot_id: 'b', version: '1.1.0', requested_at: '2026-03-01T00:00:00Z' };
+    const jumps = { kind: 'fault', id: 1, name: 'clock-jumps', phase: 'begins' } as const;
+    const lost = (minutes: number): readonly string[] =>
+      started()
+        .tell({ ...jumps, about: 'controller-0, off by -120 s' })
+        .shadow('n1', { status: { reboot } }, AGENT)
+        .after(minutes)
+        .shadow('n1', { verdict: 'NotReturned' }).breaches;
+    expect(lost(12)).toEqual([]);
+    expect(lost(10)).toHaveLength(1);
+  });
 });

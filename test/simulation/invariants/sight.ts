@@ -23,17 +23,27 @@ export class Sight {
   #sure: Instant = -Infinity;
   readonly #clocks = new Map<string, number>();
   #machinesOffMs = 0;
+  readonly #wentOnAt = new Map<string, Instant>();
 
   constructor({ faults }: Pick<Scenario, 'faults'>) {
     this.#lasts = new Map(faults.map(({ id, forMs }) => [id, forMs]));
   }
 
   see(entry: Entry): void {
-    if (entry.kind !== 'fault' || entry.phase !== 'begins') return;
+    if (entry.kind !== 'fault') return;
+    if (entry.phase === 'ends') {
+      if (entry.name.startsWith('freeze')) this.#wentOnAt.set(entry.about, entry.at);
+      return;
+    }
     this.#noteClock(entry.about);
     if (!blinds(entry.name)) return;
     if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
     this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
+  }
+
+  /** When the process last went on after it had stood still: what it has read before, it may take for new. */
+  wentOnAt(process: string): Instant {
+    return this.#wentOnAt.get(process) ?? -Infinity;
   }
 
   /** Whether what stands since `since` was surely known to who sent a request at `sentAt`. */
