@@ -61,6 +61,16 @@ test('a slot whose shadow is gone is kept while its agent runs, whatever the cac
   expect(await stage.slots()).toEqual(['brs-a']);
 });
 
+test('a slot whose shadow is gone is kept while its agent runs, though the cache shows the shadow as it was before the update', async () => {
+  await rebooting();
+  const { status, ...now } = (await stage.shadows.get(shadowName('a')))!;
+  const offered = { target_version: status!.current_version, current_state: 'Idle' };
+  const atRest = { ...now, spec: { state: 'Idle' }, status: { ...status, ...offered } };
+  await stage.shadows.delete(shadowName('a'), {});
+  await succeeded(shadowsPath(NAMESPACE), [...(await listed(shadowsPath(NAMESPACE), 'brs-a')), atRest]);
+  expect(await stage.slots()).toEqual(['brs-a']);
+});
+
 test('marks stay while the shadow is not at rest, whatever the cache shows', async () => {
   await rebooting();
   await stage.mark('a');

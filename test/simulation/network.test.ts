@@ -217,19 +217,23 @@ async function asking() {
       .exchange({ process, life: client, user: ADMIN })({ method: 'POST', path: '/ask', headers: {} }, signal)
       .catch((error: Error) => heard.push(error.message));
   };
-  return { server, client, ended, heard, ask, advance };
+  const cut = (): void => void network.partition('agent-n1', 'apiserver-1');
+  return { server, client, ended, heard, ask, cut, advance };
 }
 
-test('an apiserver hears of an agent that has hung up while its request was on its way', async () => {
+test('an apiserver hears of agents that have hung up while the request was on its way, or where nothing gets through any more', async () => {
   const world = await asking();
-  world.ask(AbortSignal.abort());
-  await world.advance(1000);
-  expect(world.ended).toEqual([]);
-  const hangsUp = new AbortController();
-  world.ask(hangsUp.signal);
-  hangsUp.abort();
+  const [early, late] = [new AbortController(), new AbortController()];
+  for (const { signal } of [early, late]) world.ask(signal);
+  early.abort();
   await world.advance(1000);
   expect(world.ended).toHaveLength(1);
+  world.cut();
+  late.abort();
+  await world.advance(30_000);
+  expect(world.ended).toHaveLength(1);
+  await world.advance(20_000);
+  expect(world.ended).toHaveLength(2);
 });
 
 test('an apiserver whose machine is off answers nobody, and goes on to be asked until its node counts as lost', async () => {

@@ -78,8 +78,11 @@ export class Replicas {
       if (!replica || replica.life.isOver) return reject(failure('ECONNREFUSED'));
       const { life, name, serve } = replica;
       const hungUp = new AbortController();
-      const noticed = (): Promise<unknown> =>
-        sender.isSilent() ? this.#time.sleep(KEEP_ALIVE_MS) : this.#lines.pass(from, name);
+      // What a client sends as it hangs up may not get through either.
+      const noticed = (): Promise<unknown> => {
+        const unanswered = this.#time.sleep(KEEP_ALIVE_MS);
+        return sender.isSilent() ? unanswered : Promise.race([unanswered, this.#lines.pass(from, name)]);
+      };
       sender.onGone(() => void noticed().then(() => hungUp.abort()));
       const leave = life.onOver(() => (life.isSilent ? undefined : reject(failure('ECONNRESET'))));
       life.deliver(() => {

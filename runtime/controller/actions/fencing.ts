@@ -4,7 +4,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
-import type { SlotKey } from '../plan/snapshot.ts';
+import { isIdle, type SlotKey } from '../plan/snapshot.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';
 
 /** On a shadow: changed so that no earlier write to it can land any more. */
@@ -36,12 +36,27 @@ export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, sig
 /** Steps 1 and 2 of rule L3: whether the slot may be given back now. Where the node is still there, it bears the mark of it then. */
 export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   const name = nodeNameOf(slot.shadow) ?? '';
-  if (slot.because === 'shadow-gone' && !(await isAbandoned(ports, slot, signal))) return false;
+  if (!(await isOver(ports, slot, signal))) return false;
   const node = await ports.nodes.get(name, signal);
   if (node?.metadata.uid !== slot.nodeUid) return true;
   if (slot.because === 'node-gone' || readMarks(node)) return false;
   await ports.nodes.patch(name, releasedPatch(node), signal);
   return true;
+}
+
+/** Step 1, as far as the caches cannot say it. */
+async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  if (slot.because === 'shadow-gone') return isAbandoned(ports, slot, signal);
+  return slot.because !== 'idle' || !foundNone(ports, slot) || isAtRest(ports, slot, signal);
+}
+
+/** The bump has found no shadow. So there is no version that would tell whether the view of the shadow is from before the update. */
+const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
+  ledger.slots.some((slot) => slot.nodeUid === nodeUid && slot.writes === 'gone');
+
+async function isAtRest(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, slot, signal);
+  return shadow !== undefined && isIdle(shadow);
 }
 
 async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
