@@ -90,13 +90,9 @@ export class Collection<T extends KubeObject, P extends object = object> {
     return this.#send({ method: 'PATCH', path, body: patch, contentType }, signal);
   }
 
-  /** Asks for deletion. An object that is gone already is no error. @throws ConflictError when a precondition does not hold */
+  /** Asks for deletion. @throws NotFoundError; ConflictError when a precondition does not hold */
   async delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
-    try {
-      await this.#send({ method: 'DELETE', path: this.#of(name), body: deleteOptions(preconditions) }, signal);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+    await this.#send({ method: 'DELETE', path: this.#of(name), body: deleteOptions(preconditions) }, signal);
   }
 
   #patch(path: string, body: object, signal: AbortSignal | undefined): Promise<T> {

@@ -66,7 +66,7 @@ export class Duel {
 
   /** Of everybody else, each against the node that took the first slot. */
   readonly upheavals: readonly (() => Promise<unknown>)[] = [
-    () => this.#onFirstSlot((name) => this.stage.shadows.delete(shadowName(name), {})),
+    () => this.#onFirstSlot((name) => this.#deleteShadow(name)),
     () => this.#onFirstSlot((name) => this.#replace(name)),
     () => this.#onFirstSlot((name) => this.#remove(name)),
     () => this.#onFirstSlot((name) => this.#unlabel(name)),
@@ -133,6 +133,10 @@ export class Duel {
     const [slot] = await this.#slots();
     const name = slot && nodeNameOf(slot.shadow);
     if (name !== undefined && (await this.stage.nodes.get(name))) await happens(name);
+  }
+
+  async #deleteShadow(name: string): Promise<void> {
+    if (await this.stage.shadows.get(shadowName(name))) await this.stage.shadows.delete(shadowName(name), {});
   }
 
   async #remove(name: string): Promise<void> {

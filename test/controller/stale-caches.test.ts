@@ -2,7 +2,14 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
 import { NODES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { GROUP, HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
+import {
+  GROUP,
+  HOLD_ANNOTATION,
+  MANAGED_LABEL,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  shadowName,
+} from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo, intercepted } from './transports.ts';
 
@@ -127,28 +134,44 @@ test('the shadow of a node that is managed stays, whatever the cache shows', asy
   expect(await stage.shadows.get(shadowName('b'))).toBeDefined();
 });
 
-test('what a late cache asks for is looked at ever less often, however often plans are made', async () => {
-  stage = await Stage.with('a', 'b');
-  await stage.mark('a');
-  const marked = await listed(NODES_PATH, '');
-  await stage.patchNode('a', {
-    metadata: { annotations: { [`${GROUP}/marks`]: null } },
-    spec: { unschedulable: null },
-  });
-  let looks = 0;
-  const counting = intercepted(stage.transport, ({ method, path }, go) => {
-    if (method === 'GET' && path === `${NODES_PATH}/a`) looks += 1;
-    return go();
-  });
-  const list = { metadata: { resourceVersion: '1' }, items: marked };
-  stage.start({ transport: blindTo(NODES_PATH, counting, list) });
-  for (let second = 0; second < 90; second++) {
-    await stage.shadows.patch('brs-b', { metadata: { annotations: { second: String(second) } } });
-    await stage.pass();
-  }
-  expect(looks).toBeGreaterThan(5);
-  expect(looks).toBeLessThan(20);
-});
+test.each<[string, string, () => Promise<unknown>, () => Promise<unknown>]>([
+  [
+    'the release of marks',
+    NODES_PATH,
+    () => stage.mark('a'),
+    () =>
+      stage.patchNode('a', { metadata: { annotations: { [`${GROUP}/marks`]: null } }, spec: { unschedulable: null } }),
+  ],
+  [
+    'the deletion of a shadow',
+    shadowsPath(NAMESPACE),
+    () => stage.patchNode('a', { metadata: { labels: { [MANAGED_LABEL]: null } } }),
+    () => stage.shadows.delete(shadowName('a'), {}),
+  ],
+])(
+  'what a late cache asks for is looked at ever less often, however often plans are made: %s',
+  async (_what, path, begin, end) => {
+    stage = await Stage.with('a', 'b');
+    await begin();
+    const items = await listed(path, '');
+    await end();
+    let looks = 0;
+    const counting = intercepted(stage.transport, (request, go) => {
+      if (request.method === 'GET' && request.path === `${NODES_PATH}/a`) looks += 1;
+      return go();
+    });
+    const list = { metadata: { resourceVersion: '1' }, items };
+    stage.start({ transport: blindTo(path, counting, list) });
+    for (let second = 0; second < 90; second++) {
+      const metadata = { labels: { second: String(second) } };
+      await stage.shadows.patch('brs-b', { metadata });
+      await stage.patchNode('b', { metadata });
+      await stage.pass();
+    }
+    expect(looks).toBeGreaterThan(5);
+    expect(looks).toBeLessThan(20);
+  },
+);
 
 /** Trace 30: the cache knows of the condition before this process does, and of the start it does not hear for long. */
 test('a condition whose acknowledgement comes after that of a start does not make the view between them fresh', async () => {

@@ -83,7 +83,7 @@ describe('shadows', () => {
     await expect(port.delete('brs-n1', { uid: 'older' })).rejects.toThrow(ConflictError);
     await port.delete('brs-n1', { uid: created.metadata.uid });
     await expect(port.get('brs-n1')).resolves.toBeUndefined();
-    await expect(port.delete('brs-n1', { uid: created.metadata.uid })).resolves.toBeUndefined();
+    await expect(port.delete('brs-n1', { uid: created.metadata.uid })).rejects.toThrow(NotFoundError);
   });
 
   test('their CRD says in which versions they are stored', async () => {
