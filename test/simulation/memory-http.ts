@@ -22,6 +22,8 @@ export function exchange(handle: Handle, incoming: Incoming, gone: AbortSignal):
     gone.addEventListener('abort', hangUp, { once: true });
     response.once('close', () => gone.removeEventListener('abort', hangUp));
     handle(request, response).catch(reject);
+    // Where the server stood still, the client may have hung up before it was heard.
+    if (gone.aborted) hangUp();
   });
 }
 
