@@ -6,6 +6,8 @@ import type { Sight } from './sight.ts';
 
 /** What an agent has asked a replica for may still be written then, or what a replica that stood still had of it, milliseconds. */
 const LANDS_WITHIN = 300_000;
+/** The older operator's agent waits for its answer for as long as that takes. Ours asks again each minute. */
+const countsFor = ({ by }: AskedEntry): number => (by.startsWith('upstream-') ? Infinity : LANDS_WITHIN);
 
 /** What a status says of the node, and what a drain does to it, was asked for by the agent that runs there. */
 export const ownStatus: Rule = {
@@ -38,7 +40,7 @@ class AgentRequests {
   note(entry: Entry): void {
     if (entry.kind !== 'asked') return;
     const key = `${entry.to} ${entry.node}`;
-    const lately = (this.#requests.get(key) ?? []).filter(({ at }) => entry.at - at < LANDS_WITHIN);
+    const lately = (this.#requests.get(key) ?? []).filter((request) => entry.at - request.at < countsFor(request));
     this.#requests.set(key, [...lately, entry]);
   }
 
@@ -46,7 +48,7 @@ class AgentRequests {
   isBehind({ by, at, sentAt }: Write, node: string, says: (request: AskedEntry) => boolean = () => true): boolean {
     if (at - this.#sight.wentOnAt(by) < LANDS_WITHIN) return true;
     const requests = this.#requests.get(`${by} ${node}`) ?? [];
-    return requests.some((request) => sentAt - request.at < LANDS_WITHIN && says(request));
+    return requests.some((request) => sentAt - request.at < countsFor(request) && says(request));
   }
 }
 

@@ -81,9 +81,9 @@ describe('own-status', () => {
   const fleet = (): Story => new Story(ownStatus).fleet('n1', 'n2');
 
   const FAILED = { current_state: 'ErrorReset', current_version: '1.0.0', crash_count: 1 };
-  const ask = (story: Story, node: string, status?: object): Story => {
+  const ask = (story: Story, node: string, status?: object, by = `agent-${node}`): Story => {
     const body = status && JSON.stringify(status);
-    return story.tell({ kind: 'asked', by: `agent-${node}`, node, to: 'apiserver-0', path: '/', body });
+    return story.tell({ kind: 'asked', by, node, to: 'apiserver-0', path: '/', body });
   };
 
   test('a status with the boot or the version of another host', () => {
@@ -108,13 +108,15 @@ describe('own-status', () => {
     expect(fleet().after(6).shadow('n1', { verdict: 'AgentSilent' }).breaches).toEqual([]);
   });
 
-  test('a drain for which no agent of that node has asked', () => {
-    const drain = (asks: string): readonly string[] =>
-      ask(fleet(), asks)
+  test('a drain for which no agent of that node has asked lately, or the older one ever', () => {
+    const drain = (asks: string, by?: string): readonly string[] =>
+      ask(fleet(), asks, undefined, by)
+        .after(6)
         .shadow('n1', { status: { drain: { started_at: 'now' } } }, APISERVER)
         .node('n1', { cordoned: true }, APISERVER).breaches;
-    expect(drain('n1')).toEqual([]);
-    expect(drain('n2')).toHaveLength(2);
+    expect(drain('n1')).toHaveLength(2);
+    expect(drain('n1', 'upstream-agent-n1')).toEqual([]);
+    expect(drain('n2', 'upstream-agent-n2')).toHaveLength(2);
   });
 
   test('an agent writes nothing itself', () => {
