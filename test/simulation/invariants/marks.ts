@@ -183,7 +183,7 @@ function unreleasable(
 ): string | undefined {
   const { by, name, sentAt } = write;
   const shadow = picture.shadowOf(made);
-  if (!shadow && sentAt < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
+  if (!shadow && sentAt - READ_WITHIN < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
   if (isController(by)) return unended(picture, write, { made, shadow });
   return since.isOlderThan(`spec of ${name}`, { by, sentAt }) ? unupdated(old, shadow) : undefined;
 }
