@@ -108,9 +108,18 @@ export class Proof {
     return this.proven || this.#surplus(this.#disturbed) <= 0;
   }
 
+  /** Whether another node may run it, whatever becomes of it there: one that is counted among its failures already. */
+  get hasRoom(): boolean {
+    return this.proven || this.#reachedBeyond(this.#inFlight) <= 0;
+  }
+
   /** When time alone admits a node that is not admitted. */
   get admitsAt(): number {
     return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
+  }
+
+  get hasRoomAt(): number {
+    return Math.min(this.provenAt, this.#reachedAt(this.#inFlight));
   }
 
   get letsThroughAt(): number {
@@ -136,8 +145,11 @@ export class Proof {
   }
 
   #roomAt(moving: NodeCount): number {
-    const both = [...moving.losses, ...this.#resting.losses];
-    return Math.max(nth(both, this.#reachedBeyond(moving)), nth(moving.losses, this.#riskedBeyond(moving)));
+    return Math.max(this.#reachedAt(moving), nth(moving.losses, this.#riskedBeyond(moving)));
+  }
+
+  #reachedAt(moving: NodeCount): number {
+    return nth([...moving.losses, ...this.#resting.losses], this.#reachedBeyond(moving));
   }
 }
 

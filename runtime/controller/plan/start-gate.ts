@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../../lib/clock.ts';
+import { isPresumed } from './blame.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
 import { windowOf } from './group-times.ts';
@@ -101,14 +102,18 @@ function ownTime(candidate: Candidate, context: GateContext): GateResult {
  * The part of the gate that depends on other nodes, in the order in which they have to be waited for. A start never opens it: a node that it
  * stops before the other starts of a plan is stopped after them too.
  */
-export function othersGate(
-  { info, group, release, isRetry }: Candidate,
-  { dependencies }: Pick<GateContext, 'dependencies'>,
-): GateResult {
+export function othersGate(candidate: Candidate, { dependencies }: Pick<GateContext, 'dependencies'>): GateResult {
+  const { info, group, release } = candidate;
   const awaited = dependencies.of(group, release);
   if (awaited.finding) return awaited;
-  if (!isRetry && !release.proof.admits) return release.unproven;
-  return group.zones.gate(info.node);
+  return unprovenFor(candidate) ?? group.zones.gate(info.node);
+}
+
+/** A node whose failure is only presumed to be of this release is on its way to it once it has begun, like any other (F2). */
+function unprovenFor({ info, release, isRetry }: Candidate): GateResult | undefined {
+  const { proof, unproven } = release;
+  if (!isRetry) return proof.admits ? undefined : unproven;
+  return isPresumed(info) && !proof.hasRoom ? { ...unproven, changesAt: proof.hasRoomAt } : undefined;
 }
 
 /** What people have decided: hold, pause, policies. Freezes are not in here, because they end by themselves. */

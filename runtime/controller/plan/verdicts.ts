@@ -129,16 +129,20 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Fi
   if (!shadow) return withoutShadow(info);
   const trouble = troubleOf(info, shadow);
   if (trouble) return trouble;
-  if (!shadow.status) return NOT_REPORTED;
+  if (!shadow.status) return unreported(info);
   if (isActive(shadow)) return updating(shadow);
   if (shadow.status.current_version !== shadow.status.target_version) return undefined;
   if (shadow.order?.version === undefined && shadow.order) return shadow.order.stop.because;
   return isBehind(shadow.status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
 }
 
-const NOT_REPORTED = found('AgentMissing', 'the agent of the node has not reported yet');
 const NOT_OFFERED = found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of');
 const NEWEST = found('UpToDate', 'the node runs the newest version that it is offered');
+
+const unreported = ({ health }: AssessedNode): Finding =>
+  found('AgentMissing', health.agentSilent ? NEVER_REPORTED : 'the agent of the node has not reported yet');
+
+const NEVER_REPORTED = 'no agent runs on the node, and none has reported';
 
 function withoutShadow({ node, isShadowUnowned, health }: AssessedNode): Finding {
   if (isShadowUnowned) return found('ShadowNotOwned', `${node.shadowName} ${NOT_OWNED}`);

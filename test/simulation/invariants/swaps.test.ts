@@ -28,6 +28,23 @@ describe('swaps', () => {
   test('and that changes something; a status may be said twice', () => {
     expect(found({ isVain: true })).toEqual(['apiserver-0 wrote nodes n1 as it was: that keeps nobody from it']);
     expect(found({ isVain: true, resource: 'bottlerocketshadows', subresource: 'status' })).toEqual([]);
+    const renews = request({
+      by: 'controller-0',
+      verb: 'update',
+      resource: 'leases',
+      name: 'brupop-controller',
+      isVain: true,
+    });
+    expect(new Story(swaps).tell(renews).breaches).toHaveLength(1);
+    // Its clock was set back, and names the same time again.
+    const jumps = {
+      kind: 'fault',
+      id: 1,
+      name: 'clock-jumps',
+      about: 'controller-0, off by -2 s',
+      phase: 'begins',
+    } as const;
+    expect(new Story(swaps).tell(jumps).tell(renews).breaches).toEqual([]);
   });
 });
 

@@ -10,12 +10,16 @@ type Accepted = RequestEntry & { readonly name: string };
 /** What a rule writes is written on what was read, and keeps others from writing on what was there before it. */
 export const swaps: Rule = {
   name: 'swaps',
-  begin: () => ({
+  begin: ({ sight }) => ({
     see: (entry) => {
       if (entry.kind !== 'request' || !isAccepted(entry)) return NOTHING;
       const what = `${entry.by} wrote ${entry.resource} ${entry.name}`;
       if (isSwap(entry) && entry.version === undefined) return [`${what}, whatever it had become`];
-      return isFence(entry) && entry.isVain ? [`${what} as it was: that keeps nobody from it`] : NOTHING;
+      // A renewal by a clock that was set back may name the same time again.
+      // A status that an agent sends again because it has not seen it yet keeps nobody from anything.
+      const isFence = isSwap(entry) && entry.subresource === undefined;
+      const isRenewal = entry.resource === 'leases' && sight.clockOf(entry.by) > 0;
+      return isFence && !isRenewal && entry.isVain ? [`${what} as it was: that keeps nobody from it`] : NOTHING;
     },
   }),
 };
@@ -30,9 +34,6 @@ function isSwap({ by, resource, name, subresource }: Accepted): boolean {
   if (resource === 'bottlerocketshadows') return subresource === undefined || isApiserver(by);
   return resource === 'nodes' || (resource === 'leases' && name === LEASE);
 }
-
-/** A status that an agent sends again because it has not seen it yet keeps nobody from anything. */
-const isFence = (entry: Accepted): boolean => isSwap(entry) && entry.subresource === undefined;
 
 /** M3: the last look begins with the Node, and the proof is a write on that. */
 export const lastLook: Rule = {
