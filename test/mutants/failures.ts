@@ -118,8 +118,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'lets everybody follow a release that nobody has proven',
     file: START_GATE,
-    find: '  if (!isRetry && !release.proof.admits) return release.unproven;\n',
-    replace: '',
+    find: 'return proof.admits ? undefined : unproven;',
+    replace: 'return undefined;',
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
   },
   {

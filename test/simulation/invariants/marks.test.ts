@@ -92,6 +92,8 @@ describe('released', () => {
   test('by a controller while the update is on', () => {
     const by = { by: 'controller-0' } as const;
     expect(drained().node('n1', rid, by).breaches).toEqual(['controller-0 took the marks from n1, whose agent runs']);
+    const late = drained().shadow('n1', { state: 'Idle' }).after(2).shadow('n1', WANTED).after(1);
+    expect(late.node('n1', rid, { ...by, sent: 80_000 }).breaches).toEqual([]);
     const idle = drained().shadow('n1', { state: 'Idle', version: null }).after(1).shadowGone('n1', 'person');
     expect(idle.node('n1', rid, by).breaches).toEqual([]);
     const later = idle.node('n1', { cordoned: true, marks: PROVEN }, BY).after(1);

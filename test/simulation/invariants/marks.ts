@@ -184,8 +184,9 @@ function unreleasable(
   const { by, name, sentAt } = write;
   const shadow = picture.shadowOf(made);
   if (!shadow && sentAt - READ_WITHIN < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
-  if (isController(by)) return unended(picture, write, { made, shadow });
-  return since.isOlderThan(`spec of ${name}`, { by, sentAt }) ? unupdated(old, shadow) : undefined;
+  // It may have been decided, or even sent, before an update began.
+  if (shadow && !since.isOlderThan(`spec of ${name}`, { by, sentAt })) return undefined;
+  return isController(by) ? unended(picture, write, { made, shadow }) : unupdated(old, shadow);
 }
 
 /** A request to release from before the reboot, which comes late, must not undo the drain. */
