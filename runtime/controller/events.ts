@@ -1,6 +1,6 @@
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
-import { durationText } from '../lib/clock.ts';
+import { durationText, instantOf } from '../lib/clock.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
@@ -61,6 +61,10 @@ function updateEnded(
   took: number | undefined,
 ): EventRecord | undefined {
   if (status?.current_state === 'ErrorReset') return updateFailed(spec, status, regarding);
+  if (!status && spec.state !== 'Idle') {
+    const message = `update to ${spec.version} ended: the status of the shadow was removed`;
+    return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
+  }
   if (spec.state !== 'MonitoringUpdate') return undefined;
   const message = `the node runs ${status?.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
   return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
@@ -109,7 +113,10 @@ interface SetbackOn {
 /** Every process gives it the same occasion, so that a leader that does not know of its predecessor's Event makes no second one. */
 export function setback({ verdict, node, shadow }: SetbackOn, namespace: string): EventRecord {
   const { reason, message } = verdict;
-  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? node.readyChangedAt) : node.readyChangedAt;
+  // A reboot may be too short to be seen on the Node. Then only the step tells this update from an earlier one.
+  const stepAt = instantOf(shadow.spec.state_transition_timestamp) ?? -Infinity;
+  const changedAt = reason === 'NotReturned' ? Math.max(node.readyChangedAt, stepAt) : node.readyChangedAt;
+  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? changedAt) : changedAt;
   const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
   return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
 }

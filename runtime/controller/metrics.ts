@@ -113,10 +113,10 @@ export class ControllerMetrics {
     if (command.kind === 'rescue') this.#updates.inc({ result: 'rescued' });
     if (command.kind === 'call-off') this.#updates.inc({ result: 'called_off' });
     if (command.kind !== 'set-spec' || spec.state === 'Idle') return;
-    if (status?.current_state === 'ErrorReset') {
-      this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });
-      return;
-    }
+    // Where there is no status, somebody has removed it, and the update ends as it is.
+    if (!status) return this.#updates.inc({ result: 'failed' });
+    if (status.current_state === 'ErrorReset')
+      return this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });
     this.#took(spec.state, instantOf(spec.state_transition_timestamp), now);
     if (spec.state !== 'MonitoringUpdate') return;
     this.#updates.inc({ result: 'succeeded' });

@@ -49,7 +49,7 @@ export class Observations {
    * between.
    */
   silence(
-    nodes: readonly Pick<NodeView, 'name'>[],
+    nodes: readonly Pick<NodeView, 'name' | 'uid'>[],
     agents: Iterable<AgentView>,
     now: number,
   ): ReadonlyMap<string, number> {
@@ -60,11 +60,11 @@ export class Observations {
       else ends.set(node, Math.max(stoppedAt, ends.get(node) ?? -Infinity));
     }
     const silences = new Map<string, Silence>();
-    for (const { name } of nodes) {
+    for (const { name, uid } of nodes) {
       if (running.has(name)) continue;
       const lastEnd = ends.get(name) ?? -Infinity;
       const before = this.#silences.get(name);
-      silences.set(name, before && lastEnd <= before.lastEnd ? before : { since: now, lastEnd });
+      silences.set(name, before && goesOn(before, { uid, lastEnd }) ? before : { uid, since: now, lastEnd });
     }
     this.#silences = silences;
     return new Map([...silences].map(([name, { since }]) => [name, since]));
@@ -80,7 +80,9 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
   const { readinessStatedAt: stated, ...node } = facts;
   const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
   const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
-  return { ...node, readinessSeenAt, readyChangedAt: notLater(stated, readinessSeenAt) };
+  const readyChangedAt = notLater(stated, readinessSeenAt);
+  const from = last ? now : readyChangedAt;
+  return { ...node, readinessSeenAt, readyChangedAt, readyFrom: isSame ? last.view.readyFrom : from };
 }
 
 interface SeenShadow {
@@ -192,7 +194,12 @@ const failureOf = ({ status }: ShadowFacts): string | null => status?.state_tran
 /** A stated time that lies in the future, because another clock is ahead, counts as when it was first seen. */
 const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);
 
+const goesOn = (before: Silence, { uid, lastEnd }: Pick<Silence, 'uid' | 'lastEnd'>): boolean =>
+  before.uid === uid && lastEnd <= before.lastEnd;
+
 interface Silence {
+  /** Of the Node: another under its name has its own time. */
+  readonly uid: string;
   readonly since: number;
   /** When the last container of the agent ended, by the clock of its node. */
   readonly lastEnd: number;

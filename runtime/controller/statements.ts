@@ -17,6 +17,7 @@ import {
 } from './events.ts';
 import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
+import { needsRescue } from './plan/recovery.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Reason, type Setback, type Verdict } from './plan/verdict.ts';
@@ -238,20 +239,20 @@ function warnings({ plan, lease }: Planned): readonly Statement[] {
 /**
  * Whether the cluster shows by now that a command without an answer was carried out; undefined while it shows nothing.
  * - A spec is written on the resourceVersion that it was decided on, or never.
- * - A rescue is planned again until nothing of it is left to do. On a node without an agent only the controller can have done it.
+ * - A rescue leaves nothing of itself to do. On a node without an agent only the controller can have done it.
  */
 export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: Planned): boolean | undefined {
-  if (command.kind === 'rescue') {
-    const isDue = plan.commands.some((due) => due.kind === 'rescue' && due.node === command.node);
-    if (isDue) return undefined;
-    return plan.verdicts.some(({ node, reason }) => node === command.node && WITHOUT_AGENT.has(reason));
-  }
   const now = snapshot.shadows.find(({ name }) => name === shadow.name);
+  if (command.kind === 'rescue') {
+    const node = snapshot.nodes.find(({ name }) => name === command.node);
+    if (node && now && needsRescue(node, now)) return undefined;
+    return plan.verdicts.some((verdict) => verdict.node === command.node && WITHOUT_AGENT.has(verdict.reason));
+  }
   if (now?.resourceVersion === shadow.resourceVersion) return undefined;
   return now !== undefined && isSameSpec(command.spec, now.spec);
 }
 
-const WITHOUT_AGENT: ReadonlySet<Reason> = new Set(['AgentSilent', 'AgentMissing']);
+const WITHOUT_AGENT: ReadonlySet<Reason> = new Set(['AgentSilent', 'AgentMissing', 'NotReturned']);
 
 function isSameSpec(written: Spec, seen: Spec): boolean {
   const fields = ['state', 'version', 'state_transition_timestamp'] as const;

@@ -24,7 +24,7 @@ import type { NodeView, ShadowView } from './plan/snapshot.ts';
 /** Objects of the API server as plans see them. The caches keep nothing else of an object. */
 
 /** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
-export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt'> & {
+export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt' | 'readyFrom'> & {
   /** Since when it is Ready, or not, as the cluster says; undefined where it does not. */
   readonly readinessStatedAt: number | undefined;
 };

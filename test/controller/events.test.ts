@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
-import { CONTROLLER_LEASE } from '../../runtime/shadow/names.ts';
+import { setback } from '../../runtime/controller/events.ts';
+import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { fleet, moment, rebooting } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 
@@ -25,6 +27,35 @@ test('a finished update is told with its duration, which the shadow keeps', asyn
   expect(await told()).toContain('BottlerocketShadow brs-a: UpdateFinished: the node runs 1.1.0, after 1 min 32 s');
   const { metadata } = (await stage.shadows.get('brs-a'))!;
   expect(metadata.annotations).toMatchObject({ 'brupop.bottlerocket.aws/last-update-seconds': '92' });
+});
+
+test('an update whose status somebody has removed is told and counted as one that failed', async () => {
+  stage = await Stage.with('a', 'b');
+  const controller = stage.start();
+  await stage.pass();
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+  await stage.pass();
+  expect(await stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+  await stage.shadows.patchStatus('brs-a', { status: null });
+  await stage.pass();
+  expect((await told()).filter((line) => line.startsWith('BottlerocketShadow brs-a: UpdateF'))).toEqual([
+    'BottlerocketShadow brs-a: UpdateFailed: update to 1.1.0 ended: the status of the shadow was removed',
+  ]);
+  const { body } = await routesOf(controller)['/metrics']!();
+  expect(body).toContain('brupop_controller_updates_total{result="succeeded"} 0');
+  expect(body).toContain('brupop_controller_updates_total{result="failed"} 1');
+});
+
+test('an agent that does not come back from a later update either is another occasion, though its node stayed Ready', () => {
+  const occasion = (step: number): unknown => {
+    const { nodes, shadows } = fleet({ a: { spec: { ...rebooting.spec, state_transition_timestamp: moment(step) } } });
+    const verdict = { node: 'a', reason: 'NotReturned', message: '' } as const;
+    return setback({ verdict, node: nodes[0]!, shadow: shadows[0]! }, NAMESPACE).occasion;
+  };
+  expect(occasion(-40)).toBe(occasion(-40));
+  expect(occasion(-40)).not.toBe(occasion(-9000));
 });
 
 test('the only node is warned of before its update starts', async () => {

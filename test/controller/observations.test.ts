@@ -42,6 +42,9 @@ test('what went and came back between two looks begins anew', () => {
     [nodeFacts({ ready: false, readinessStatedAt: minutes(-59) }), shadowFacts()],
   ]);
   expect(seen.map((look) => look.node.readinessSeenAt)).toEqual([minutes(0), minutes(1)]);
+  // What was before the first look is believed to be as old as its time says.
+  const stated = looks([-59, -58].map((at) => [nodeFacts({ readinessStatedAt: minutes(at) }), shadowFacts()] as const));
+  expect(stated.map((look) => look.node.readyFrom)).toEqual([minutes(-59), minutes(1)]);
 });
 
 test('each state, and each version that it leads to, begins anew', () => {
@@ -136,4 +139,11 @@ test('a release is not proven sooner because of a clock that is ahead, nor later
   expect(since(at(-60))).toEqual([minutes(-60)]);
   expect(since(at(60), at(60, { resourceVersion: '9' }))).toEqual([minutes(0), minutes(0)]);
   expect(since(at(0), at(1))).toEqual([minutes(0), minutes(1)]);
+});
+
+test('a Node that was made anew under its name has not been without its agent for as long as the one before', () => {
+  const observations = new Observations();
+  const since = (uid: string, now: number): number | undefined =>
+    observations.silence([{ name: 'a', uid }], [], minutes(now)).get('a');
+  expect([since('one', 0), since('one', 60), since('another', 61)]).toEqual([minutes(0), minutes(0), minutes(61)]);
 });

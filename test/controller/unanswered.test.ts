@@ -82,6 +82,23 @@ describe.each(['answer', 'request'] as const)('where the %s is lost', (what) => 
     expect(await stage.spec('a')).toMatch(/^Idle/);
     expect((await told()).filter((reason) => reason === 'UpdateRescued')).toEqual(['UpdateRescued']);
   });
+
+  test('a rescue of a node that is back from its reboot without its agent is told and counted once', async () => {
+    stage = await Stage.with('a', 'b');
+    let isBack = false;
+    const controller = stage.start({ transport: losing(what, (request) => isBack && patchesNode(request)) });
+    await stage.pass();
+    await stage.askForReboot('a');
+    await stage.pass();
+    await stage.loseAgent('a');
+    const nodeInfo = { osImage: 'Bottlerocket OS 1.1.0 (aws-k8s-1.33)', bootID: 'boot-2' };
+    await stage.patch('/api/v1/nodes/a/status', { status: { nodeInfo } });
+    isBack = true;
+    await stage.pass(1_200_000);
+    expect((await told()).filter((reason) => reason === 'UpdateRescued')).toEqual(['UpdateRescued']);
+    const { body } = await routesOf(controller)['/metrics']!();
+    expect(body).toContain('brupop_controller_updates_total{result="rescued"} 1');
+  });
 });
 
 test('a start that somebody else was faster than is not told', async () => {

@@ -139,8 +139,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F5',
     does: 'counts from the end that a node states',
     file: 'runtime/controller/observations.ts',
-    find: '{ since: now, lastEnd }',
-    replace: '{ since: Math.min(now, lastEnd), lastEnd }',
+    find: '{ uid, since: now, lastEnd }',
+    replace: '{ uid, since: Math.min(now, lastEnd), lastEnd }',
     tests: ['test/controller/hearsay.test.ts', 'test/controller/observations.test.ts'],
   },
   {

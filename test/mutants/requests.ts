@@ -40,7 +40,7 @@ export const requestMutants: readonly Mutant[] = [
     does: 'takes away what somebody has asked for before it has begun',
     unseen: NO_REQUESTS,
     file: PLAN,
-    find: "return shadow.spec.state !== 'Idle' || offered === undefined;",
+    find: "return shadow.spec.state !== 'Idle' || (isAtRest && offered === undefined);",
     replace: 'return true;',
     tests: REQUESTS,
   },

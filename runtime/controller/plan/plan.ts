@@ -119,13 +119,14 @@ interface Decided {
 function withoutConditions(
   { all, unsettled }: Fleet,
   { starts, stops }: Decided,
-  { snapshot, settings, withheld, now }: GateContext,
+  context: GateContext,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
+  const { snapshot, withheld, now } = context;
   const steps = upkeep(unsettled, stops, rfc3339(now));
   const writes = [...withheld.due(steps), ...starts.commands];
   const rest = [
     ...slotCommands(unsettled, snapshot, writes),
-    ...adoptions(all, settings),
+    ...adoptions(all, context),
     ...answeredRequests(unsettled),
   ];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
@@ -186,10 +187,16 @@ function slotCommands(
 /** Nodes that are labelled by one plan: the writes that move updates on must not wait for many of these. */
 const ADOPTIONS = 50;
 
-function adoptions(fleet: readonly AssessedNode[], { labelNodes }: Settings): Command[] {
-  if (!labelNodes) return [];
-  const joining = fleet.filter(({ node }) => node.joinable).slice(0, ADOPTIONS);
-  return joining.map(({ node }) => ({ kind: 'adopt', node: node.name }));
+/** Those that are withheld do not count: where as many are refused, the others still join. */
+function adoptions(
+  fleet: readonly AssessedNode[],
+  { settings, withheld }: Pick<GateContext, 'settings' | 'withheld'>,
+): readonly Command[] {
+  if (!settings.labelNodes) return [];
+  const joining = fleet.filter(({ node }) => node.joinable);
+  const wanted = joining.map(({ node }): Command => ({ kind: 'adopt', node: node.name }));
+  const due = new Set(withheld.due(wanted));
+  return [...[...due].slice(0, ADOPTIONS), ...wanted.filter((command) => !due.has(command))];
 }
 
 /**
@@ -200,7 +207,8 @@ function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
   const answered = unsettled.filter(({ node, shadow, offered }) => {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
     if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
-    return shadow.spec.state !== 'Idle' || offered === undefined;
+    const isAtRest = shadow.status.current_state === 'Idle';
+    return shadow.spec.state !== 'Idle' || (isAtRest && offered === undefined);
   });
   return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }

@@ -1,5 +1,6 @@
 import type { ProofRules } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
+import { upToDate } from './conditions.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
 
@@ -180,8 +181,10 @@ function nth(instants: readonly number[], count: number): number {
 function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: number): number {
   if (!node.ready || silentSince !== undefined) return NEVER;
   if (soakMs === 0) return -Infinity;
+  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
+  if (upToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
   const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
-  return Math.max(upToDateSince, finishedAt, node.readyChangedAt) + soakMs;
+  return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
 }
 
 /**

@@ -32,7 +32,8 @@ function deletion({ name, uid, resourceVersion }: ShadowView): Command {
   return { kind: 'delete-shadow', shadow: name, uid, resourceVersion };
 }
 
-function needsRescue(node: NodeView, shadow: ShadowView): boolean {
+/** Whether anything of an update is left to end on a node whose agent is gone. */
+export function needsRescue(node: NodeView, shadow: ShadowView): boolean {
   return node.marks !== undefined || (shadow.spec.state !== 'Idle' && !isBackFromReboot(node.bootId, shadow));
 }
 

@@ -124,8 +124,10 @@ export interface NodeView {
    * Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen.
    */
   readonly readyChangedAt: number;
-  /** Since when this process has seen it Ready, or not. Blame and proof of a release count by this clock alone. */
+  /** Since when this process has seen it Ready, or not. Blame counts by this clock alone. */
   readonly readinessSeenAt: number;
+  /** The same, but what came before this process began counts as the cluster says: a proof goes on under a new leader. */
+  readonly readyFrom: number;
   /** Hosts of the same variant and architecture are offered the same releases. */
   readonly family: string;
   /** The version that it runs by its kubelet, which also tells where the agent does not. */

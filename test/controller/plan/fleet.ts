@@ -78,6 +78,7 @@ export function node(name: string, more: Partial<NodeView> = {}): NodeView {
     ready: true,
     readyChangedAt: minutes(-10_000),
     readinessSeenAt: more.readyChangedAt ?? minutes(-10_000),
+    readyFrom: more.readyChangedAt ?? minutes(-10_000),
     family: 'aws-k8s-1.33/amd64',
     version: undefined,
     bootId: 'boot-1',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+import { UP_TO_DATE } from '../../../runtime/shadow/names.ts';
 import {
   DRAINED,
   fleet,
@@ -186,4 +187,27 @@ test('each policy has a release proven by nodes of its own', () => {
   const nodes = [node('a', { labels }), node('b', { labels }), node('c'), node('d')];
   const policies = [ruling('test', { ...many, selector: { matchLabels: labels } })];
   expect(started(fleet({ a: updated, b: {}, c: {}, d: {} }, { nodes, policies }), many)).toEqual(['b', 'c']);
+});
+
+describe('a soak of an hour', () => {
+  const rules = proving(count(1), 3_600_000);
+
+  test('is not over for an agent that has just come back, before its condition says that it is there', () => {
+    const silent = { type: UP_TO_DATE, status: 'Unknown', reason: 'AgentSilent', message: 'x' } as const;
+    const conditions = [{ ...silent, lastTransitionTime: moment(-30) }];
+    const since = { stateSeenAt: minutes(-120), finishedAt: minutes(-120) };
+    const a: Parts = { status: { ...updated.status, conditions }, ...since };
+    expect(started(fleet({ a, b: {}, c: {} }), rules)).toEqual([]);
+    expect(started(fleet({ a: { ...updated, ...since }, b: {}, c: {} }), rules)).toEqual(['b', 'c']);
+  });
+
+  test('counts from when this process has seen the node become Ready, whatever its kubelet says', () => {
+    const a: Parts = { ...updated, upToDateSince: minutes(-61), finishedAt: minutes(-61) };
+    const ready = (readyFrom: number): World => {
+      const nodes = [node('a', { readyChangedAt: minutes(-180), readyFrom }), node('b'), node('c')];
+      return fleet({ a, b: {}, c: {} }, { nodes });
+    };
+    expect(started(ready(minutes(-1)), rules)).toEqual([]);
+    expect(started(ready(minutes(-60)), rules)).toEqual(['b', 'c']);
+  });
 });

@@ -110,6 +110,16 @@ describe('what was asked for is taken away', () => {
   });
 
   test.each<[string, Parts, Partial<NodeView>]>([
+    [
+      'while its agent returns from a failure',
+      { spec: { state: 'Idle', version: '1.1.0' }, status: { current_state: 'ErrorReset', crash_count: 1 } },
+      ASKED,
+    ],
+    [
+      'while its agent returns from an update that was called off',
+      { spec: { state: 'Idle', version: '1.1.0' }, status: { current_state: 'StagedAndPerformedUpdate' } },
+      ASKED,
+    ],
     ['while it waits', {}, ASKED],
     ['on what is known to be out of date', { ...staging, stale: true }, ASKED],
     ['beside a write of the marks', updated, { ...ASKED, marks: MARKS }],

@@ -76,3 +76,12 @@ test('a node in trouble keeps its verdict, and says besides what is refused', ()
     message: `no container of the agent runs on the node; ${MESSAGE}`,
   });
 });
+
+test('fifty nodes whose label is refused keep no other from getting its own', () => {
+  const nodes = Array.from({ length: 60 }, (_, index) => node(`n${10 + index}`, { managed: false, joinable: true }));
+  const refusals = new Map(nodes.slice(0, 50).map(({ shadowName }) => [shadowName, [refusal('adopt')]]));
+  const { commands, requeueAt } = plan({ ...fleet({}), nodes, refusals }, { ...POLICY, labelNodes: true }, NOW);
+  const adopted = commands.flatMap((command) => (command.kind === 'adopt' ? [command.node] : []));
+  expect(adopted).toEqual(nodes.slice(50).map(({ name }) => name));
+  expect(requeueAt).toBe(minutes(1));
+});
