@@ -12,6 +12,8 @@ import type { Snapshot } from './plan/snapshot.ts';
 const AT_ONCE = 4;
 /** After a write that was refused or not answered, milliseconds. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
+/** After a write that the cache does not show yet: each plan asks for it again. */
+const UNSEEN = { firstMs: 100, maxMs: 10_000 };
 
 /** What a Node should say, and does not say yet. */
 export interface Due<T> {
@@ -35,11 +37,14 @@ interface NodeWriterOptions<T> extends NodeWriterPorts {
   readonly write: (node: Node, wanted: T, signal: AbortSignal) => Promise<void>;
 }
 
-interface Failure {
+/** Why a Node is left alone for a while. */
+interface Rest {
   /** No other write before, monotonic. */
   readonly restedAt: number;
   /** In a row. */
-  readonly failures: number;
+  readonly times: number;
+  /** What was written, or was there already; undefined after a failure. */
+  readonly written: string | undefined;
 }
 
 /** Shows on Nodes where their updates are, in annotations or conditions that others define. Nothing of ours reads them back. */
@@ -47,7 +52,7 @@ export class NodeWriter<T> {
   readonly #options: NodeWriterOptions<T>;
   readonly #queue: WorkQueue<Due<T>>;
   /** By node. */
-  readonly #failed = new Map<string, Failure>();
+  readonly #rests = new Map<string, Rest>();
 
   constructor(options: NodeWriterOptions<T>) {
     this.#options = options;
@@ -56,39 +61,55 @@ export class NodeWriter<T> {
       keyOf: ({ node }) => node,
       work: (due, signal) => this.#write(due, signal),
       atOnce: AT_ONCE,
-      restMs: ({ node }) => Math.ceil((this.#failed.get(node)?.restedAt ?? -Infinity) - options.clock.monotonic()),
+      restMs: ({ node }) => Math.ceil((this.#rests.get(node)?.restedAt ?? -Infinity) - options.clock.monotonic()),
     });
   }
 
   /** Each call replaces what was not written yet. */
   replace(snapshot: Snapshot): void {
     const due = this.#options.dueIn(snapshot);
-    const names = new Set(due.map(({ node }) => node));
-    for (const name of this.#failed.keys()) if (!names.has(name)) this.#failed.delete(name);
+    if (this.#rests.size > 0) this.#forget(new Map(due.map(({ node, wanted }) => [node, textOf(wanted)])));
     this.#queue.replace(due);
   }
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#queue.replace([]);
-    this.#failed.clear();
+    this.#rests.clear();
     await this.#queue.run(signal);
   }
 
   async #write({ node: name, wanted }: Due<T>, signal: AbortSignal): Promise<void> {
-    const { nodes, clock, random, logger, what } = this.#options;
+    const { nodes, logger, what } = this.#options;
     try {
       const node = await nodes.get(name, signal);
       if (node) await this.#options.write(node, wanted, signal);
-      this.#failed.delete(name);
+      this.#rest(name, UNSEEN, textOf(wanted));
     } catch (error) {
       if (signal.aborted) return;
-      const failures = this.#failed.get(name)?.failures ?? 0;
-      const restedAt = clock.monotonic() + backoff(failures, { ...PAUSE, random });
-      this.#failed.set(name, { restedAt, failures: failures + 1 });
+      this.#rest(name, PAUSE, undefined);
       // The Node was changed or deleted meanwhile. The next plan sees that.
       if (error instanceof ConflictError || error instanceof NotFoundError) return;
       logger.warn('node not written', { node: name, what, error });
     }
   }
+
+  #rest(name: string, pause: typeof PAUSE, written: string | undefined): void {
+    const { clock, random } = this.#options;
+    const before = this.#rests.get(name);
+    const times = before && before.written === written ? before.times : 0;
+    this.#rests.set(name, {
+      restedAt: clock.monotonic() + backoff(times, { ...pause, random }),
+      times: times + 1,
+      written,
+    });
+  }
+
+  /** Nodes that say what they should by now, or should say something else than was written, are not left alone. */
+  #forget(wanted: ReadonlyMap<string, string>): void {
+    for (const [name, { written = wanted.get(name) }] of this.#rests)
+      if (written === undefined || written !== wanted.get(name)) this.#rests.delete(name);
+  }
 }
+
+const textOf = (wanted: unknown): string => JSON.stringify(wanted);

@@ -206,3 +206,22 @@ test('a condition whose acknowledgement comes after that of a start does not mak
   expect(await stage.spec('b')).toBe('Idle');
   catchUp();
 });
+
+test.each<[string, Record<string, string>]>([
+  ['annotations', { NODE_ANNOTATIONS: 'true' }],
+  ['lifecycle conditions', { NODE_LIFECYCLE_CONDITIONS: 'written' }],
+])('a Node whose %s a late cache does not show is read ever less often', async (_what, env) => {
+  stage = await Stage.with('a', 'b');
+  let looks = 0;
+  const counting = intercepted(stage.transport, ({ method, path }, go) => {
+    if (method === 'GET' && path === `${NODES_PATH}/b`) looks += 1;
+    return go();
+  });
+  stage.start({ transport: blindTo(NODES_PATH, counting), env });
+  for (let second = 0; second < 90; second++) {
+    await stage.shadows.patch('brs-a', { metadata: { annotations: { second: String(second) } } });
+    await stage.pass();
+  }
+  expect(looks).toBeGreaterThan(0);
+  expect(looks).toBeLessThan(20);
+});
