@@ -16,7 +16,7 @@ import type { Planner, Preview } from './planner.ts';
 import type { Policies } from './policies.ts';
 import type { PolicyStatusWriter } from './policy-status-writer.ts';
 import type { Reporter } from './reporter.ts';
-import { NotLeadingError, type SlotLedger } from './slots/ledger.ts';
+import { NotLeadingError, type SlotLedger, UnreadableSlotsError } from './slots/ledger.ts';
 
 interface ControllerOptions {
   readonly clock: Clock;
@@ -32,7 +32,7 @@ interface ControllerOptions {
   readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'retain'>;
-  readonly reporter: Pick<Reporter, 'report'>;
+  readonly reporter: Pick<Reporter, 'report' | 'slotsUnreadable'>;
   readonly metrics: Pick<ControllerMetrics, 'planned'>;
   /** Rings when there is a reason to plan besides a change of the cluster. */
   readonly wakeup: Wakeup;
@@ -110,8 +110,10 @@ export class Controller {
   /** A process that has lost the Lease learns that from the election. */
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
-    if (error instanceof NotLeadingError) this.#options.logger.info('another process leads');
-    else this.#options.logger.warn('plan not carried out', { error });
+    const { logger, reporter, ledger } = this.#options;
+    if (error instanceof NotLeadingError) return logger.info('another process leads');
+    if (error instanceof UnreadableSlotsError) reporter.slotsUnreadable(ledger.reference, error);
+    logger.warn('plan not carried out', { error });
   }
 }
 

@@ -23,7 +23,7 @@ interface ExecutorOptions {
   readonly ports: ActionPorts;
   readonly random: Random;
   readonly refusals: WriteRefusals;
-  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
+  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsUnreadable'>;
   readonly logger: Logger;
   /** Called when a command that was slow is over. */
   readonly onOver: () => void;
@@ -53,7 +53,7 @@ export class Executor {
   readonly #refusals: WriteRefusals;
   readonly #slow: SlowCommands;
   readonly #limiter: RateLimiter;
-  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered'>;
+  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsUnreadable'>;
   readonly #logger: Logger;
 
   constructor({ ports, random, refusals, reporter, logger, onOver }: ExecutorOptions) {
@@ -213,6 +213,7 @@ export class Executor {
 
   #withhold(commands: readonly Command[], error: unknown): 'moved' | 'refused' | 'unanswered' {
     // An overwritten list of slots is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
+    if (error instanceof UnreadableSlotsError) this.#reporter.slotsUnreadable(this.#ports.ledger.reference, error);
     if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
     for (const command of commands) this.#refusals.add(command, error);
     return isDefinite(error) ? 'refused' : 'unanswered';

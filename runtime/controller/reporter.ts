@@ -1,5 +1,6 @@
 import type { EventBroadcaster } from '../kube/event-broadcaster.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { ObjectReference } from '../kube/objects.ts';
+import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import {
   byTopic,
@@ -11,7 +12,7 @@ import {
   type Statement,
   statementsOf,
 } from './statements.ts';
-import { commandCarriedOut, type SentCommand, isOfUpdate } from './events.ts';
+import { commandCarriedOut, type SentCommand, isOfUpdate, slotsUnreadable } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
 import type { Command } from './plan/commands.ts';
@@ -39,6 +40,9 @@ export class Reporter {
   /** Commands whose write has had no answer, by name of the shadow. */
   readonly #unanswered = new Map<string, SentCommand>();
 
+  /** Until when nobody is told again that the list of slots cannot be read, monotonic. */
+  #unreadableUntil = -Infinity;
+
   constructor(options: ReporterOptions) {
     this.#options = options;
   }
@@ -53,6 +57,15 @@ export class Reporter {
   /** It is not known yet whether the command was carried out. A later plan will show it. */
   unanswered(command: Command, shadow: ShadowView): void {
     if (isOfUpdate(command)) this.#unanswered.set(shadow.name, { command, shadow });
+  }
+
+  /** The list of slots was overwritten. It is told again each hour: an Event lasts no longer. @param lease the controller's */
+  slotsUnreadable(lease: ObjectReference, error: Error): void {
+    const { events, clock } = this.#options;
+    const now = clock.monotonic();
+    if (now < this.#unreadableUntil) return;
+    this.#unreadableUntil = now + HOUR_MS;
+    void events.record(slotsUnreadable(lease, error));
   }
 
   /** To be called before the plan is carried out, so that a warning comes before the update that it is about. */

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/events.ts';
+import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
 import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { fleet, moment, rebooting } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
@@ -56,6 +57,31 @@ test('an agent that does not come back from a later update either is another occ
   };
   expect(occasion(-40)).toBe(occasion(-40));
   expect(occasion(-40)).not.toBe(occasion(-9000));
+});
+
+test.each([
+  ['as a leader begins', true],
+  ['in the midst of its term', false],
+])('a list of slots that somebody has overwritten is told, once an hour: %s', async (_when, isBefore) => {
+  stage = await Stage.with('a', 'b');
+  const overwrite = (): Promise<unknown> => {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+    return stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: 'none' } } });
+  };
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass();
+  if (isBefore) first.abort();
+  await stage.pass(5000);
+  await overwrite();
+  if (isBefore) stage.start();
+  await stage.report('a', { current_state: 'ErrorReset', crash_count: 1 });
+  await stage.pass(60_000);
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass(1_800_000);
+  const unreadable = async (): Promise<number> =>
+    (await aboutFleet()).filter((reason) => reason === 'SlotsUnreadable').length;
+  expect(await unreadable()).toBe(1);
 });
 
 test('the only node is warned of before its update starts', async () => {
