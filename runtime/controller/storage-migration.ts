@@ -1,12 +1,13 @@
 import type { Collection } from '../kube/collection.ts';
 import type { CustomResourceDefinition, ShadowObject } from '../kube/objects.ts';
-import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { ApiStatusError, ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
+import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { CRD_NAME, STORAGE_VERSION } from '../shadow/names.ts';
 
 const AT_ONCE = 2;
+/** After the first failure. It doubles up to an hour: nothing waits for it but the removal of an old version. */
 const RETRY_MS = 60_000;
 
 interface StorageMigrationOptions {
@@ -27,17 +28,24 @@ interface StorageMigrationOptions {
  */
 export async function migrateStorage(options: StorageMigrationOptions, signal: AbortSignal): Promise<void> {
   const { clock, logger } = options;
-  while (!signal.aborted) {
+  const rewritten = new Set<string>();
+  for (let failures = 0; !signal.aborted; failures++) {
+    const retryMs = Math.min(RETRY_MS * 2 ** failures, HOUR_MS);
     try {
-      return await migrateOnce(options, signal);
+      return await migrateOnce(options, rewritten, signal);
     } catch (error) {
-      if (!signal.aborted) logger.warn('stored shadows not migrated yet', { error, retryMs: RETRY_MS });
+      if (!signal.aborted) logger.warn('stored shadows not migrated yet', { error, retryMs });
     }
-    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    await clock.sleep(retryMs, signal).catch(() => undefined);
   }
 }
 
-async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal): Promise<void> {
+/** @param rewritten UIDs of shadows that are known to be stored in the present version */
+async function migrateOnce(
+  options: StorageMigrationOptions,
+  rewritten: Set<string>,
+  signal: AbortSignal,
+): Promise<void> {
   const { crds, shadows, namespace, logger } = options;
   const crd = await crds.get(CRD_NAME, signal);
   if (!crd || !isDue(crd)) return;
@@ -47,7 +55,14 @@ async function migrateOnce(options: StorageMigrationOptions, signal: AbortSignal
     logger.warn('shadows in another namespace keep an old version stored', { shadows: foreign.length });
     return;
   }
-  await inParallel(all, AT_ONCE, (shadow) => rewrite(options, shadow, signal));
+  const left = all.filter(({ metadata }) => !rewritten.has(metadata.uid));
+  const refusals: Error[] = [];
+  await inParallel(left, AT_ONCE, async (shadow) => {
+    const refusal = await rewrite(options, shadow, signal);
+    if (refusal) refusals.push(refusal);
+    else rewritten.add(shadow.metadata.uid);
+  });
+  if (refusals[0]) throw refusals[0];
   const { resourceVersion } = crd.metadata;
   const patch = { metadata: { resourceVersion }, status: { storedVersions: [STORAGE_VERSION] } };
   await crds.patchStatus(CRD_NAME, patch, signal);
@@ -60,15 +75,21 @@ function isDue({ spec, status }: CustomResourceDefinition): boolean {
   return present === STORAGE_VERSION && status?.storedVersions?.some((version) => version !== STORAGE_VERSION) === true;
 }
 
-/** A conflict will do: another write has stored the shadow in the present version, or it was deleted. */
+/**
+ * A conflict will do: another write has stored the shadow in the present version, or it was deleted.
+ * @returns the refusal of this shadow alone; the others go on
+ */
 async function rewrite(
   { own }: StorageMigrationOptions,
   { metadata: { name, resourceVersion } }: ShadowObject,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ApiStatusError | undefined> {
   try {
     await own.patch(name, { metadata: { resourceVersion } }, signal);
   } catch (error) {
-    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+    if (error instanceof ConflictError || error instanceof NotFoundError) return undefined;
+    if (error instanceof ApiStatusError && isDefinite(error)) return error;
+    throw error;
   }
+  return undefined;
 }

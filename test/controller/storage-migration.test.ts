@@ -70,3 +70,24 @@ test('a shadow in another namespace keeps v1 named', async () => {
   await stage.pass(10_000);
   expect(await storedVersions()).toEqual(['v1', 'v2']);
 });
+
+test('one shadow that is refused keeps no other from being written, and has none of them written again', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `n${10 + index}`);
+  await storedAsV1(...names);
+  const about = { resource: 'bottlerocketshadows', name: 'brs-n15' };
+  const mend = stage.cluster.disturb(about, { kind: 'refuse', code: 403, reason: 'Denied', message: 'no' });
+  const rewrites: string[] = [];
+  const transport = intercepted(stage.transport, (request, go) => {
+    const { metadata, ...rest } = (request.body ?? {}) as { metadata?: object };
+    const isRewrite = request.method === 'PATCH' && Object.keys({ ...metadata, ...rest }).join() === 'resourceVersion';
+    if (isRewrite) rewrites.push(request.path.split('/').at(-1)!);
+    return go();
+  });
+  stage.start({ transport, env: { SCHEDULER_CRON_EXPRESSION: '0 0 0 1 1 * 2030' } });
+  await stage.pass(10 * 3_600_000);
+  expect(new Set(rewrites).size).toBe(20);
+  expect(rewrites.length).toBeLessThan(19 + 20);
+  mend();
+  await stage.pass(2 * 3_600_000);
+  expect(await storedVersions()).toEqual(['v2']);
+});
