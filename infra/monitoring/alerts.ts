@@ -178,6 +178,15 @@ const ALERTS: readonly Alert[] = [
     description: 'The log of the controller names the field: "configuration of notifications cannot be used".',
   },
   {
+    name: 'BrupopSlotsUnreadable',
+    severity: 'critical',
+    expression: 'max(brupop_controller_slots_unreadable) == 1',
+    during: '5m',
+    summary: 'Somebody has overwritten the list of slots on the Lease brupop-controller: no update goes on.',
+    description:
+      'Once no node is in the middle of an update, remove the annotation brupop.bottlerocket.aws/slots from the Lease. The Event SlotsUnreadable of the Lease, and the log of the controller, say the same.',
+  },
+  {
     name: 'BrupopNoLeader',
     severity: 'warning',
     expression: 'absent(brupop_controller_leader == 1)',

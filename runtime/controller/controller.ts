@@ -32,7 +32,7 @@ interface ControllerOptions {
   readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'retain'>;
-  readonly reporter: Pick<Reporter, 'report' | 'slotsUnreadable'>;
+  readonly reporter: Pick<Reporter, 'report' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly metrics: Pick<ControllerMetrics, 'planned'>;
   /** Rings when there is a reason to plan besides a change of the cluster. */
   readonly wakeup: Wakeup;
@@ -62,7 +62,7 @@ export class Controller {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, random, ledger, wakeup } = this.#options;
+    const { clock, random, ledger, wakeup, reporter } = this.#options;
     let loaded = false;
     let failures = 0;
     ledger.reset();
@@ -70,6 +70,7 @@ export class Controller {
       let next: number | undefined;
       try {
         if (!loaded) await ledger.load(signal);
+        if (!loaded) reporter.slotsReadable();
         loaded = true;
         // The term may have ended meanwhile. Then no command is sent, and people are told nothing.
         if (!signal.aborted) next = await this.#reconcile(signal);

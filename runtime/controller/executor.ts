@@ -23,7 +23,7 @@ interface ExecutorOptions {
   readonly ports: ActionPorts;
   readonly random: Random;
   readonly refusals: WriteRefusals;
-  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsUnreadable'>;
+  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly logger: Logger;
   /** Called when a command that was slow is over. */
   readonly onOver: () => void;
@@ -53,7 +53,7 @@ export class Executor {
   readonly #refusals: WriteRefusals;
   readonly #slow: SlowCommands;
   readonly #limiter: RateLimiter;
-  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsUnreadable'>;
+  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly #logger: Logger;
 
   constructor({ ports, random, refusals, reporter, logger, onOver }: ExecutorOptions) {
@@ -127,6 +127,7 @@ export class Executor {
     if (commands.length === 0) return 'done';
     try {
       await this.#ports.ledger[change](commands, signal);
+      this.#reporter.slotsReadable();
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;

@@ -41,6 +41,10 @@ export class ControllerMetrics {
   );
   readonly #policies = new PolicyMetrics(this.registry);
   readonly #slots = this.#gauge('brupop_controller_slots', 'Slots that are taken');
+  readonly #unreadable = this.#gauge(
+    'brupop_controller_slots_unreadable',
+    'Whether the list of slots was overwritten, so that nothing goes on',
+  );
   readonly #planned = new Histogram({
     name: 'brupop_controller_plan_duration_seconds',
     help: 'Time that a plan took',
@@ -125,6 +129,11 @@ export class ControllerMetrics {
 
   #took(step: string, since: number | undefined, now: number): void {
     if (since !== undefined) this.#steps.observe({ step }, Math.max(0, now - since) / 1000);
+  }
+
+  /** Whether the list of slots on the Lease could be read. */
+  slotsRead(isReadable: boolean): void {
+    this.#unreadable.set(Number(!isReadable));
   }
 
   /** A node's verdict has become this setback. */

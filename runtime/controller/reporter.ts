@@ -61,11 +61,17 @@ export class Reporter {
 
   /** The list of slots was overwritten. It is told again each hour: an Event lasts no longer. @param lease the controller's */
   slotsUnreadable(lease: ObjectReference, error: Error): void {
-    const { events, clock } = this.#options;
+    const { events, clock, metrics } = this.#options;
     const now = clock.monotonic();
+    metrics.slotsRead(false);
     if (now < this.#unreadableUntil) return;
     this.#unreadableUntil = now + HOUR_MS;
     void events.record(slotsUnreadable(lease, error));
+  }
+
+  slotsReadable(): void {
+    this.#options.metrics.slotsRead(true);
+    this.#unreadableUntil = -Infinity;
   }
 
   /** To be called before the plan is carried out, so that a warning comes before the update that it is about. */

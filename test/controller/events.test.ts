@@ -64,17 +64,17 @@ test.each([
   ['in the midst of its term', false],
 ])('a list of slots that somebody has overwritten is told, once an hour: %s', async (_when, isBefore) => {
   stage = await Stage.with('a', 'b');
-  const overwrite = (): Promise<unknown> => {
+  const write = (slots: string | null): Promise<unknown> => {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
-    return stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: 'none' } } });
+    return stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: slots } } });
   };
   const first = new AbortController();
-  stage.start({ signal: first.signal });
+  const former = stage.start({ signal: first.signal });
   await stage.pass();
   if (isBefore) first.abort();
   await stage.pass(5000);
-  await overwrite();
-  if (isBefore) stage.start();
+  await write('none');
+  const controller = isBefore ? stage.start() : former;
   await stage.report('a', { current_state: 'ErrorReset', crash_count: 1 });
   await stage.pass(60_000);
   await stage.report('a', { current_state: 'Idle' });
@@ -82,6 +82,11 @@ test.each([
   const unreadable = async (): Promise<number> =>
     (await aboutFleet()).filter((reason) => reason === 'SlotsUnreadable').length;
   expect(await unreadable()).toBe(1);
+  const shown = async (): Promise<string> => (await routesOf(controller)['/metrics']!()).body;
+  expect(await shown()).toContain('brupop_controller_slots_unreadable 1');
+  await write(null);
+  await stage.pass(60_000);
+  expect(await shown()).toContain('brupop_controller_slots_unreadable 0');
 });
 
 test('the only node is warned of before its update starts', async () => {
