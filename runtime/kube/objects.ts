@@ -179,6 +179,8 @@ export interface PodDisruptionBudget extends KubeObject {
     readonly currentHealthy?: number;
     readonly desiredHealthy?: number;
     readonly expectedPods?: number;
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Condition[];
   };
 }
 

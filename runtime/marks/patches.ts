@@ -56,7 +56,8 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
   const before = readMarks(node);
   const { id, since, boot, newestPod } = drainOn(node, attempt);
   const cordoned = node.spec?.unschedulable === true;
-  if (marksOfDrain(node, id)?.boot === boot) return undefined;
+  const ours = marksOfDrain(node, id);
+  if (ours && ours.boot === boot && ours.since === since) return undefined;
   const hints = HINTS.filter(([, annotation]) => node.metadata.annotations?.[annotation] === undefined);
   const taken: Ownable[] = [...(cordoned ? [] : (['cordon'] as const)), ...hints.map(([owned]) => owned)];
   return {
@@ -93,7 +94,8 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const cordoned = node.spec?.unschedulable === true;
   return {
     id: marks.id,
-    since: marks.since,
+    // A time in the future comes from a clock that is ahead: no deadline would ever come.
+    since: Date.parse(marks.since) > Date.parse(now) ? now : marks.since,
     // The boot of a drain is known only while every attempt names it: one that names none may come from a later boot.
     boot: boot === null ? null : marks.boot,
     newestPod: cordoned ? marks.newestPod : newestPod,

@@ -82,8 +82,9 @@ function covers({ metadata, spec }: PodDisruptionBudget, pod: Pod): boolean {
  * Whether the budget allows a disruption now, or will once all of its pods are healthy. A budget that its controller has not counted yet
  * may allow one.
  */
-function hasSpare({ status }: PodDisruptionBudget): boolean {
-  const { disruptionsAllowed = 0, desiredHealthy, expectedPods } = status ?? {};
+function hasSpare(budget: PodDisruptionBudget): boolean {
+  const { disruptionsAllowed = 0, desiredHealthy, expectedPods } = budget.status ?? {};
+  if (isUncounted(budget)) return true;
   return disruptionsAllowed > 0 || desiredHealthy === undefined || (expectedPods ?? 0) > desiredHealthy;
 }
 
@@ -91,4 +92,11 @@ function unhealthyGoes({ spec, status }: PodDisruptionBudget, pod: Pod): boolean
   if (isReady(pod)) return false;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
+}
+
+/** The API server stores zeros first. A budget that can never be counted, e.g. for pods that nothing owns, has a condition that says so. */
+function isUncounted({ metadata, status }: PodDisruptionBudget): boolean {
+  const { observedGeneration = 0, conditions } = status ?? {};
+  const fails = conditions?.some(({ type, reason }) => type === 'DisruptionAllowed' && reason === 'SyncFailed');
+  return observedGeneration < (metadata.generation ?? 0) && fails !== true;
 }

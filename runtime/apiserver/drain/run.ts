@@ -9,7 +9,15 @@ import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
 import type { CordonedNode } from './cordon.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { type Blocked, filterFields, filterPods, keepOwnUnlessReschedulable, podsLeft, Reschedule } from './filter.ts';
+import {
+  type Blocked,
+  filterFields,
+  filterPods,
+  keepOwnUnlessReschedulable,
+  type PodDeleteList,
+  podsLeft,
+  Reschedule,
+} from './filter.ts';
 import { StatusWriter } from './status.ts';
 
 /** How a run of a drain ended. Those who waited for it then check the node themselves. */
@@ -138,11 +146,13 @@ export class DrainRun {
     const { cordoned, queue } = this.#options;
     const { clock, namespace } = this.#ports;
     const status = new StatusWriter(this.#ports, cordoned, signal);
-    const report = (): void => status.report(podsLeft(list), evictor.blocked());
+    const report = (): void => {
+      if (list) status.report(podsLeft(list), evictor.blocked());
+    };
     const evictor = new Evictor({ ...this.#ports, queue, drain: this.id, signal, onBlocked: report });
     const terms = { lateAfter: cordoned.lateAfter, namespace };
     const reschedule = new Reschedule({ ...this.#ports, nodeName: this.#nodeName, signal });
-    let list = filterPods([], terms);
+    let list: PodDeleteList | undefined;
     this.#evictor = evictor;
     const changed = new Wakeup();
     pods.onChange(() => changed.ring());

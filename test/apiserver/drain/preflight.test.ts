@@ -175,6 +175,15 @@ describe('a pod can never be evicted', () => {
     expect(why(pod(), budget('web', { metadata: elsewhere }))).toBeUndefined();
   });
 
+  test('where its budget can never be counted', () => {
+    const conditions = [{ type: 'DisruptionAllowed', status: 'False', reason: 'SyncFailed' }] as const;
+    const metadata = { ...budget('web').metadata, generation: 2 };
+    const uncounted = (status: object) => budget('web', { metadata, status: { ...NO_SPARE, ...status } });
+    expect(why(pod(), uncounted({}))).toBeUndefined();
+    expect(why(pod(), uncounted({ conditions }))).toBe('PodDisruptionBudget shop/web');
+    expect(why(pod(), uncounted({ observedGeneration: 2 }))).toBe('PodDisruptionBudget shop/web');
+  });
+
   test('not where it provides nothing: it has not started, has ended or is ending', () => {
     for (const phase of ['Pending', 'Succeeded', 'Failed']) {
       expect(why(pod({ status: { phase } }), budget('web'), budget('other'))).toBeUndefined();
@@ -190,4 +199,14 @@ describe('a pod can never be evicted', () => {
     const spec = { ...budget('web').spec, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const };
     expect(why(pod(unready), budget('web', { status: short, spec }))).toBeUndefined();
   });
+});
+
+test('a budget refuses no drain that is as the API server stores it, before its controller has counted', async () => {
+  await world.addPod('web-1', { labels: { app: 'web' } });
+  await world.post('/apis/policy/v1/namespaces/shop/poddisruptionbudgets', {
+    metadata: { name: 'web' },
+    spec: { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 1 },
+  });
+  const drain = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
+  expect(await outcome(drain)).toBe('pending');
 });

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { settle } from '../../../sim/clock.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
+import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { addBudget } from '../budgets.ts';
 import { outcome, type Replica, started, World } from '../world.ts';
 
 let world: World;
@@ -132,4 +134,27 @@ describe('the progress of a drain', () => {
     await settle();
     expect(stated(second)).toEqual([3]);
   });
+});
+
+test('a drain never says that no pods are left before it knows which', async () => {
+  await world.addNode('n2');
+  await world.addPod('web-1', { labels: { app: 'web' } });
+  await addBudget(world, 'web');
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const { service, tap } = world.replica();
+  let looks = 0;
+  tap.before = async ({ path, query }) => {
+    if (path !== '/api/v1/nodes' || !query?.['limit'] || query['fieldSelector']?.includes('metadata.name')) return;
+    looks++;
+    // The first two are of the request itself. That of the run is slow.
+    if (looks > 2) await world.clock.sleep(20_000);
+  };
+  void started(service.cordonAndDrain(await world.agent()));
+  const seen: unknown[] = [];
+  for (let s = 0; s < 10; s++) {
+    await world.clock.advance(1_000);
+    await settle();
+    seen.push((await world.shadow()).status?.drain?.pods_left);
+  }
+  expect(seen).not.toContain(0);
 });

@@ -172,3 +172,18 @@ describe('the deadline of a drain', () => {
     expect(await outcome(old)).toBe('503 Superseded');
   });
 });
+
+const DAY = 24 * 3_600_000;
+
+test('a drain that a replica with a clock far ahead has begun ends at its deadline by the others', async () => {
+  await world.addPod('web-1');
+  const agent = await world.agent();
+  const first = new AbortController();
+  void started(world.replica({ timeoutSec: 1800, aheadMs: 30 * DAY }).service.cordonAndDrain(agent, first.signal));
+  await settle();
+  first.abort(new Error('gone'));
+  await world.clock.advance(20_000);
+  const drain = started(world.replica({ timeoutSec: 1800 }).service.cordonAndDrain(agent));
+  await world.clock.advance(2 * DAY);
+  expect(await outcome(drain)).toBe('504 DrainTimeout');
+});
