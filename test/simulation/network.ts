@@ -81,6 +81,10 @@ export class SimulatedNetwork implements Network {
     this.#watches.drop(process, how);
   }
 
+  distrust(apiserver: string): () => void {
+    return this.#replicas.distrust(apiserver);
+  }
+
   speakFor(agent: string, other: string): () => void {
     this.#aliases.set(agent, other);
     return () => void this.#aliases.delete(agent);

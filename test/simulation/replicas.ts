@@ -2,7 +2,7 @@ import type { Reply } from '../../runtime/agentapi/client.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import type { WebhookCall } from '../../sim/cluster/cluster.ts';
 import { Life, type TrueTime } from './clock.ts';
-import type { Lines } from './lines.ts';
+import { type Lines, once } from './lines.ts';
 import type { Incoming } from './memory-http.ts';
 import type { Instant } from './types.ts';
 import { type Sender, waitFor } from './waiting.ts';
@@ -40,6 +40,8 @@ export class Replicas {
   readonly #random: Random;
   readonly #lines: Lines;
   readonly #all = new Map<string, Endpoint>();
+  /** How many times over, by name. */
+  readonly #distrusted = new Map<string, number>();
 
   constructor({ time, random, lines }: { readonly time: TrueTime; readonly random: Random; readonly lines: Lines }) {
     this.#time = time;
@@ -64,6 +66,13 @@ export class Replicas {
     one.leftAt ??= this.#time.monotonic() + (one.replica.life.isSilent ? LOST_MS : 0);
   }
 
+  /** Nobody takes its certificate until what is returned is called. */
+  distrust(name: string): () => void {
+    const add = (by: number): unknown => this.#distrusted.set(name, (this.#distrusted.get(name) ?? 0) + by);
+    add(1);
+    return once(() => add(-1));
+  }
+
   /** One of the endpoints, as nodes know them. */
   choose(): Replica | undefined {
     const now = this.#time.monotonic();
@@ -77,6 +86,7 @@ export class Replicas {
       if (replica?.life.isSilent) return;
       if (!replica || replica.life.isOver) return reject(failure('ECONNREFUSED'));
       const { life, name, serve } = replica;
+      if ((this.#distrusted.get(name) ?? 0) > 0) return reject(failure('CERT_HAS_EXPIRED'));
       const hungUp = new AbortController();
       // What a client sends as it hangs up may not get through either.
       const noticed = (): Promise<unknown> => {

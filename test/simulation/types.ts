@@ -158,6 +158,8 @@ export interface Network {
     outcome: Outcome,
     terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
   ): () => void;
+  /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
+  distrust(apiserver: string): () => void;
   /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
   speakFor(agent: string, other: string): () => void;
   /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */

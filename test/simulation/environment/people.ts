@@ -23,6 +23,8 @@ import type { Timers } from './timers.ts';
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
 const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
 const nodePath = (node: string): string => `/api/v1/nodes/${node}`;
+const shadowPathAsV1 = (node: string): string =>
+  `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName(node)}`;
 const shadowPath = (node: string): string => `${shadowsPath(NAMESPACE)}/${shadowName(node)}`;
 const annotated = (key: string, value: string | null): object => ({ metadata: { annotations: { [key]: value } } });
 
@@ -61,7 +63,7 @@ export function createPeople(parts: {
       annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, 'true');
       return () => annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, null);
     },
-    deleteShadow: (node) => timers.do(() => hand.delete(shadowPath(node))),
+    deleteShadow: (node) => timers.do(() => hand.delete((random() < 0.3 ? shadowPathAsV1 : shadowPath)(node))),
     editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
     endUpdate: (node) => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
     editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
@@ -106,7 +108,7 @@ async function changePolicy(
 
 /** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */
 async function editAsV1(hand: Hand, node: string, random: Random): Promise<void> {
-  const path = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName(node)}`;
+  const path = shadowPathAsV1(node);
   const shadow = await hand.get<ShadowObject>(path);
   if (!shadow) return;
   const { [CONVERSION_DATA_ANNOTATION]: _, ...others } = shadow.metadata.annotations ?? {};

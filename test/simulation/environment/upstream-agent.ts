@@ -4,6 +4,7 @@ import type { RoundTrip } from '../../../runtime/agentapi/client.ts';
 import { HEADERS, PATHS } from '../../../runtime/agentapi/protocol.ts';
 import type { ShadowObject } from '../../../runtime/kube/objects.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
 import type { Status } from '../../../runtime/shadow/model.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 import type { WireStatus } from '../../../sim/hosts/update-status.ts';
@@ -11,6 +12,8 @@ import type { Program } from '../programs.ts';
 
 const LOOK_MS = 5000;
 const REFRESH_MS = 120_000;
+/** What it is told to wait for after its node is excluded from load balancers, where it is told so. */
+const EXCLUDED_MS = 30_000;
 /** It asks again for as long where the host's lock is held, and never looks whether what it asked for was done. */
 const LOCKED = { tries: 60, pauseMs: 5000 };
 
@@ -26,6 +29,7 @@ interface UpstreamParts {
   readonly exchange: RoundTrip;
   readonly token: () => string;
   readonly clock: Clock;
+  readonly random: Random;
   readonly signal: AbortSignal;
 }
 
@@ -47,6 +51,7 @@ export const upstreamAgent: Program = async (surroundings) => {
     exchange: network.exchange(member),
     token: () => host.token(),
     clock,
+    random,
     signal,
   });
   const watch = async (): Promise<never> => {
@@ -73,10 +78,13 @@ class UpstreamAgent {
   /** As last seen. */
   shadow: ShadowObject | undefined;
   readonly #parts: UpstreamParts;
+  /** `EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC` is set. */
+  readonly #excludes: boolean;
   #refreshedAt = -Infinity;
 
   constructor(parts: UpstreamParts) {
     this.#parts = parts;
+    this.#excludes = parts.random() < 0.5;
   }
 
   async run(): Promise<never> {
@@ -128,6 +136,10 @@ class UpstreamAgent {
   /** Reports nothing: after the boot another one finds where it is. */
   async #reboot(): Promise<void> {
     const { clock, signal } = this.#parts;
+    if (this.#excludes) {
+      await this.#ask('POST', PATHS.excludeFromLb);
+      await clock.sleep(EXCLUDED_MS, signal);
+    }
     await this.#ask('POST', PATHS.cordonAndDrain);
     await this.#host('POST', '/actions/reboot');
     await clock.sleep(600_000, signal);

@@ -1,4 +1,4 @@
-import type { Outcome, World } from '../types.ts';
+import type { Outcome } from '../types.ts';
 import {
   all,
   begun,
@@ -14,14 +14,6 @@ import {
 } from './kind.ts';
 
 const UNAUTHORIZED: Outcome = { kind: 'answered', code: 401 };
-
-/** Agents no longer trust these apiservers: no connection comes about. */
-const distrusted = ({ processes, network }: World, apiservers: readonly string[]): (() => void) =>
-  all(
-    apiservers.flatMap((apiserver) =>
-      processes.filter(({ kind }) => kind === 'agent').map(({ name }) => network.partition(name, apiserver)),
-    ),
-  );
 
 export const credentialFaults: readonly DrawnKind[] = [
   {
@@ -61,14 +53,16 @@ export const credentialFaults: readonly DrawnKind[] = [
   },
   {
     name: 'certificate-expires',
-    what: "an apiserver's certificate, or that of all, has expired: no agent speaks to it",
+    what: "an apiserver's certificate, or that of all, has expired: neither agents nor the Kubernetes API connect to it",
     weight: 1.5,
     lasts: [30 * SECOND, 20 * MINUTE],
     begin: (world, { random }) => {
       const apiservers = world.processes.filter(({ kind }) => kind === 'apiserver').map(({ name }) => name);
       const one = oneOf(apiservers, random);
       const those = random() < 0.5 && one !== undefined ? [one] : apiservers;
-      return those.length === 0 ? undefined : begun(those.join(', '), distrusted(world, those));
+      return those.length === 0
+        ? undefined
+        : begun(those.join(', '), all(those.map((name) => world.network.distrust(name))));
     },
   },
   {

@@ -1,4 +1,15 @@
-import { all, begun, between, type DrawnKind, MINUTE, oneOf, processOf, SECOND, type Terms } from './kind.ts';
+import {
+  all,
+  begun,
+  between,
+  type DrawnKind,
+  MINUTE,
+  oneOf,
+  onProcess,
+  processOf,
+  SECOND,
+  type Terms,
+} from './kind.ts';
 import type { Process, World } from '../types.ts';
 
 /** The struck process, those that may follow it, or everybody of its kind: who acts on an old view is drawn. */
@@ -10,6 +21,9 @@ function viewers(world: World, terms: Terms): readonly Process[] {
   const choices = one.kind === 'agent' || others.length === 0 ? [[one]] : [[one], others, alike];
   return oneOf(choices, terms.random) ?? [];
 }
+
+/** Paths of lists and watches, and none of one object. */
+const COLLECTION = /\/[a-z]+s$/;
 
 const names = (processes: readonly Process[]): string => processes.map(({ name }) => name).join(', ');
 
@@ -79,4 +93,15 @@ export const watchFaults: readonly DrawnKind[] = [
   drops('closed', 'watches end'),
   drops('expired', 'watches are told 410: what they saw last is too old'),
   drops('replayed', 'watches end, and are served events again that they have had'),
+  {
+    name: 'watch-and-list-expired',
+    what: 'watches of a process are told 410, and so are the lists by which it begins anew',
+    weight: 2,
+    lasts: [SECOND, 2 * MINUTE],
+    begin: (world, terms) =>
+      onProcess(processOf(world, terms), ({ name }) => {
+        world.network.dropWatches(name, 'expired');
+        return world.network.disturb(name, { kind: 'answered', code: 410 }, { method: 'GET', path: COLLECTION });
+      }),
+  },
 ];
