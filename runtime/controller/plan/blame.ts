@@ -35,6 +35,10 @@ export function isPresumed({ shadow, health }: AssessedNode): boolean {
   return isFailureUnrecorded(status);
 }
 
+/** The node has failed on this very release. One whose failure is only presumed counts as on its way, like any other. */
+export const hasFailedOn = (info: AssessedNode, { failed }: { readonly failed: ReadonlySet<string> }): boolean =>
+  failed.has(info.node.uid) && !isPresumed(info);
+
 function recordedFailures({ spec, status }: ShadowView): readonly string[] {
   const recorded = status?.failed_versions ?? NONE;
   return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;

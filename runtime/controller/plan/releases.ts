@@ -1,6 +1,6 @@
 import { failureBudget, provingNodes } from '../../policy/quantity.ts';
 import { newerOf } from '../../shadow/semver.ts';
-import { failedOn, hasFailed, isPresumed } from './blame.ts';
+import { failedOn, hasFailed, hasFailedOn } from './blame.ts';
 import type { AssessedNode } from './health.ts';
 import { isStaged } from './machine.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
@@ -253,7 +253,7 @@ class Tally implements OsRelease {
     this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
     this.canaries.push(info.node.name);
-    if (this.failed.has(info.node.uid) && !isPresumed(info)) return;
+    if (hasFailedOn(info, this)) return;
     const goneAt = lostAt(info, this.#rules);
     this.proof.begin(goneAt);
     if (isDisturbed(info.shadow, this.version)) this.proof.disturb(goneAt);

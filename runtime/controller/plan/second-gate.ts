@@ -1,3 +1,4 @@
+import { hasFailedOn } from './blame.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused, isStaged } from './machine.ts';
@@ -99,7 +100,7 @@ function afterFreeze(info: AssessedNode, { spec, stale }: ShadowView, context: G
   if (bad) return bad;
   if (context.snapshot.paused) return wait(PAUSED);
   if (!node.ready) return wait(NOT_READY);
-  return release && !release.failed.has(node.uid) ? { ...GOES_ON, disturbedFor: release } : GOES_ON;
+  return release && !hasFailedOn(info, release) ? { ...GOES_ON, disturbedFor: release } : GOES_ON;
 }
 
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */

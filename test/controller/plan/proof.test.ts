@@ -175,6 +175,11 @@ describe('before a node is disturbed, those are counted once more that are distu
     expect(reasons(fleet({ a: staged, b: written }), many)).toEqual({ a: 'Unproven', b: 'Updating' });
   });
 
+  test('one whose failure may have been on another version goes on, and counts for those after it', () => {
+    const unrecorded = { ...staged, status: { ...staged.status, crash_count: 1 } };
+    expect(kinds({ a: unrecorded, b: staged })).toEqual({ 'brs-a': 'set-spec', 'brs-b': 'call-off' });
+  });
+
   test('one that failed on it, and all once it is proven, go on', () => {
     const again = { ...staged, status: { ...staged.status, ...failed.status } };
     expect(kinds({ a: again, b: rebooting })).toEqual({ 'brs-a': 'set-spec' });
