@@ -143,14 +143,16 @@ export const released: Rule = {
     const since = new Since(picture);
     // By name of the shadow, until when one was at rest that has been deleted since: until then M8 (a) held.
     const restedUntil = new Map<string, Instant>();
+    const earlier = new Earlier(picture);
     return {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'bottlerocketshadows') {
           noteShadow(since, entry);
           noteDeletion(restedUntil, entry);
+          earlier.see(entry);
         }
-        return entry.resource === 'nodes' ? tooEarly({ picture, since, restedUntil }, entry) : NOTHING;
+        return entry.resource === 'nodes' ? tooEarly({ picture, since, restedUntil, earlier }, entry) : NOTHING;
       },
     };
   },
@@ -166,6 +168,7 @@ interface Known {
   readonly picture: Picture;
   readonly since: Since;
   readonly restedUntil: ReadonlyMap<string, Instant>;
+  readonly earlier: Earlier;
 }
 
 function tooEarly(known: Known, write: Write): readonly string[] {
@@ -177,16 +180,17 @@ function tooEarly(known: Known, write: Write): readonly string[] {
 }
 
 function unreleasable(
-  { picture, since, restedUntil }: Known,
+  known: Known,
   write: Write,
   { old, made }: { readonly old: NodeFacts; readonly made: NodeFacts },
 ): string | undefined {
+  const { picture, since, restedUntil } = known;
   const { by, name, sentAt } = write;
   const shadow = picture.shadowOf(made);
   if (!shadow && sentAt - READ_WITHIN < (restedUntil.get(`brs-${name}`) ?? -Infinity)) return undefined;
   // It may have been decided, or even sent, before an update began.
   if (shadow && !since.isOlderThan(`spec of ${name}`, { by, sentAt })) return undefined;
-  return isController(by) ? unended(picture, write, { made, shadow }) : unupdated(old, shadow);
+  return isController(by) ? unended(known, write, { made, shadow }) : unupdated(old, shadow);
 }
 
 /** A request to release from before the reboot, which comes late, must not undo the drain. */
@@ -196,16 +200,37 @@ const unupdated = ({ version }: NodeFacts, shadow: ShadowFacts | undefined): str
     : undefined;
 
 function unended(
-  picture: Picture,
-  { at, name }: Write,
+  { picture, earlier }: Known,
+  { at, name, sentAt }: Write,
   { made, shadow }: { readonly made: NodeFacts; readonly shadow: ShadowFacts | undefined },
 ): string | undefined {
   if (shadow && !shadow.active) return undefined;
   const { runs, since } = picture.agentOf(name);
   if (runs && at - since > UNSEEN) return `whose agent runs${shadow ? '' : ', and which has no shadow'}`;
-  return shadow && !isLeft(shadow, made) ? 'whose update has not ended' : undefined;
+  return shadow && !earlier.wasLeft(shadow, made, sentAt) ? 'whose update has not ended' : undefined;
+}
+
+/** What shadows were, by name, until somebody else changed them. */
+export class Earlier {
+  readonly #picture: Picture;
+  readonly #shadows = new Map<string, { readonly shadow: ShadowFacts; readonly until: Instant }>();
+
+  constructor(picture: Picture) {
+    this.#picture = picture;
+  }
+
+  see({ by, name, at, before, after }: Write): void {
+    if (before && after && !isOperator(by)) this.#shadows.set(name, { shadow: shadowFacts(before), until: at });
+  }
+
+  /** Whether it was left by its agent, for all that is known to who went by it at `sentAt`. */
+  wasLeft(shadow: ShadowFacts, node: NodeFacts, sentAt: Instant): boolean {
+    const earlier = this.#shadows.get(shadow.name);
+    if (isLeft(shadow, node)) return true;
+    return earlier !== undefined && !this.#picture.sight.known(earlier.until, sentAt) && isLeft(earlier.shadow, node);
+  }
 }
 
 /** M8 (c): nothing is missing but what its agent has to say. */
-export const isLeft = ({ state, status }: ShadowFacts, { boot }: Pick<NodeFacts, 'boot'>): boolean =>
+const isLeft = ({ state, status }: ShadowFacts, { boot }: Pick<NodeFacts, 'boot'>): boolean =>
   state === 'Idle' || (status?.record?.requested === true && status.record.boot !== boot);

@@ -167,7 +167,9 @@ export class Proofs {
     const { uid, ready } = node.facts;
     const rests = this.#rests.get(uid) ?? [];
     this.#rests.set(uid, rests);
-    const version = ready ? restingOn(this.#picture, node) : undefined;
+    // Whoever decides may not know yet that it is Ready no more.
+    const seemsReady = ready || !this.#picture.sight.known(node.readyAt, at);
+    const version = seemsReady ? restingOn(this.#picture, node) : undefined;
     const last = rests.at(-1);
     const isOpen = last?.to === Infinity;
     if (isOpen && last.version === version) return;
@@ -190,7 +192,7 @@ export class Absences {
   /** By UID, when they were last back from such an absence. */
   readonly #backAt = new Map<string, Instant>();
   readonly #awaySince = new Map<string, Instant>();
-  /** By UID, since when the record of a request to reboot stands. */
+  /** By UID, since when a reboot is asked for. */
   readonly #askedAt = new Map<string, Instant>();
 
   constructor(picture: Picture) {
@@ -213,8 +215,11 @@ export class Absences {
     }
   }
 
+  /** An older operator's agent keeps no record: it asks for the reboot once its node is drained. */
   #noteRequest({ facts }: SeenNode, at: Instant): void {
-    const isAsked = this.#picture.shadowOf(facts)?.status?.record?.requested === true;
+    const shadow = this.#picture.shadowOf(facts);
+    const record = shadow?.status?.record;
+    const isAsked = record?.requested ?? (shadow?.state === 'RebootedIntoUpdate' && facts.marks?.drained);
     if (!isAsked) this.#askedAt.delete(facts.uid);
     else if (!this.#askedAt.has(facts.uid)) this.#askedAt.set(facts.uid, at);
   }

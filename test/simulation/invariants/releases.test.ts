@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { blame } from './blame.ts';
 import { halted, proof, reach } from './releases.ts';
-import { Story } from './story.ts';
+import { MARKED, type NodeState, PROVEN, Story } from './story.ts';
 
 const AGENT = { by: 'apiserver-0' };
 const FAILED = { failed_versions: ['1.1.0'], crash_count: 1 };
@@ -37,6 +37,21 @@ describe('halted', () => {
     unwell.node('n1', { ready: false });
     expect(unwell.shadow('n1', { verdict: 'SoakFailed' }).after(2).start('n2').breaches).toHaveLength(1);
   });
+
+  test('one that was Ready for a moment is unwell anew', () => {
+    const unwell = (): Story =>
+      new Story(halted, { controller: ONE })
+        .fleet('n1', 'n2')
+        .start('n1')
+        .finish('n1')
+        .node('n1', { ready: false })
+        .shadow('n1', { verdict: 'SoakFailed' })
+        .after(20)
+        .node('n1', { ready: true })
+        .node('n1', { ready: false });
+    expect(unwell().start('n2').breaches).toEqual([]);
+    expect(unwell().after(2).start('n2').breaches).toHaveLength(1);
+  });
 });
 
 describe('proof', () => {
@@ -66,6 +81,41 @@ describe('proof', () => {
     expect(proven().nodeGone('n1').start('n2').start('n3').breaches).toEqual([]);
     expect(unmanaged().after(2).start('n2').start('n3').breaches).toHaveLength(1);
     expect(proven().nodeGone('n1').after(2).start('n2').start('n3').breaches).toHaveLength(1);
+  });
+
+  test('who has gone not Ready a moment before it came to rest still seems to be well', () => {
+    const unready = (): Story => fleet().node('n1', { ready: false });
+    expect(unready().finish('n1').start('n2').start('n3').breaches).toEqual([]);
+    expect(unready().after(2).finish('n1').start('n2').start('n3').breaches).toHaveLength(1);
+  });
+
+  test('who has been away for long since the reboot that it was asked for counts no more, record or not', () => {
+    const asked = (state: NodeState): readonly string[] =>
+      fleet()
+        .shadow('n1', { state: 'RebootedIntoUpdate' })
+        .node('n1', state, AGENT)
+        .after(15)
+        .node('n1', { ready: false })
+        .start('n2').breaches;
+    expect(asked({ marks: PROVEN })).toEqual([]);
+    expect(asked({ marks: MARKED })).toHaveLength(1);
+  });
+
+  test('one whose update was ended before its reboot was asked for is disturbed no more', () => {
+    const reboot = { boot_id: 'b', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' };
+    const ended = (record: object | null): readonly string[] =>
+      fleet()
+        .shadow('n1', { state: 'RebootedIntoUpdate', status: { current_state: 'StagedAndPerformedUpdate' } })
+        .process('agent-n1', 'killed')
+        .shadow('n1', { state: 'Idle', status: { reboot: record } })
+        .after(20)
+        .start('n2')
+        .process('agent-n1', 'starts')
+        .shadow('n2', { state: 'RebootedIntoUpdate' }).breaches;
+    expect(ended(null)).toEqual([]);
+    expect(ended(reboot)).toEqual([
+      'controller-0 let the drain begin of n2 on 1.1.0, which is not proven: 1 may, and n1, n2 are disturbed',
+    ]);
   });
 
   test('of a share, as many may as before a node is known to be gone', () => {

@@ -1,5 +1,6 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Instant, Release as OfferedRelease } from '../types.ts';
-import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
+import { isOperator, nodeFacts, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { Absences, keyOf, mayFail, needed, Proofs, type Release, tally, well } from './proofs.ts';
 import { changesLabels, NOTHING, type Rule, type RuleJudge, type Write } from './rule.ts';
@@ -47,7 +48,6 @@ export const halted: Rule = {
     });
     return {
       see(entry) {
-        if (entry.kind !== 'write') return NOTHING;
         proofs.see(entry);
         const breaches = starts.see?.(entry) ?? NOTHING;
         if (changesFailures(entry)) noteHalts(picture, since, { at: entry.at, isHalted });
@@ -58,13 +58,17 @@ export const halted: Rule = {
 };
 
 /** Others change nothing about who has failed on what, and where. */
-function changesFailures(write: Write): boolean {
-  const { resource, before, after, subresource } = write;
+function changesFailures(entry: Entry): boolean {
+  if (entry.kind === 'process') return entry.process.includes('agent');
+  if (entry.kind !== 'write') return false;
+  const { resource, before, after, subresource } = entry;
   if (resource === 'bottlerocketupdatepolicies') return subresource !== 'status';
-  if (resource === 'nodes') return changesLabels(write);
+  if (resource === 'nodes') return changesLabels(entry) || isReady(before) !== isReady(after);
   if (resource !== 'bottlerocketshadows') return false;
   return !before || !after || failuresIn(shadowFacts(before)) !== failuresIn(shadowFacts(after));
 }
+
+const isReady = (node: KubeObject | undefined): boolean => node !== undefined && nodeFacts(node).ready;
 
 const failuresIn = ({ verdict, status, version }: ShadowFacts): string =>
   [verdict?.reason, status?.current, version, ...(status?.failed ?? [])].join(' ');
@@ -121,8 +125,10 @@ export const proof: Rule = {
     const steps = ofNewcomers(picture, (asked) => {
       const { kind, write, release } = asked;
       if (proofs.isProven(release, write.at, write.sentAt)) return undefined;
-      const isKnown = ({ facts: { uid } }: SeenNode): boolean =>
-        kind === 'start' || picture.sight.known(disturbedAt.get(uid) ?? Infinity, write.sentAt);
+      const isKnown = ({ facts }: SeenNode): boolean =>
+        kind === 'start' ||
+        (isGoingOn(picture.shadowOf(facts)) &&
+          picture.sight.known(disturbedAt.get(facts.uid) ?? Infinity, write.sentAt));
       const members = proofs.kinOf(release, write.sentAt).size;
       return tooMany(picture, asked, { members, counts: (one) => isKnown(one) && !absences.isAway(one, write.at) });
     });
@@ -136,6 +142,10 @@ export const proof: Rule = {
     };
   },
 };
+
+/** An update that was ended before its reboot was asked for disturbs its node no more. */
+const isGoingOn = (shadow: ShadowFacts | undefined): boolean =>
+  shadow?.state !== 'Idle' || shadow.status?.record?.requested === true;
 
 function tooMany(
   picture: Picture,

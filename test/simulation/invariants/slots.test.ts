@@ -79,6 +79,19 @@ describe('given-back', () => {
     expect(bare().process('agent-n1', 'killed').slots().breaches).toEqual([]);
   });
 
+  test('one of a node that is back without its agent, whose record of the reboot somebody has just taken away', () => {
+    const reboot = { boot_id: 'before', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' };
+    const back = touch(
+      led()
+        .shadow('n1', { state: 'RebootedIntoUpdate', status: { reboot } })
+        .process('agent-n1', 'killed')
+        .node('n1', { boot: 'after' }),
+    );
+    const edited = back.shadow('n1', { status: { reboot: null } }, { by: 'person' });
+    expect(edited.slots().breaches).toEqual([]);
+    expect(edited.lease('me', ['n1']).after(2).slots().breaches).toHaveLength(1);
+  });
+
   test('one of a node at rest whose shadow was deleted just then, and not long before', () => {
     const deleted = (): Story => touch(ended().after(5).shadowGone('n1', 'person'));
     expect(deleted().slots().breaches).toEqual([]);

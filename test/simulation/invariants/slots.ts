@@ -1,7 +1,7 @@
 import type { Instant, RequestEntry } from '../types.ts';
 import { Recent } from './concurrency.ts';
 import { isController, LEASE, leaseFacts, nodeFacts, type NodeFacts, type ShadowFacts } from './facts.ts';
-import { isLeft, noteDeletion } from './marks.ts';
+import { Earlier, noteDeletion } from './marks.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
@@ -90,6 +90,7 @@ export const givenBack: Rule = {
   begin(picture) {
     const order = new Order();
     const deletions = new Map<string, Instant>();
+    const earlier = new Earlier(picture);
     return {
       see(entry) {
         order.next();
@@ -99,8 +100,9 @@ export const givenBack: Rule = {
         if (entry.resource === 'bottlerocketshadows') {
           noteFence(order, entry);
           noteDeletion(deletions, entry);
+          earlier.see(entry);
         }
-        return isList(entry) ? changed({ picture, order, deletions }, entry) : NOTHING;
+        return isList(entry) ? changed({ picture, order, deletions, earlier }, entry) : NOTHING;
       },
     };
   },
@@ -150,6 +152,7 @@ interface Seen {
   readonly picture: Picture;
   readonly order: Order;
   readonly deletions: ReadonlyMap<string, Instant>;
+  readonly earlier: Earlier;
 }
 
 interface Giving extends Seen {
@@ -170,12 +173,12 @@ function unready(giving: Giving, { facts }: SeenNode): string | undefined {
 const UNFENCED = 'which it has found taken, and what others may have sent may yet land';
 
 function needed(giving: Giving, facts: NodeFacts, shadow: ShadowFacts | undefined): string | undefined {
-  const { picture, at } = giving;
+  const { picture, at, sentAt, earlier } = giving;
   if (shadow ? !shadow.active : wasAtRest(giving, facts)) return undefined;
   const { runs, since } = picture.agentOf(facts.name);
   const isManned = runs && at - since > UNSEEN && picture.sight.known(since, at);
   if (isManned) return `whose agent runs, and ${shadow ? 'whose update is on' : 'which has no shadow'}`;
-  return shadow && !isLeft(shadow, facts) ? 'whose update has not ended' : undefined;
+  return shadow && !earlier.wasLeft(shadow, facts, sentAt) ? 'whose update has not ended' : undefined;
 }
 
 /** L3 (a) held until its shadow was deleted, and who gave the slot back need not know of that. */

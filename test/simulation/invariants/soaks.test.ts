@@ -75,6 +75,17 @@ test('one that somebody has ended, and that has led to its version all the same'
   expect(said(goes(ended(), false).after(16))).toHaveLength(1);
 });
 
+test('one that has led to its version, and which its agent takes for failed', () => {
+  const failed = (version: string): Story =>
+    new Story(soaks)
+      .fleet('n1')
+      .start('n1')
+      .shadow('n1', { status: { current_state: 'ErrorReset', current_version: version, crash_count: 1 } }, AGENT)
+      .shadow('n1', { state: 'Idle', version: null, status: { current_state: 'Idle' } }, AGENT);
+  expect(said(goes(failed('1.1.0'), false).after(16))).toEqual([]);
+  expect(said(goes(failed('1.0.0'), false).after(16))).toHaveLength(1);
+});
+
 test('what another controller takes over stays for as long as it is so', () => {
   const verdict = (): Story => goes(finished(), false).after(16).shadow('n1', { verdict: 'SoakFailed' });
   const again = { by: 'controller-1' };

@@ -106,9 +106,12 @@ const versionSaid = ({ verdict, status }: ShadowFacts): string | undefined =>
 const finishedOf = (shadow: KubeObject | undefined): string | undefined => shadow?.metadata.annotations?.[FINISHED];
 const versionOf = ({ version, status }: ShadowFacts): string => version ?? status?.current ?? '';
 
-/** Somebody has ended the update before its host went down, and that has led to its version all the same. */
+/**
+ * Somebody has ended the update before its host went down, or an older operator's agent has taken an answer that was lost for a failure, and it
+ * has led to its version all the same.
+ */
 const isLed = ({ status }: ShadowFacts, { state, version, status: made }: ShadowFacts): boolean =>
-  state === 'Idle' && made?.current === version && made?.current !== status?.current;
+  (state === 'Idle' || made?.state === 'ErrorReset') && made?.current === version && made?.current !== status?.current;
 
 function watchIn(shadow: ShadowFacts, at: Instant): Watch | undefined {
   const isWatched = shadow.state === 'MonitoringUpdate' && shadow.status?.state === 'MonitoringUpdate';

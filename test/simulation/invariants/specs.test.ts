@@ -23,6 +23,8 @@ test('called-off: one whose node bears marks, or was asked to reboot, while its 
   expect(wanted().node('n1', { marks: MARKED }, BY).after(5).shadow('n1', idle).breaches).toEqual([
     'controller-0 ended the update of n1, which bears marks, and whose agent runs',
   ]);
+  const earlier = new Story(calledOff).fleet('n1').node('n1', { marks: MARKED }, BY).start('n1').after(5);
+  expect(earlier.shadow('n1', idle).breaches).toEqual([]);
   expect(wanted().shadow('n1', { status: ASKED }, BY).shadow('n1', idle).breaches).toHaveLength(1);
 });
 

@@ -65,10 +65,11 @@ function tooEarly(picture: Picture, { at, sentAt }: Write, { old, markedAt, boot
   const request = old.status?.record?.requested ? old.status.record : undefined;
   const isOther = request !== undefined && request.boot !== picture.nodes.get(old.node)?.facts.boot;
   if (!runs) return isOther && bootAt < sentAt - READ_WITHIN ? 'which is back from its reboot' : undefined;
-  return at - since > UNSEEN ? disturbed(request !== undefined, markedAt < sentAt - READ_WITHIN) : undefined;
+  return at - since > UNSEEN ? disturbed(old, markedAt < sentAt - READ_WITHIN) : undefined;
 }
 
-function disturbed(isAsked: boolean, isMarked: boolean): string | undefined {
-  if (isAsked) return 'which has been asked to reboot';
-  return isMarked ? 'which bears marks, and whose agent runs' : undefined;
+function disturbed({ state, status }: ShadowFacts, isMarked: boolean): string | undefined {
+  if (status?.record?.requested) return 'which has been asked to reboot';
+  // Marks that are there before the drain is wanted are those of an earlier update, whose shadow is gone.
+  return isMarked && state === 'RebootedIntoUpdate' ? 'which bears marks, and whose agent runs' : undefined;
 }
