@@ -224,10 +224,11 @@ export class Absences {
     else if (!this.#askedAt.has(facts.uid)) this.#askedAt.set(facts.uid, at);
   }
 
-  /** Whether nobody counts on it now. Of one that was asked to reboot, the time counts from then. */
-  isAway({ facts }: SeenNode, now: Instant): boolean {
-    const since = this.#awaySince.get(facts.uid);
-    return since !== undefined && this.#isLong(Math.min(since, this.#askedAt.get(facts.uid) ?? since), now);
+  /** Whether nobody counts on it now, or need not know yet that it is back. Of one that was asked to reboot, the time counts from then. */
+  isAway({ facts: { uid } }: SeenNode, now: Instant): boolean {
+    const since = this.#awaySince.get(uid);
+    if (since === undefined) return !this.#picture.sight.known(this.#backAt.get(uid) ?? -Infinity, now);
+    return this.#isLong(Math.min(since, this.#askedAt.get(uid) ?? since), now);
   }
 
   /** Whether nobody has counted on it at some time since. */

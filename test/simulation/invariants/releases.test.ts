@@ -101,6 +101,12 @@ describe('proof', () => {
     expect(asked({ marks: MARKED })).toHaveLength(1);
   });
 
+  test('nor does one that is back from there, until that is known', () => {
+    const back = (): Story => fleet().node('n1', { ready: false }).after(15).node('n1', { ready: true });
+    expect(back().start('n2').breaches).toEqual([]);
+    expect(back().after(2).start('n2').breaches).toHaveLength(1);
+  });
+
   test('one whose update was ended before its reboot was asked for is disturbed no more', () => {
     const reboot = { boot_id: 'b', version: '1.1.0', requested_at: '2026-03-02T00:00:00Z' };
     const ended = (record: object | null): readonly string[] =>
@@ -111,6 +117,7 @@ describe('proof', () => {
         .after(20)
         .start('n2')
         .process('agent-n1', 'starts')
+        .after(2)
         .shadow('n2', { state: 'RebootedIntoUpdate' }).breaches;
     expect(ended(null)).toEqual([]);
     expect(ended(reboot)).toEqual([
