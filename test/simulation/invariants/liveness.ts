@@ -90,7 +90,8 @@ export class Sorted {
 
   constructor(picture: Picture, { scenario, newest }: { readonly scenario: Scenario; readonly newest: string }) {
     this.picture = picture;
-    this.proofs = new Proofs(picture);
+    // Whoever has lost its proof halts by the smaller budget from then on.
+    this.proofs = new Proofs(picture, 0);
     this.unwell = new Unwell(picture);
     this.#terms = picture.terms;
     this.#newest = newest;

@@ -90,7 +90,7 @@ function restingOn(picture: Picture, { facts }: SeenNode): string | undefined {
   return facts.managed && shadow && !shadow.active ? shadow.status?.current : undefined;
 }
 
-/** A proof may have been lost so lately that nobody knows, milliseconds. */
+/** A proof may have been lost so lately that nobody knows, or goes by it, milliseconds. */
 const PROVEN_WITHIN = 600_000;
 
 /** Since when a node is at rest and Ready, or was until lately. */
@@ -108,13 +108,16 @@ interface Former {
 /** Which releases are proven, or were until lately. */
 export class Proofs {
   readonly #picture: Picture;
+  readonly #lostWithin: number;
   /** By UID of the node, the last ones. */
   readonly #rests = new Map<string, Rest[]>();
   /** By UID, nodes that have left their group, as they were in it. */
   readonly #former = new Map<string, Former>();
 
-  constructor(picture: Picture) {
+  /** @param lostWithin for how long a proof counts after it was lost, milliseconds */
+  constructor(picture: Picture, lostWithin = PROVEN_WITHIN) {
     this.#picture = picture;
+    this.#lostWithin = lostWithin;
   }
 
   see(entry: Entry): void {
@@ -153,7 +156,7 @@ export class Proofs {
     return (this.#rests.get(uid) ?? []).some(
       (rest) =>
         rest.version === version &&
-        now - rest.to < PROVEN_WITHIN &&
+        now - rest.to < this.#lostWithin &&
         Math.min(rest.to, now) - rest.from >= group.proofSoakMs - this.#slack,
     );
   }
@@ -167,15 +170,25 @@ export class Proofs {
     const { uid, ready } = node.facts;
     const rests = this.#rests.get(uid) ?? [];
     this.#rests.set(uid, rests);
-    // Whoever decides may not know yet that it is Ready no more.
-    const seemsReady = ready || !this.#picture.sight.known(node.readyAt, at);
-    const version = seemsReady ? restingOn(this.#picture, node) : undefined;
+    const resting = restingOn(this.#picture, node);
+    const version = ready ? resting : undefined;
     const last = rests.at(-1);
     const isOpen = last?.to === Infinity;
     if (isOpen && last.version === version) return;
     if (isOpen) last.to = at;
     if (version !== undefined) rests.push({ version, from: at, to: Infinity });
+    else this.#noteUnready(rests, resting, { node, at });
     if (rests.length > 4) rests.shift();
+  }
+
+  /** Whoever decides may not know yet that a node is Ready no more that comes to rest. */
+  #noteUnready(
+    rests: Rest[],
+    version: string | undefined,
+    { node, at }: { readonly node: SeenNode; readonly at: Instant },
+  ): void {
+    if (version === undefined || version === rests.at(-1)?.version) return;
+    if (!this.#picture.sight.known(node.readyAt, at)) rests.push({ version, from: at, to: at });
   }
 }
 

@@ -259,6 +259,17 @@ describe('liveness', () => {
     expect(unrecorded().shadow('n2', { version: '1.1.0' }).end().breaches).toEqual([]);
   });
 
+  test('a release that is halted once its proof is lost, because fewer may fail on it then', () => {
+    const proven = (): Story => {
+      const story = calm({ MAX_FAILED_UPDATE: '4' }).fleet('n3', 'n4', 'n5');
+      const failed = { status: { failed_versions: ['1.1.0'] }, verdict: 'RolloutHalted' };
+      for (const name of ['n2', 'n3', 'n4']) story.shadow(name, failed);
+      return updated(story, 'n1').shadow('n5', { verdict: 'RolloutHalted' }).after(60);
+    };
+    expect(proven().end().breaches).toHaveLength(4);
+    expect(proven().node('n1', { ready: false }).end().breaches).toEqual([]);
+  });
+
   test('a fleet that goes on, and is slower than its updates take, though none of its nodes pauses after a failure', () => {
     const slow = (): Story =>
       calm().shadow('n1', { verdict: 'WaitingForSlot' }).shadow('n2', { verdict: 'WaitingForSlot' });
