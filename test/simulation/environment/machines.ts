@@ -86,6 +86,7 @@ function remove(node: string, again: boolean, { sites, timers, hand, random, bui
   if (!site) return;
   if (again) {
     const next = build(node);
+    next.replace(site);
     sites.set(node, next);
     timers.after(between(random, 60_000, 240_000), () => next.powerOn());
   } else sites.delete(node);

@@ -137,4 +137,14 @@ describe('nodes of the simulation', () => {
     expect(rig.when('node-1 up')).toHaveLength(2);
     expect(readiness(await rig.node())).toBe('True');
   });
+
+  test('that are replaced as a storm ends are never two machines', async () => {
+    const rig = await Rig.at();
+    rig.environment.machines.remove('node-1', true);
+    rig.environment.calm();
+    expect(rig.when('node-1 down')).toEqual([rig.time.monotonic()]);
+    await rig.pass(10 * MINUTE);
+    expect(rig.when('node-1 up')).toHaveLength(2);
+    expect(rig.when('node-1 down')).toHaveLength(1);
+  });
 });

@@ -38,6 +38,8 @@ export class Site {
   readonly kubelet: Kubelet;
   readonly #life = new AbortController();
   #isNew = true;
+  /** The machine that had the name before. */
+  #before: Site | undefined;
 
   constructor(parts: SiteParts) {
     const { name, random, lifecycle, flaw, pods } = parts;
@@ -67,9 +69,16 @@ export class Site {
     });
   }
 
+  /** It takes the name of another machine, which is gone for ever before this one boots. */
+  replace(before: Site): void {
+    this.#before = before;
+  }
+
   /** The machine boots, for the first time or again; nothing where it is up, or gone for ever. */
   powerOn(): void {
     if (this.#life.signal.aborted) return;
+    this.#before?.scrap();
+    this.#before = undefined;
     const { host } = this.machine;
     if (this.#isNew) host.start(this.#life.signal);
     else host.powerOn();
@@ -78,6 +87,7 @@ export class Site {
 
   /** The machine is gone for ever. */
   scrap(): void {
+    this.#before?.scrap();
     this.machine.host.powerOff();
     this.#life.abort();
   }
