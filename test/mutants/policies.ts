@@ -270,6 +270,7 @@ export const policyMutants: readonly Mutant[] = [
     find: '.slice(0, MAX_RELEASES)',
     replace: '.slice(0, MAX_FAMILY_RELEASES)',
     tests: ['test/controller/policy-status.test.ts'],
+    unseen: 'a release that a status names no more may be forgotten',
   },
   {
     rule: 'P8',

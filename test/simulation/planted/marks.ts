@@ -107,6 +107,7 @@ export const furtherMarks: readonly Mutant[] = [
     find: "  return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };\n",
     replace: "  return { kind: 'wait', ms: Math.max(ms, timeoutMs) };\n",
     tests: ['test/apiserver/drain/volumes.test.ts'],
+    unseen: 'it waits as long again until they are free, and nobody is promised when a drain is over',
   },
   {
     rule: 'M8',
