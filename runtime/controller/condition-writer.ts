@@ -3,10 +3,12 @@ import type { Collection } from '../kube/collection.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/conditions.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 import { WorkQueue } from '../lib/work-queue.ts';
 
@@ -24,6 +26,7 @@ interface ConditionWriterOptions {
   readonly expectations: Expectations;
   readonly refusals: WriteRefusals;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
 }
 
@@ -32,17 +35,20 @@ export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
   /** One write to a shadow at a time: the next one depends on the answer. */
   readonly #queue: WorkQueue<SetCondition>;
+  readonly #limiter: RateLimiter;
   /** When a write last came back without its condition, monotonic. */
   #droppedAt: number | undefined;
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
+    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
       keyOf: ({ shadow }) => shadow,
       work: (command, signal) => this.#write(command, signal),
       atOnce: AT_ONCE,
       paceMs: PACE_MS,
+      restMs: (command) => this.#limiter.restMs(command),
     });
   }
 
@@ -79,8 +85,9 @@ export class ConditionWriter {
       this.#queue.replace([]);
       logger.warn('the served CRD has no conditions', { condition: UP_TO_DATE });
     } catch (error) {
-      // The shadow was changed or deleted meanwhile. The next plan decides anew.
-      if (signal.aborted || error instanceof ConflictError || error instanceof NotFoundError) return;
+      if (signal.aborted) return;
+      // The shadow was changed or deleted, and the cache is to show that. Then a plan decides anew.
+      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#limiter.add(command);
       refusals.add(command, error);
       logger.warn('condition not written', { shadow, error });
     }

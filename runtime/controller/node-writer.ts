@@ -61,7 +61,7 @@ export class NodeWriter<T> {
       keyOf: ({ node }) => node,
       work: (due, signal) => this.#write(due, signal),
       atOnce: AT_ONCE,
-      restMs: ({ node }) => Math.ceil((this.#rests.get(node)?.restedAt ?? -Infinity) - options.clock.monotonic()),
+      restMs: ({ node }) => (this.#rests.get(node)?.restedAt ?? -Infinity) - options.clock.monotonic(),
     });
   }
 

@@ -26,8 +26,12 @@ export class RateLimiter {
 
   /** Whether it is too early to try the command again. */
   limits(command: Command): boolean {
-    const known = this.#vain.get(keyOf(command));
-    return known !== undefined && this.#clock.monotonic() < known.until;
+    return this.restMs(command) > 0;
+  }
+
+  /** How long it is too early to try the command again, milliseconds; 0 or less = not at all. */
+  restMs(command: Command): number {
+    return (this.#vain.get(keyOf(command))?.until ?? -Infinity) - this.#clock.monotonic();
   }
 
   /** The command was tried in vain. */
@@ -45,4 +49,8 @@ export class RateLimiter {
   }
 }
 
-const keyOf = (command: Command): string => `${command.kind} ${targetOf(command)}`;
+/** A condition that conflicts is written at once where the cache has caught up. */
+function keyOf(command: Command): string {
+  const seen = command.kind === 'set-condition' ? ` ${command.resourceVersion}` : '';
+  return `${command.kind} ${targetOf(command)}${seen}`;
+}

@@ -59,8 +59,9 @@ export class WorkQueue<T> {
     return next;
   }
 
+  /** Timers know no fractions of a millisecond: one that is left would be waited for in vain. */
   #restMs(item: T): number {
-    return this.#options.restMs?.(item) ?? 0;
+    return Math.ceil(this.#options.restMs?.(item) ?? 0);
   }
 
   /** Milliseconds until the first of the resting items may begin. */

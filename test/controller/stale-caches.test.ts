@@ -225,3 +225,22 @@ test.each<[string, Record<string, string>]>([
   expect(looks).toBeGreaterThan(0);
   expect(looks).toBeLessThan(20);
 });
+
+test('a condition that is refused because the cache is late is written ever less often, however often plans are made', async () => {
+  stage = await Stage.with('a', 'b');
+  const items = await listed(shadowsPath(NAMESPACE), '');
+  await stage.shadows.patch('brs-b', { metadata: { labels: { newer: 'yes' } } });
+  let writes = 0;
+  const counting = intercepted(stage.transport, ({ method, path }, go) => {
+    if (method === 'PATCH' && path.endsWith('/brs-b/status')) writes += 1;
+    return go();
+  });
+  const list = { metadata: { resourceVersion: '1' }, items };
+  stage.start({ transport: blindTo(shadowsPath(NAMESPACE), counting, list) });
+  for (let second = 0; second < 90; second++) {
+    await stage.patchNode('b', { metadata: { labels: { second: String(second) } } });
+    await stage.pass();
+  }
+  expect(writes).toBeGreaterThan(5);
+  expect(writes).toBeLessThan(20);
+});
