@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';

@@ -175,6 +175,12 @@ test('only runtime/kube/client-node.ts knows client-node', () => {
   expect(users).toEqual(['runtime/kube/client-node.ts']);
 });
 
+// The name `z` that zod exports holds all of zod, its languages too: 0.5 MB that a bundler cannot leave out.
+test('zod is imported by `* as z`', () => {
+  const whole = files.filter((file) => /^import (?!(?:type )?\* as z )[^;]*from 'zod'/m.test(source(file)));
+  expect(whole).toEqual([]);
+});
+
 describe('pure folders touch no clock, chance, process or network', () => {
   test.each(PURE)('%s', (folder) => {
     const faults = files.filter(

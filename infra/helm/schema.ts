@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonSchema } from '../../runtime/lib/env.ts';
 import { monitorsProps } from '../monitoring/monitors.ts';
 import { brupopProps } from '../props/brupop.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';

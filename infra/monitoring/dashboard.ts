@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
 import { namespaceOrAny } from '../props/fields.ts';

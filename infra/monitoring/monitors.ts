@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PodMonitor, ServiceMonitor } from '../../imports/monitoring.coreos.com.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { selectorLabels } from '../labels.ts';

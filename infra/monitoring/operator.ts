@@ -1,5 +1,5 @@
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Brupop } from '../brupop.ts';
 
 /** The prop of every construct here that names the operator it is for. */

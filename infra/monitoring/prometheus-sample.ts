@@ -1,7 +1,7 @@
 import { type ApiObject, Yaml } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { Brupop } from '../brupop.ts';
 import { selectorLabels } from '../labels.ts';

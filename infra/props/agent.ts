@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { absolutePath, flag, listenPort, someText, tunable } from './fields.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { apiserverEnv } from '../../runtime/apiserver/config.ts';
 import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { type AgentProps, agentProps } from './agent.ts';

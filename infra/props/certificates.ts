@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { caBundle } from './ca-bundle.ts';
 import { dnsName, domain, goHours, objectName, onceWell, someText } from './fields.ts';
 

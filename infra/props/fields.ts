@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EnvVar, OptionalEnvVar } from '../../runtime/lib/env.ts';
 
 /** The kinds of values that props are made of. Each says what it expects in words that complete "expected ...". */

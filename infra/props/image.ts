@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { objectName } from './fields.ts';
 

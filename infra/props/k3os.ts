@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
 import { CHANNEL_NAMESPACE } from '../../runtime/k3os/names.ts';
 import { flag, namespaceOrAny, textOf } from './fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { cyclesIn } from '../../runtime/policy/cycles.ts';
 import { policyFields } from '../../runtime/policy/spec.ts';
 import { objectName, onceWell } from './fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
 import { choiceOf, onceWell, textIn, textOf } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, labelMap, labelValue, namespaceOrAny, numberFrom, onceWell, qualifiedName } from './fields.ts';
 
 /** Selects objects by their labels; an empty one selects all. */

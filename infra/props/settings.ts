@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type BrupopProps, brupopProps, type Settings } from './brupop.ts';
 import { namespaceName } from './fields.ts';
 

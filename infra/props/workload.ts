@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { annotationMap, count, labelMap, labelValue, objectName, onceWell, qualifiedName, textIn } from './fields.ts';

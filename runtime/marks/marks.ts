@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MARKS_ANNOTATION } from './names.ts';
 
 /** What the operator can put on a node. A release takes away only those that the marks list in `owns`. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { KINDS } from './fact.ts';
 import { FORMATS } from './formats.ts';
 import { namesNode } from './silence.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type OpenApiSchema, structural } from '../shadow/openapi.ts';
 import type { PolicyCondition, PolicyNodes, PolicyRelease, PolicyStatus } from './model.ts';
 import { MAX_RELEASES } from './model.ts';

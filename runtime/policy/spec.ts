@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { timeZone } from '../lib/time-zone.ts';
 import { crontab } from './cron.ts';
 import { DURATION_PATTERN, durationMs } from './duration.ts';

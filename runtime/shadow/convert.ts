@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { specV2, statusV2 } from './model.ts';
 import { CONVERSION_DATA_ANNOTATION, GROUP, KIND, type ServedVersion } from './names.ts';
 import { shown } from './parse.ts';

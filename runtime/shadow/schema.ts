@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type OpenApiSchema, structural } from './openapi.ts';
 import { specV1, specV2, statusV1, statusV2 } from './model.ts';
 import type { ServedVersion } from './names.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isPodTerminal, type Pod } from '../../kube/objects.ts';
 import type { TokenReviewStatus } from '../../kube/reviews.ts';
 import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../shadow/names.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonObject } from '../../lib/json.ts';
 import { type Fact, KINDS, TEST_KIND } from '../../notifications/fact.ts';
 import { SILENCE_ID } from '../../notifications/silence.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lease } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { GROUP } from '../../shadow/names.ts';
