@@ -8,7 +8,7 @@ export const HELP = `Usage: npm run cluster -- [OPTION]... [build]
 Starts a real Kubernetes cluster on this machine: kube-apiserver, etcd, kube-controller-manager and kube-scheduler, and nodes with containerd, kubelet
 and kube-proxy, each on a simulated Bottlerocket host that is offered a new version. CoreDNS and cert-manager run in it, and its nodes have
 the operator's image, so that \`kubectl apply -f dist/\` is all that is left to do.
-It prints a kubeconfig and runs until Ctrl-C, which leaves nothing behind. It needs root; programs are built and downloaded once (CONTRIBUTING.md).
+It prints a kubeconfig and runs until Ctrl-C, which leaves nothing behind. It needs root; programs are built and downloaded once (test/cluster/README.md).
 
   --nodes N   nodes, 1 to ${MOST_NODES} (default 3)
   --speed N   how many times faster than life hosts download and reboot (default 10)

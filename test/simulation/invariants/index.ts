@@ -22,7 +22,7 @@ import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { lastLook, swaps } from './swaps.ts';
 import { unread } from './unread.ts';
 
-/** Every rule, by the order of docs/invariants.md. */
+/** Every rule; docs/invariants.md says what each holds. */
 export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,

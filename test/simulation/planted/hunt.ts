@@ -183,7 +183,7 @@ const heading = (leftOut: number): string =>
   row(HEAD) +
   row(HEAD.map(() => '---'));
 
-/** A row of the table in docs/invariants.md. */
+/** A row of the table that is printed. */
 function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string {
   const [first] = finds;
   const bug = `${rule}: ${does}`;
