@@ -7,7 +7,7 @@ import { type Replica, started, World } from './world.ts';
 
 /**
  * What nobody can tell from the cluster's objects, and what the operator does then. These tests show what is documented in
- * `docs/operating.md`; none of it is wished for.
+ * `docs/protocol.md` (U1 to U8); none of it is wished for.
  */
 
 let world: World;

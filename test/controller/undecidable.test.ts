@@ -5,7 +5,7 @@ import { Stage } from './stage.ts';
 
 /**
  * What nobody can tell from the cluster's objects, and what the controller does then. These tests show what is documented in
- * `docs/operating.md`; none of it is wished for.
+ * `docs/protocol.md` (U1 to U8); none of it is wished for.
  */
 
 let stage: Stage;
