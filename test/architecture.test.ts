@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],
   'runtime/k3os': ['runtime/lib', 'runtime/shadow'],
-  'runtime/notifications': ['runtime/lib', 'zod'],
+  'runtime/notifications': ['runtime/lib', 'runtime/controller/plan/reasons.ts', 'zod'],
   'runtime/controller/plan': ['runtime/shadow', 'runtime/marks', 'runtime/policy', 'runtime/lib', 'croner'],
   'runtime/controller': [
     'runtime/lib',
@@ -76,6 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/notifications',
     'runtime/lib',
     'runtime/controller/config.ts',
+    'runtime/controller/plan/reasons.ts',
     'runtime/agent/config.ts',
     'runtime/apiserver/config.ts',
     'runtime/image/programs.ts',

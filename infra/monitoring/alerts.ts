@@ -1,6 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import * as z from 'zod';
+import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/reasons.ts';
 import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
@@ -53,36 +54,84 @@ interface Alert {
   readonly description: string;
 }
 
-/** How many nodes have this verdict. Only the leader gives verdicts, so the highest value of all replicas is the leader's. */
-const nodes = (reasons: string): string => `max by (reason) (brupop_controller_verdicts{reason=~"${reasons}"}) > 0`;
+/** How many nodes have a verdict that calls for this alert. Only the leader gives verdicts, so the highest value of all replicas is the leader's. */
+function nodes(alert: string): string {
+  const reasons = REASONS.filter((reason) => VERDICTS[reason].alert === alert);
+  return `max by (reason) (brupop_controller_verdicts{reason=~"${reasons.join('|')}"}) > 0`;
+}
 
-const ALERTS: readonly Alert[] = [
-  {
-    name: 'BrupopNodeNotReturned',
+/** Alerts on verdicts, by name: those that the table of verdicts names. */
+const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>> = {
+  BrupopNodeNotReturned: {
     severity: 'critical',
-    expression: nodes('NotReturned'),
     during: '0m',
     summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
     description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
   },
-  {
-    name: 'BrupopProgressDeadlineExceeded',
+  BrupopProgressDeadlineExceeded: {
     severity: 'critical',
-    expression: nodes('ProgressDeadlineExceeded'),
     during: '0m',
     summary: 'The update of {{ $value }} node(s) makes no progress.',
     description:
       'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
   },
-  {
-    name: 'BrupopRolloutHalted',
+  BrupopRolloutHalted: {
     severity: 'critical',
-    expression: nodes('RolloutHalted'),
     during: '5m',
     summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
     description:
       'See status.last_failure of the shadows with a crash_count. MAX_FAILED_UPDATE is the budget, and while no node has proven the version, two more than PROOF_NODES.',
   },
+  BrupopNoRulingPolicy: {
+    severity: 'warning',
+    during: '5m',
+    summary:
+      '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
+    description:
+      'The message of the condition UpToDate of the shadow names the policies. Where it says that the list of policies is refused, the role of the controller is older than the controller.',
+  },
+  BrupopSoakFailed: {
+    severity: 'warning',
+    during: '0m',
+    summary: '{{ $value }} node(s) did not stay Ready after their update.',
+    description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
+  },
+  BrupopFitsNoWindow: {
+    severity: 'warning',
+    during: '15m',
+    summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
+    description:
+      'An update counts as long as the last one of its node took (annotation brupop.bottlerocket.aws/last-update-seconds of its shadow), else the longest of its kind. Open a longer window, ask for the nodes with kubectl brupop now, or remove the annotation that is no measure.',
+  },
+  BrupopDrainBlocked: {
+    severity: 'warning',
+    during: '15m',
+    summary: 'The drain of {{ $value }} node(s) does not get on.',
+    description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
+  },
+  BrupopWriteRefused: {
+    severity: 'warning',
+    during: '15m',
+    summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
+    description:
+      'The message of the condition UpToDate of the shadow names what was refused, and the answer: a policy, a webhook or a right.',
+  },
+  BrupopAgentSilent: {
+    severity: 'warning',
+    during: '15m',
+    summary: '{{ $value }} node(s) have no running agent and are not updated.',
+    description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
+  },
+  BrupopShadowNotOwned: {
+    severity: 'warning',
+    during: '15m',
+    summary:
+      '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
+    description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
+  },
+};
+
+const ON_METRICS: readonly Alert[] = [
   {
     name: 'BrupopPolicyHalted',
     severity: 'critical',
@@ -99,67 +148,6 @@ const ALERTS: readonly Alert[] = [
     during: '5m',
     summary: 'The policy {{ $labels.policy }} cannot be obeyed: none of its nodes starts.',
     description: 'The message of its condition Accepted names the field, what was expected and what came.',
-  },
-  {
-    name: 'BrupopNoRulingPolicy',
-    severity: 'warning',
-    expression: nodes('PolicyInvalid|PolicyConflict'),
-    during: '5m',
-    summary:
-      '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
-    description:
-      'The message of the condition UpToDate of the shadow names the policies. Where it says that the list of policies is refused, the role of the controller is older than the controller.',
-  },
-  {
-    name: 'BrupopSoakFailed',
-    severity: 'warning',
-    expression: nodes('SoakFailed'),
-    during: '0m',
-    summary: '{{ $value }} node(s) did not stay Ready after their update.',
-    description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
-  },
-  {
-    name: 'BrupopFitsNoWindow',
-    severity: 'warning',
-    expression: nodes('FitsNoWindow'),
-    during: '15m',
-    summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
-    description:
-      'An update counts as long as the last one of its node took (annotation brupop.bottlerocket.aws/last-update-seconds of its shadow), else the longest of its kind. Open a longer window, ask for the nodes with kubectl brupop now, or remove the annotation that is no measure.',
-  },
-  {
-    name: 'BrupopDrainBlocked',
-    severity: 'warning',
-    expression: nodes('DrainBlocked'),
-    during: '15m',
-    summary: 'The drain of {{ $value }} node(s) does not get on.',
-    description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
-  },
-  {
-    name: 'BrupopWriteRefused',
-    severity: 'warning',
-    expression: nodes('WriteRefused'),
-    during: '15m',
-    summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
-    description:
-      'The message of the condition UpToDate of the shadow names what was refused, and the answer: a policy, a webhook or a right.',
-  },
-  {
-    name: 'BrupopAgentSilent',
-    severity: 'warning',
-    expression: nodes('AgentSilent|AgentMissing'),
-    during: '15m',
-    summary: '{{ $value }} node(s) have no running agent and are not updated.',
-    description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
-  },
-  {
-    name: 'BrupopShadowNotOwned',
-    severity: 'warning',
-    expression: nodes('ShadowNotOwned'),
-    during: '15m',
-    summary:
-      '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
-    description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
   },
   {
     name: 'BrupopNotificationsFailing',
@@ -210,6 +198,11 @@ const ALERTS: readonly Alert[] = [
     summary: 'The certificate files of the apiserver cannot be used; it serves the ones before, if there were any.',
     description: 'The log of the apiserver says why: "certificate files cannot be used". See docs/security.md.',
   },
+];
+
+const ALERTS: readonly Alert[] = [
+  ...Object.entries(ON_VERDICTS).map(([name, alert]) => Object.assign({ name, expression: nodes(name) }, alert)),
+  ...ON_METRICS,
 ];
 
 /** Groups of a file of rules, as every Prometheus loads them. @internal */

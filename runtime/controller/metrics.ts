@@ -4,8 +4,8 @@ import { isCancelled } from './events.ts';
 import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
+import { isQueued, REASONS, type SetbackReason, SETBACKS } from './plan/reasons.ts';
 import type { ShadowView } from './plan/snapshot.ts';
-import { QUEUED, REASONS, type Setback, SETBACKS } from './plan/verdict.ts';
 import type { Planner } from './planner.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
 
@@ -98,7 +98,7 @@ export class ControllerMetrics {
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
-    this.#queue.set(reasons.filter((reason) => QUEUED.has(reason)).length);
+    this.#queue.set(reasons.filter(isQueued).length);
   }
 
   /** Registers the metrics of notifications, which are shown from now on. */
@@ -137,7 +137,7 @@ export class ControllerMetrics {
   }
 
   /** A node's verdict has become this setback. */
-  setBack(reason: Setback['reason']): void {
+  setBack(reason: SetbackReason): void {
     this.#setbacks.inc({ reason });
   }
 

@@ -18,9 +18,10 @@ import {
 import { upToDate } from './plan/conditions.ts';
 import type { Plan } from './plan/plan.ts';
 import { needsRescue } from './plan/recovery.ts';
+import { isReason, type SetbackReason } from './plan/reasons.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
-import { isSetback, type Reason, type Setback, type Verdict } from './plan/verdict.ts';
+import { isSetback, type Verdict } from './plan/verdict.ts';
 
 /**
  * What plans say of nodes, of policies and of the fleet. People are told of a statement once, when it becomes true: by an Event, and by
@@ -41,7 +42,7 @@ export type Statement = {
   /** An Event that the API server did not take is recorded with a later plan, if the statement still holds. Otherwise its moment has passed. */
   readonly isRepeated: boolean;
 } & (
-  | { readonly kind: 'setback'; readonly value: Setback['reason'] }
+  | { readonly kind: 'setback'; readonly value: SetbackReason }
   | {
       readonly kind: 'agent' | 'failure' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
       readonly value: string;
@@ -246,13 +247,11 @@ export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: 
   if (command.kind === 'rescue') {
     const node = snapshot.nodes.find(({ name }) => name === command.node);
     if (node && now && needsRescue(node, now)) return undefined;
-    return plan.verdicts.some((verdict) => verdict.node === command.node && WITHOUT_AGENT.has(verdict.reason));
+    return plan.verdicts.some((verdict) => verdict.node === command.node && isReason(verdict.reason, 'agentless'));
   }
   if (now?.resourceVersion === shadow.resourceVersion) return undefined;
   return now !== undefined && isSameSpec(command.spec, now.spec);
 }
-
-const WITHOUT_AGENT: ReadonlySet<Reason> = new Set(['AgentSilent', 'AgentMissing', 'NotReturned']);
 
 function isSameSpec(written: Spec, seen: Spec): boolean {
   const fields = ['state', 'version', 'state_transition_timestamp'] as const;

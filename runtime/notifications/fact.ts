@@ -1,14 +1,13 @@
-/** The kinds of notifications, with the names of the controller's Events. */
+import { TOLD } from '../controller/plan/reasons.ts';
+
+/** The kinds of notifications, with the names of the controller's Events: verdicts that people are told of, and what becomes of releases. */
 export const KINDS = [
   'RolloutStarted',
   'RolloutComplete',
   'RolloutHalted',
   'RolloutResumed',
   'UpdateFailed',
-  'NotReturned',
-  'SoakFailed',
-  'ProgressDeadlineExceeded',
-  'AgentMissing',
+  ...TOLD,
   'NotAccepted',
 ] as const;
 export type Kind = (typeof KINDS)[number];

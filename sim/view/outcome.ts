@@ -1,4 +1,5 @@
 import type { Node } from '../../runtime/kube/objects.ts';
+import { isDone, isReason, type Reason, REASONS } from '../../runtime/controller/plan/reasons.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
 import type { Shadow } from '../../runtime/shadow/model.ts';
 import { shadowName } from '../../runtime/shadow/names.ts';
@@ -6,8 +7,8 @@ import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
 import type { Recorder } from './recorder.ts';
 import { verdictOf } from './verdict.ts';
 
-/** Reasons of the controller after which a node at rest stays as it is for longer than anybody wants to watch. */
-const RESTING: ReadonlySet<string> = new Set([
+/** Reasons of the controller after which a node at rest stays as it is for longer than anybody wants to watch, which nothing else tells. */
+const RESTING: ReadonlySet<Reason> = new Set<Reason>([
   'BackingOff',
   'RolloutHalted',
   'Held',
@@ -15,10 +16,6 @@ const RESTING: ReadonlySet<string> = new Set([
   'OutsideWindow',
   'FitsNoWindow',
 ]);
-/** The same for a node that runs the newest version it was offered. */
-const NOTHING_OFFERED: ReadonlySet<string> = new Set(['UpToDate', 'NoUpdateOffered']);
-/** The same for a node in mid-update. */
-const STUCK: ReadonlySet<string> = new Set(['NotReturned', 'SoakFailed']);
 
 /**
  * Where a fleet stands: `over` when every node runs the new version and rests, or has to be left as it is; `quiet` when the only thing
@@ -35,10 +32,11 @@ export function outcomeOf({ nodes, shadows }: Pick<Recorder, 'nodes' | 'shadows'
 }
 
 function nodeOutcome(node: Node, shadow: Shadow | undefined, to: string): Outcome {
-  const reason = verdictOf(shadow)?.reason ?? '';
-  if (STUCK.has(reason)) return 'over';
-  if (!isAtRest(node, shadow)) return 'running';
-  if (NOTHING_OFFERED.has(reason)) return isUpdated(node, shadow, to) ? 'over' : 'quiet';
+  const said = verdictOf(shadow)?.reason;
+  const reason = REASONS.find((one) => one === said);
+  if (reason && isReason(reason, 'failure')) return 'over';
+  if (!reason || !isAtRest(node, shadow)) return 'running';
+  if (isDone(reason)) return isUpdated(node, shadow, to) ? 'over' : 'quiet';
   return RESTING.has(reason) ? 'over' : 'running';
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import type { Reason } from '../../runtime/controller/plan/verdict.ts';
+import type { Reason } from '../../runtime/controller/plan/reasons.ts';
 import { NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { verdictOf } from '../../sim/view/verdict.ts';
 import { record } from '../../scripts/record/terminal.ts';

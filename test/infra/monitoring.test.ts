@@ -9,7 +9,7 @@ import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
-import { REASONS } from '../../runtime/controller/plan/verdict.ts';
+import { REASONS } from '../../runtime/controller/plan/reasons.ts';
 import { chartOf, find, type Manifest, workload } from './manifests.ts';
 import { shared } from '../folder.ts';
 
@@ -189,12 +189,6 @@ describe('alerts', () => {
 
   test('ask for metrics that the processes export', () => {
     expect(exported).toEqual(expect.arrayContaining(metricsIn(rules.map(({ expr }) => expr))));
-  });
-
-  test('ask for reasons that the controller gives', () => {
-    const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
-    expect(reasons.length).toBeGreaterThan(0);
-    expect(REASONS).toEqual(expect.arrayContaining(reasons));
   });
 
   test('call somebody for every verdict that does not end by itself, or by whoever it names', () => {

@@ -1,7 +1,8 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
 import { startable } from '../../controller/plan/machine.ts';
 import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
-import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
+import { isReason } from '../../controller/plan/reasons.ts';
+import type { Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
 import { type Answer, type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
@@ -87,12 +88,9 @@ async function requestUpdate({ request, cluster, seen }: Session, name: string):
 
 /** What the node still waits for, because the request does not lift it; undefined where the update can start. */
 function stillWaitsFor({ reason, message }: Verdict): string | undefined {
-  if (LIFTED.has(reason)) return undefined;
+  if (isReason(reason, 'lifted')) return undefined;
   return reason === 'BackingOff' ? `${message} (retry ends that)` : message;
 }
-
-/** Reasons to wait that the request lifts, or that end when a place is free. */
-const LIFTED: ReadonlySet<Reason> = new Set<Reason>(['OutsideWindow', 'FitsNoWindow', 'Updating', 'WaitingForSlot']);
 
 async function requestRetry({ request, cluster, seen }: Session, name: string): Promise<Change> {
   const { verdict, shadow } = managedNode(seen, name);

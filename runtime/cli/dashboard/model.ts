@@ -1,4 +1,5 @@
 import type { Holder } from '../../controller/plan/budgets.ts';
+import { needsPerson, VERDICTS } from '../../controller/plan/reasons.ts';
 import type { OsReleaseName } from '../../controller/plan/releases.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { concurrency } from '../../policy/quantity.ts';
@@ -8,8 +9,7 @@ import { inspect, type Inspection } from '../inspect.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
-import { REMEDIES } from '../status/lines.ts';
-import { NEEDS_YOU, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
+import { type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../why.ts';
 import { timelineOf } from './bars.ts';
 import type {
@@ -84,7 +84,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: S
 function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
   const text = policy === undefined ? message : `${message} (policy ${policy})`;
   const named = nodes.slice(0, MAX.named);
-  return { title: reason, text, remedy: REMEDIES[reason], nodes: named, count: nodes.length, since, until };
+  return { title: reason, text, remedy: VERDICTS[reason].remedy, nodes: named, count: nodes.length, since, until };
 }
 
 function placeOf(holder: Holder, { plan }: Inspection): Place {
@@ -157,7 +157,7 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
     family: node.family,
     standing,
     step,
-    stuck: NEEDS_YOU.has(reason) || undefined,
+    stuck: needsPerson(reason) || undefined,
     reason,
     message,
     // 0 means that the time is not known.

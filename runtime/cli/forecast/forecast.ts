@@ -1,5 +1,6 @@
 import { settingsOf } from '../../controller/config.ts';
 import { type Plan, plan } from '../../controller/plan/plan.ts';
+import { isDone } from '../../controller/plan/reasons.ts';
 import { Rulings } from '../../controller/plan/rulings.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
@@ -111,7 +112,7 @@ class Rollout {
       starts: this.#starts.map((start) => Object.assign(start, { endsAt: this.#endOf(start) })),
       endsAt: this.#changedAt,
       mostAtOnce: this.#mostAtOnce,
-      left: this.#last.verdicts.filter(({ reason }) => reason !== 'UpToDate' && reason !== 'NoUpdateOffered'),
+      left: this.#last.verdicts.filter(({ reason }) => !isDone(reason)),
       isCut: this.#isCut,
       typicalMs: this.#durations.typicalMs,
       isDurationAssumed: this.#durations.isAssumed,

@@ -1,4 +1,5 @@
 import type { Start } from '../../controller/plan/commands.ts';
+import { isDone } from '../../controller/plan/reasons.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import type { Inspection } from '../inspect.ts';
@@ -13,7 +14,7 @@ export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: T
   const starting = new Set(startsOf(seen).map(({ node }) => node));
   const policies = new Map(plan.verdicts.map(({ node, policy }) => [node, policy]));
   const starts = startsOf(seen).map(({ node, spec }) => ['', node, spec.version ?? '', policyText(policies.get(node))]);
-  const others = plan.verdicts.filter(({ node, reason }) => !starting.has(node) && !AT_REST.has(reason));
+  const others = plan.verdicts.filter(({ node, reason }) => !starting.has(node) && !isDone(reason));
   const rows = others.toSorted(byPosition).map((verdict) => ['', verdict.node, verdict.reason, waitText(verdict, now)]);
   return [
     ...unknownLines(unknown, terminal),
@@ -23,8 +24,6 @@ export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: T
     ...stuckLines(stuck, terminal),
   ];
 }
-
-const AT_REST: ReadonlySet<Verdict['reason']> = new Set<Verdict['reason']>(['UpToDate', 'NoUpdateOffered']);
 
 const byPosition = (a: Verdict, b: Verdict): number => (a.position ?? Infinity) - (b.position ?? Infinity) || 0;
 

@@ -1,4 +1,4 @@
-import type { Reason } from '../../controller/plan/verdict.ts';
+import { VERDICTS } from '../../controller/plan/reasons.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import { firstOf, unknownLines } from '../output.ts';
 import { type Terminal, paint, table, wrapped } from '../terminal.ts';
@@ -39,27 +39,12 @@ function needsYouLines({ needsYou, halted, now }: FleetStatus, terminal: Termina
     const where = policy === undefined ? '' : ` of policy ${policy}`;
     return `${version} (${family}) is halted: it failed on ${failures} nodes${where}`;
   });
-  const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${REMEDIES[one.reason] ?? ''}`.trimEnd());
+  const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${VERDICTS[one.reason].remedy ?? ''}`.trimEnd());
   const said = [...releases, ...nodes].flatMap((text) =>
     wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),
   );
   return [paint(terminal, 'bad', 'NEEDS YOU'), ...said];
 }
-
-/** What to do about a verdict that only a person can end. */
-export const REMEDIES: Partial<Readonly<Record<Reason, string>>> = {
-  NotReturned: 'Look at the machine, or delete its Node.',
-  SoakFailed: 'Look at the node.',
-  ProgressDeadlineExceeded: 'Look at the node and the log of its agent.',
-  RolloutHalted: 'Repair a node that failed, or wait for a better release.',
-  DrainBlocked: 'Look at the workload, or wait until the drain times out.',
-  PolicyInvalid: 'Mend the policy.',
-  PolicyConflict: 'Give one of the policies another priority.',
-  WriteRefused: 'Look at the policy, webhook or right that refuses it.',
-  AgentSilent: "Look at the agent's pod on the node.",
-  AgentMissing: "Look at the agent's pod on the node.",
-  ShadowNotOwned: 'Delete the shadow: the agent makes it anew.',
-};
 
 function reasonedText({ reason, policy, message, nodes, since, until }: Reasoned, now: number): string {
   const details = [

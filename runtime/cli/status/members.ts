@@ -1,4 +1,5 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
+import { isReason } from '../../controller/plan/reasons.ts';
 import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
 import { standingOf } from '../../controller/plan/health.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
@@ -28,7 +29,7 @@ export function membersOf(snapshot: Snapshot, verdicts: readonly Verdict[]): rea
     const info = infos.get(verdict.node);
     if (!info) return [];
     const { shadow } = info;
-    const isFailing = verdict.reason === 'NotReturned' || verdict.reason === 'SoakFailed';
+    const isFailing = isReason(verdict.reason, 'failure');
     const standing = standingOf(shadow, isFailing) ?? 'unreported';
     return { info, verdict, standing, step: standing === 'updating' && shadow ? stepOf(info.node, shadow) : undefined };
   });

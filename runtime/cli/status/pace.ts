@@ -1,4 +1,4 @@
-import type { Reason } from '../../controller/plan/verdict.ts';
+import { VERDICTS } from '../../controller/plan/reasons.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Inspection } from '../inspect.ts';
@@ -29,20 +29,8 @@ export function paceOf(members: readonly Member[], { snapshot, plan, now }: Insp
 
 const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
 
-/** Reasons that end by time, or when other nodes are done. */
-const BY_ITSELF: ReadonlySet<Reason> = new Set<Reason>([
-  'Updating',
-  'WaitingForSlot',
-  'ZoneBusy',
-  'Unproven',
-  'WaitingForPolicy',
-  'OutsideWindow',
-  'Pausing',
-  'Frozen',
-  'BackingOff',
-]);
-
-const goesByItself = ({ verdict }: Member): boolean => BY_ITSELF.has(verdict.reason);
+/** Time ends it, or it ends when other nodes are done. */
+const goesByItself = ({ verdict }: Member): boolean => VERDICTS[verdict.reason].ends !== 'person';
 
 /** The median; undefined for no durations. */
 export function medianOf(durations: readonly number[]): number | undefined {

@@ -1,6 +1,7 @@
+import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/reasons.ts';
 import type { Halted } from '../../controller/plan/releases.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
-import type { Reason, Verdict } from '../../controller/plan/verdict.ts';
+import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
 import { type Pace, paceOf } from './pace.ts';
@@ -69,8 +70,8 @@ export interface Updating {
 /** @param members of `seen`, for a caller that has them already */
 export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, seen.plan.verdicts)): FleetStatus {
   const { snapshot, plan, unknown, now } = seen;
-  const troubled = members.filter(({ verdict }) => NEEDS_YOU.has(verdict.reason));
-  const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !NEEDS_YOU.has(verdict.reason));
+  const troubled = members.filter(({ verdict }) => needsPerson(verdict.reason));
+  const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !needsPerson(verdict.reason));
   return {
     now,
     paused: snapshot.paused,
@@ -86,21 +87,6 @@ export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, se
   };
 }
 
-/** Verdicts that only a person can end, the most urgent first. */
-const URGENCY: readonly Reason[] = [
-  'NotReturned',
-  'SoakFailed',
-  'ProgressDeadlineExceeded',
-  'RolloutHalted',
-  'DrainBlocked',
-  'PolicyInvalid',
-  'PolicyConflict',
-  'WriteRefused',
-  'AgentSilent',
-  'AgentMissing',
-  'ShadowNotOwned',
-];
-export const NEEDS_YOU: ReadonlySet<Reason> = new Set(URGENCY);
 const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
 
 function countOf(members: readonly Member[]): Counts {
@@ -155,7 +141,7 @@ function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
 function grouped(members: readonly Member[]): readonly Reasoned[] {
   const groups = Map.groupBy(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
   const said = [...groups.values()].map((those) => reasoned(those.map(({ verdict }) => verdict)));
-  return said.flat().toSorted((a, b) => URGENCY.indexOf(a.reason) - URGENCY.indexOf(b.reason));
+  return said.flat().toSorted((a, b) => (VERDICTS[a.reason].urgency ?? 0) - (VERDICTS[b.reason].urgency ?? 0));
 }
 
 function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {

@@ -14,7 +14,7 @@ import {
   type ShadowView,
   type Snapshot,
 } from './snapshot.ts';
-import type { Setback } from './verdict.ts';
+import type { SetbackReason } from './reasons.ts';
 
 /** What time says about a node. */
 interface Health {
@@ -213,7 +213,7 @@ function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { s
  * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader starts to count again, but
  * a release that was halted must stay halted.
  */
-function dueAt(reason: Setback['reason'], { status }: ShadowView, instant: number): number {
+function dueAt(reason: SetbackReason, { status }: ShadowView, instant: number): number {
   return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 

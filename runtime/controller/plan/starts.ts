@@ -3,10 +3,11 @@ import type { Budgets } from './budgets.ts';
 import type { Start } from './commands.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
+import { isQueued } from './reasons.ts';
 import { NEVER } from './requeue.ts';
 import { compare, type NodeInfo, type ShadowView } from './snapshot.ts';
 import { type Candidate, candidateOf, type GateContext, othersGate, ownGate } from './start-gate.ts';
-import { type Finding, found, QUEUED } from './verdict.ts';
+import { type Finding, found } from './verdict.ts';
 import type { Zone, Zones } from './zones.ts';
 
 export interface Starts {
@@ -117,7 +118,7 @@ class Round {
       const others = othersGate(candidate, this.#context);
       if (others.finding) {
         this.#say(candidate, others.finding, others.changesAt);
-        if (QUEUED.has(others.finding.reason)) waiting.add(group);
+        if (isQueued(others.finding.reason)) waiting.add(group);
         continue;
       }
       const position = (positions.get(group) ?? 0) + 1;

@@ -1,39 +1,6 @@
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
-
-/** Why a node is not being updated, or what its update is at. */
-export const REASONS = [
-  'UpToDate',
-  'NoUpdateOffered',
-  'WaitingForSlot',
-  'OutsideWindow',
-  'FitsNoWindow',
-  'BackingOff',
-  'NodeNotReady',
-  'Updating',
-  'DrainBlocked',
-  'RolloutHalted',
-  'Paused',
-  'Held',
-  'PolicyInvalid',
-  'PolicyConflict',
-  'Frozen',
-  'Pausing',
-  'WaitingForPolicy',
-  'Unproven',
-  'ZoneBusy',
-  'AgentSilent',
-  'NotReturned',
-  'SoakFailed',
-  'ProgressDeadlineExceeded',
-  'AgentMissing',
-  'ShadowNotOwned',
-  'WriteRefused',
-] as const;
-export type Reason = (typeof REASONS)[number];
-
-/** Verdicts on nodes that wait for others of the fleet to be updated, or to show that the release is sound. */
-export const QUEUED: ReadonlySet<Reason> = new Set(['WaitingForSlot', 'Unproven', 'ZoneBusy']);
+import { isSetbackReason, type Reason, type SetbackReason } from './reasons.ts';
 
 /** The one answer for a node. */
 export interface Verdict {
@@ -55,11 +22,10 @@ export interface Verdict {
   readonly newer?: Finding;
 }
 
-/** Troubles of an update that only a person, or the node itself, can end. */
-export const SETBACKS = ['NotReturned', 'SoakFailed', 'ProgressDeadlineExceeded'] as const;
-export type Setback = Verdict & { readonly reason: (typeof SETBACKS)[number] };
+/** Trouble of an update that only a person, or the node itself, can end. */
+export type Setback = Verdict & { readonly reason: SetbackReason };
 
-export const isSetback = (verdict: Verdict): verdict is Setback => SETBACKS.some((reason) => reason === verdict.reason);
+export const isSetback = (verdict: Verdict): verdict is Setback => isSetbackReason(verdict.reason);
 
 /** A verdict before it is known for which node. */
 export type Finding = Omit<Verdict, 'node' | 'policy'>;

@@ -4,6 +4,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver } from './machine.ts';
+import { isReason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import { reasonOfCallOff } from './second-gate.ts';
 import { isActive, type Settings, type ShadowView, type WriteRefusal } from './snapshot.ts';
@@ -14,7 +15,6 @@ import {
   drainBlockedFinding,
   type Finding,
   found,
-  type Reason,
   type Stop,
   type Verdict,
   verdictOn,
@@ -43,9 +43,6 @@ export function judge(
   const judged = managed.map((info) => ({ shadow: info.shadow, verdict: judgement.on(info) }));
   return { judged, changesAt: judgement.changesAt };
 }
-
-/** Verdicts on updates that run. */
-const UNDER_WAY: ReadonlySet<Reason> = new Set(['Updating', 'DrainBlocked']);
 
 class Judgement {
   /** When time alone changes any of it. */
@@ -78,7 +75,8 @@ class Judgement {
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
     const own = findingFor(info, this.#newest);
-    const finding = own && UNDER_WAY.has(own.reason) ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
+    const isUnderWay = own?.step !== undefined;
+    const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, refusals.get(shadowName));
   }
 
@@ -186,22 +184,9 @@ function isBehind(status: Status, newest: string | undefined): boolean {
   return newest !== undefined && newest !== status.current_version && compareSemver(newest, status.current_version) > 0;
 }
 
-/** Verdicts of nodes that are about to be updated, or are. Only these carry warnings. */
-const AHEAD: ReadonlySet<Reason> = new Set([
-  'WaitingForSlot',
-  'Unproven',
-  'ZoneBusy',
-  'WaitingForPolicy',
-  'OutsideWindow',
-  'FitsNoWindow',
-  'Pausing',
-  'BackingOff',
-  'Updating',
-]);
-
 /** The verdict, with the warnings where its node is about to be updated, or is. */
 function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
-  if (warnings.length === 0 || !AHEAD.has(verdict.reason)) return verdict;
+  if (warnings.length === 0 || !isReason(verdict.reason, 'ahead')) return verdict;
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }
 

@@ -1,8 +1,9 @@
 import { shadowName } from '../../shadow/names.ts';
 import type { Command } from './commands.ts';
+import { isReason } from './reasons.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import type { WriteRefusal, Snapshot } from './snapshot.ts';
-import { type Finding, found, type Reason, SETBACKS } from './verdict.ts';
+import { type Finding, found } from './verdict.ts';
 
 /** Commands that the API server has not taken are withheld for a while (rule L9). Each is withheld by itself: other commands for its node go on. */
 export class Withheld {
@@ -55,12 +56,9 @@ export const refused = ({ message }: Pick<WriteRefusal, 'message'>): Finding => 
 
 /** The finding on a node for which a command is withheld. */
 export function withRefusal(finding: Finding, { message }: Pick<WriteRefusal, 'message'>): Finding {
-  if (STRONGER.has(finding.reason)) return { ...finding, message: `${finding.message}; ${message}` };
+  if (isReason(finding.reason, 'outranking refusals')) return { ...finding, message: `${finding.message}; ${message}` };
   return { ...finding, reason: 'WriteRefused', message };
 }
-
-/** These reasons stay: trouble of the node matters more than a refused write. */
-const STRONGER: ReadonlySet<Reason> = new Set([...SETBACKS, 'AgentSilent']);
 
 /** Name of the shadow of the node that the command is for, whether or not there is one. */
 export function targetOf(command: Command): string {

@@ -1,0 +1,164 @@
+/**
+ * Every verdict, and all that depends on which one it is: what people are told, alerted of and asked to do. A reason without a row, and a row
+ * without a column, do not compile. The order of the gates is not in here, because their list has it.
+ */
+interface Row {
+  /** What ends it where nothing else happens: nothing need end it, its update does, other nodes, time, or a person. */
+  readonly ends: 'done' | 'running' | 'others' | 'time' | 'person';
+  /** Its place among what a person has to act on, 1 = first; undefined where nobody has to, or people have decided it so. */
+  readonly urgency: number | undefined;
+  /** What to do about it. */
+  readonly remedy: string | undefined;
+  /** The alert that calls somebody. Reasons may share one. */
+  readonly alert: string | undefined;
+  /** People are told by an Event and a notification of its name once it begins, as a statement of this kind. */
+  readonly told: 'setback' | 'agent' | undefined;
+  readonly is: readonly Quality[];
+}
+
+type Quality =
+  /** Its node is about to be updated, or is: warnings concern it. */
+  | 'ahead'
+  /** `kubectl brupop now` ends it, or it ends once a place is free. */
+  | 'lifted'
+  /** Its node has failed on the release that it runs or heads for. */
+  | 'failure'
+  /** It matters more than a refused write, which then stands behind it. */
+  | 'outranking refusals'
+  /** No agent is there that could act on its node. */
+  | 'agentless';
+
+/** Nobody is called. */
+const QUIET = { urgency: undefined, remedy: undefined, alert: undefined, told: undefined } as const;
+
+export const VERDICTS = {
+  UpToDate: { ...QUIET, ends: 'done', is: [] },
+  NoUpdateOffered: { ...QUIET, ends: 'done', is: [] },
+  Updating: { ...QUIET, ends: 'running', is: ['ahead', 'lifted'] },
+  WaitingForSlot: { ...QUIET, ends: 'others', is: ['ahead', 'lifted'] },
+  ZoneBusy: { ...QUIET, ends: 'others', is: ['ahead'] },
+  Unproven: { ...QUIET, ends: 'others', is: ['ahead'] },
+  WaitingForPolicy: { ...QUIET, ends: 'others', is: ['ahead'] },
+  OutsideWindow: { ...QUIET, ends: 'time', is: ['ahead', 'lifted'] },
+  Pausing: { ...QUIET, ends: 'time', is: ['ahead'] },
+  BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
+  Frozen: { ...QUIET, ends: 'time', is: [] },
+  Held: { ...QUIET, ends: 'person', is: [] },
+  Paused: { ...QUIET, ends: 'person', is: [] },
+  // It has begun nothing, so it is for whoever watches nodes.
+  NodeNotReady: { ...QUIET, ends: 'person', is: [] },
+  FitsNoWindow: { ...QUIET, ends: 'person', alert: 'BrupopFitsNoWindow', is: ['ahead', 'lifted'] },
+  NotReturned: {
+    ends: 'person',
+    urgency: 1,
+    remedy: 'Look at the machine, or delete its Node.',
+    alert: 'BrupopNodeNotReturned',
+    told: 'setback',
+    is: ['failure', 'outranking refusals', 'agentless'],
+  },
+  SoakFailed: {
+    ends: 'person',
+    urgency: 2,
+    remedy: 'Look at the node.',
+    alert: 'BrupopSoakFailed',
+    told: 'setback',
+    is: ['failure', 'outranking refusals'],
+  },
+  ProgressDeadlineExceeded: {
+    ends: 'person',
+    urgency: 3,
+    remedy: 'Look at the node and the log of its agent.',
+    alert: 'BrupopProgressDeadlineExceeded',
+    told: 'setback',
+    is: ['outranking refusals'],
+  },
+  RolloutHalted: {
+    ends: 'person',
+    urgency: 4,
+    remedy: 'Repair a node that failed, or wait for a better release.',
+    alert: 'BrupopRolloutHalted',
+    told: undefined,
+    is: [],
+  },
+  // Also of a node that is left alone for a while after its drain was refused, which time ends.
+  DrainBlocked: {
+    ends: 'person',
+    urgency: 5,
+    remedy: 'Look at the workload, or wait until the drain times out.',
+    alert: 'BrupopDrainBlocked',
+    told: undefined,
+    is: [],
+  },
+  PolicyInvalid: {
+    ends: 'person',
+    urgency: 6,
+    remedy: 'Mend the policy.',
+    alert: 'BrupopNoRulingPolicy',
+    told: undefined,
+    is: [],
+  },
+  PolicyConflict: {
+    ends: 'person',
+    urgency: 7,
+    remedy: 'Give one of the policies another priority.',
+    alert: 'BrupopNoRulingPolicy',
+    told: undefined,
+    is: [],
+  },
+  WriteRefused: {
+    ends: 'person',
+    urgency: 8,
+    remedy: 'Look at the policy, webhook or right that refuses it.',
+    alert: 'BrupopWriteRefused',
+    told: undefined,
+    is: [],
+  },
+  AgentSilent: {
+    ends: 'person',
+    urgency: 9,
+    remedy: "Look at the agent's pod on the node.",
+    alert: 'BrupopAgentSilent',
+    told: undefined,
+    is: ['outranking refusals', 'agentless'],
+  },
+  AgentMissing: {
+    ends: 'person',
+    urgency: 10,
+    remedy: "Look at the agent's pod on the node.",
+    alert: 'BrupopAgentSilent',
+    told: 'agent',
+    is: ['agentless'],
+  },
+  ShadowNotOwned: {
+    ends: 'person',
+    urgency: 11,
+    remedy: 'Delete the shadow: the agent makes it anew.',
+    alert: 'BrupopShadowNotOwned',
+    told: undefined,
+    is: [],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** Why a node is not being updated, or what its update is at. */
+export type Reason = keyof typeof VERDICTS;
+export const REASONS = Object.keys(VERDICTS) as readonly Reason[];
+
+type Told<Kind> = { [R in Reason]: (typeof VERDICTS)[R]['told'] extends Kind ? R : never }[Reason];
+
+/** Troubles of an update that only a person, or the node itself, can end. */
+export type SetbackReason = Told<'setback'>;
+export type ToldReason = Told<NonNullable<Row['told']>>;
+export type VerdictAlert = NonNullable<(typeof VERDICTS)[Reason]['alert']>;
+
+const rowOf = (reason: Reason): Row => VERDICTS[reason];
+export const isReason = (reason: Reason, quality: Quality): boolean => rowOf(reason).is.includes(quality);
+export const isSetbackReason = (reason: Reason): reason is SetbackReason => rowOf(reason).told === 'setback';
+/** Nothing is under way, and nothing is waited for. */
+export const isDone = (reason: Reason): boolean => rowOf(reason).ends === 'done';
+/** It waits for other nodes, its own policy's among them. Not derived: a node that waits for another policy waits for nobody's place. */
+export const isQueued = (reason: Reason): boolean => rowOf(reason).ends === 'others' && reason !== 'WaitingForPolicy';
+/** A person has to act. */
+export const needsPerson = (reason: Reason): boolean => rowOf(reason).urgency !== undefined;
+
+export const SETBACKS = REASONS.filter(isSetbackReason);
+export const TOLD = REASONS.filter((reason): reason is ToldReason => rowOf(reason).told !== undefined);
