@@ -16,8 +16,6 @@ const PROCESSES = {
   apiserver: 'runtime/apiserver/main.ts',
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',
-  'k3os-channels': 'runtime/controller/k3os/channels.ts',
-  notifications: 'runtime/controller/notifications/notifications.ts',
 };
 /** What people run on machines of their own. */
 const CLI = { 'kubectl-brupop': 'runtime/cli/main.ts' };
@@ -43,18 +41,12 @@ const common = {
   logLevel: 'warning',
 };
 
-/** Leaves in files of their own what is read where it is needed: client-node with a kubeconfig, channels where k3OS nodes are updated, notifications
- * where somebody is notified. */
-const apart = {
-  name: 'apart',
+/** Leaves client-node in a file of its own, which is read only where there is a kubeconfig. */
+const clientNodeApart = {
+  name: 'client-node-apart',
   setup: ({ onResolve }) => {
-    for (const [filter, path] of [
-      [/\/client-node\.ts$/, './client-node.mjs'],
-      [/\/k3os\/channels\.ts$/, './k3os-channels.mjs'],
-      [/\/notifications\/notifications\.ts$/, './notifications.mjs'],
-    ]) {
-      onResolve({ filter }, ({ kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
-    }
+    const external = { path: './client-node.mjs', external: true };
+    onResolve({ filter: /\/client-node\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? external : undefined));
   },
 };
 
@@ -110,7 +102,7 @@ async function buildProcesses() {
     // For the lines of a stack alone; the text would be most of the file.
     sourcesContent: false,
     banner: { js: REQUIRE },
-    plugins: [apart, kubeconfigsOnly],
+    plugins: [clientNodeApart, kubeconfigsOnly],
     metafile: true,
   });
   return metafile;

@@ -3,16 +3,15 @@ import { userAgent } from '../kube/https.ts';
 import { serveHttp } from '../lib/http.ts';
 import { type ProcessContext, runProcess } from '../lib/process.ts';
 import { type ControllerConfig, controllerEnv, readControllerConfig } from './config.ts';
+import { channelOrders } from './k3os/channels.ts';
 import { createManager, newIdentity } from './manager.ts';
+import { notificationsOf } from './notifications/notifications.ts';
 import { routesOf } from './routes.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));
-  // A bundle of its own, which is loaded only where k3OS nodes are updated.
-  const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : (await import('./k3os/channels.ts')).channelOrders;
-  // Likewise.
-  const notifierOf =
-    config.NOTIFICATIONS_DIR === '' ? undefined : (await import('./notifications/notifications.ts')).notificationsOf;
+  const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : channelOrders;
+  const notifierOf = config.NOTIFICATIONS_DIR === '' ? undefined : notificationsOf;
   const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };
   const manager = createManager({ ...parts, ...newIdentity(config, random) });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });

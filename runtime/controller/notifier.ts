@@ -21,7 +21,7 @@ export interface Notifier {
 /** As the API server has it, cut down to what is read. */
 export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> | null };
 
-/** What a notifier is made with. Its code is a bundle of its own, so `instanceof` does not know the errors that come from outside of it. */
+/** What a notifier is made with. */
 export interface NotifierParts {
   /** Folder with the configuration and the Secrets of the targets. */
   readonly dir: string;

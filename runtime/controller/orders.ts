@@ -1,7 +1,6 @@
 import { Collection } from '../kube/collection.ts';
-import { ConflictError } from '../kube/errors.ts';
 import { Informer } from '../kube/informer.ts';
-import { isAsNewAs, type KubeObject } from '../kube/objects.ts';
+import type { KubeObject } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { CHANNEL_PLURAL, CHANNEL_VERSION, K3OS_GROUP } from '../k3os/names.ts';
@@ -37,10 +36,7 @@ export interface Orders {
 /** An object that orders are read from. */
 type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
-/**
- * What orders are made with. Their code is a bundle of its own, with its own copy of each module that it imports. So `instanceof` does not know
- * the errors that come from outside of it.
- */
+/** What orders are made with. */
 export interface OrdersParts {
   readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'onChange' | 'run'>;
   /** Calls `listener` when the outage of the informer begins, goes on or ends. */
@@ -48,9 +44,6 @@ export interface OrdersParts {
   readonly objects: Pick<Collection<OrderObject>, 'create' | 'patch'>;
   /** Why the objects do not count, in words that stay the same for as long as the reason does; undefined where they count. */
   readonly unread: () => string | undefined;
-  readonly isConflict: (error: unknown) => boolean;
-  /** Of resourceVersions. */
-  readonly isAsNewAs: (seen: string, wanted: string) => boolean;
   readonly variables: UpdatePolicy;
   readonly config: ControllerConfig;
   readonly clock: Clock;
@@ -82,8 +75,6 @@ export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders 
     onOutage: (listener) => void listeners.push(listener),
     objects: new Collection<OrderObject>(transport, path),
     unread: () => unread('channels', informer, access.clock),
-    isConflict: (error) => error instanceof ConflictError,
-    isAsNewAs,
     variables: policyOf(config),
   });
 }

@@ -31,12 +31,10 @@ describe('the package', () => {
       'build/apiserver.mjs',
       'build/client-node.mjs',
       'build/controller.mjs',
-      'build/k3os-channels.mjs',
       'build/kubectl-brupop.mjs',
       'build/kubectl_complete-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
-      'build/notifications.mjs',
       'dist/brupop.k8s.yaml',
       'package.json',
     ]);

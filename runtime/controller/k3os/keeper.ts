@@ -3,6 +3,8 @@ import { type Answer, type Answers, keyOf, type Question, questionOf } from '../
 import type { Channel } from '../../k3os/channel.ts';
 import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
+import { ConflictError } from '../../kube/errors.ts';
+import { isAsNewAs } from '../../kube/objects.ts';
 import { withoutNulls } from '../../lib/json.ts';
 import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
@@ -138,11 +140,11 @@ export class ChannelKeeper {
 
   #isOutdated({ object: { metadata } }: Channel): boolean {
     const written = this.#written.get(metadata.uid);
-    return written !== undefined && !this.#options.isAsNewAs(metadata.resourceVersion, written);
+    return written !== undefined && !isAsNewAs(metadata.resourceVersion, written);
   }
 
   async #write(write: Write, signal: AbortSignal): Promise<void> {
-    const { objects, clock, logger, random, isConflict } = this.#options;
+    const { objects, clock, logger, random } = this.#options;
     try {
       const { metadata, status } =
         write.kind === 'create'
@@ -154,7 +156,7 @@ export class ChannelKeeper {
       this.#restsUntil = clock.monotonic() + PACE_MS;
     } catch (error) {
       if (signal.aborted) return;
-      const isOutdated = isConflict(error);
+      const isOutdated = error instanceof ConflictError;
       this.#restsUntil = clock.monotonic() + (isOutdated ? PACE_MS : backoff(this.#failures, { ...PAUSE, random }));
       this.#failures += isOutdated ? 0 : 1;
       // Somebody else has written the channel. The next round goes by that.
