@@ -1,14 +1,14 @@
 import type { FailureReason } from '../shadow/model.ts';
 import {
-  HostActionFailedError,
-  HostActionLostError,
   HostBusyError,
   HostError,
   isDeadMount,
   OfferChangedError,
   UpdateGoneError,
   UpdatesUnsupportedError,
+  WriteFailedError,
 } from './host/errors.ts';
+import type { HostAction } from './host/port.ts';
 
 /** The attempt has failed, for a reason that the status will state. */
 export class StepFailedError extends Error {
@@ -20,33 +20,27 @@ export class StepFailedError extends Error {
   }
 }
 
-/** What a step's host calls may be blamed on. */
-type Blame = 'PrepareFailed' | 'ActivateFailed' | 'RebootFailed' | 'HostFailed';
-
 /**
- * Turns a host error of `work` into a failed attempt. Its reason is `reason` where the host has tried the OS release. A busy host and a
- * dead mount are no failure of the update: their errors are thrown unchanged.
+ * Turns a host error of `work` into a failed attempt. A busy host and a dead mount are no failure of the update: their errors are thrown
+ * unchanged.
+ * @param action what the host is asked for
  * @throws StepFailedError
  */
-export async function blaming<T>(reason: Blame, work: () => Promise<T>): Promise<T> {
+export async function blaming<T>(action: HostAction | 'reboot', work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof HostBusyError || isDeadMount(error) || !(error instanceof HostError)) throw error;
-    throw new StepFailedError(reasonOf(error, reason), error.message, { cause: error });
+    throw new StepFailedError(reasonOf(error, action), error.message, { cause: error });
   }
 }
 
-function reasonOf(error: HostError, reason: Blame): FailureReason {
+/** The release is blamed only where the host had begun to write it. Activation reads the repository, but never the release. */
+function reasonOf(error: HostError, action: HostAction | 'reboot'): FailureReason {
   if (error instanceof UpdatesUnsupportedError) return 'Unsupported';
-  if (reason === 'RebootFailed') return reason;
+  if (action === 'reboot') return 'RebootFailed';
   if (error instanceof OfferChangedError) return 'TargetChanged';
   // After its download an update is only lost when somebody on the host removes it. A new attempt at once would drain the node again.
-  if (error instanceof UpdateGoneError && reason === 'PrepareFailed') return 'TargetChanged';
-  return triedRelease(error) ? reason : 'HostFailed';
-}
-
-function triedRelease(error: HostError): boolean {
-  const begun = error instanceof HostActionLostError || (error instanceof HostActionFailedError && !error.notBegun);
-  return begun && (error.action === 'prepare' || error.action === 'activate');
+  if (error instanceof UpdateGoneError && action === 'prepare') return 'TargetChanged';
+  return error instanceof WriteFailedError ? 'PrepareFailed' : 'HostFailed';
 }

@@ -15,8 +15,8 @@ export interface Failure {
   readonly version: string;
 }
 
-/** The release is to blame for these; the cluster, or nobody, for the others. */
-const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'ActivateFailed', 'BootFailed']);
+/** The release is to blame for these; the host, the cluster, or nobody, for the others. */
+const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'BootFailed']);
 const MAX_MESSAGE_BYTES = 1024;
 
 const firstStatus = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });

@@ -53,7 +53,7 @@ const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
-/** The reasons that our agents give. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
+/** The reasons that our agents give, or gave: none says ActivateFailed any more. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
   'PrepareFailed',
   'DrainFailed',

@@ -45,7 +45,7 @@ describe('trace 18: an agent that dies for good, is rescued, and comes back afte
     rescue(world);
     world.startAgent();
     await world.until(() => world.restored);
-    expect(world.operator.status).toMatchObject({ last_failure: { reason: 'ActivateFailed' } });
+    expect(world.operator.status).toMatchObject({ last_failure: { reason: 'HostFailed' } });
     expect(reports(world)).toHaveLength(1);
   });
 

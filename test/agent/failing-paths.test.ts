@@ -25,7 +25,7 @@ const PATHS: Readonly<Record<string, Path>> = {
     end: 'BootFailed',
     arrange: ({ host }) => host.inject('boot'),
   },
-  'whose activation fails': { end: 'ActivateFailed', arrange: ({ host }) => host.inject('activate') },
+  'whose activation fails': { end: 'HostFailed', arrange: ({ host }) => host.inject('activate') },
   'whose drain fails': { end: 'DrainFailed', arrange: (world) => drainFails(world, () => true) },
   'whose drain fails once the host is activated': {
     end: 'DrainFailed',

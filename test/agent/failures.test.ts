@@ -29,14 +29,14 @@ describe('a failed attempt is reported once, blamed on its cause, and the node g
   });
 
   test.each<FaultName>(['refresh', 'busy', 'hang', 'dispatcher-missing'])(
-    'a host that cannot look for updates (%s) after a fallen-back boot delays the report by three minutes at most',
+    'a host that cannot look for updates (%s) after a fallen-back boot delays the report by five minutes at most',
     async (fault) => {
       build().host.inject('boot');
       await world.until(() => world.asked('reboot') === 1);
       await world.until(() => world.host.boot === undefined);
       world.host.inject(fault, { uses: Infinity, forMs: Infinity });
       await world.until(() => world.host.boot !== undefined);
-      await world.until(() => reports(world).length === 1, 3 * MINUTE_MS);
+      await world.until(() => reports(world).length === 1, 5 * MINUTE_MS);
       expect(world.operator.status.last_failure?.reason).toBe('BootFailed');
     },
   );

@@ -28,14 +28,15 @@ test('a k3OS host is upgraded by its own tool, once, after its drain, and booted
 
 /** By the fault of the host, which begins with the drain: what becomes of the node. */
 const MATRIX: Readonly<Partial<Record<FaultName, 'updated' | 'gone' | FailureReason>>> = {
-  activate: 'ActivateFailed',
-  'repository-gone': 'ActivateFailed',
+  // Its kernel was in place by then.
+  activate: 'PrepareFailed',
+  'repository-gone': 'HostFailed',
   'offer-gone': 'updated',
   // It says that all is well, and has done nothing: for ten seconds.
   garbage: 'updated',
   // It is killed at the deadline, with which the time for the step is over.
-  hang: 'ActivateFailed',
-  'half-open': 'ActivateFailed',
+  hang: 'HostFailed',
+  'half-open': 'HostFailed',
   // In between it takes the old link away and makes the new one.
   'dispatcher-killed': 'updated',
   busy: 'updated',

@@ -41,10 +41,10 @@ const always = (end: Outcome): Row => row(end, end, end, end);
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
   refresh: row('at rest', 'updated', 'updated', 'updated'),
-  // These last: what the host tried until the step's deadline, and could not do, is the release's.
+  // These last: what the host had begun to write until the step's deadline, and could not, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
-  'repository-gone': row('at rest', 'PrepareFailed', 'updated', 'updated'),
-  activate: row('ActivateFailed', 'ActivateFailed', 'ActivateFailed', 'updated'),
+  'repository-gone': row('at rest', 'HostFailed', 'updated', 'updated'),
+  activate: row('HostFailed', 'HostFailed', 'HostFailed', 'updated'),
   deactivate: always('updated'),
   busy: always('updated'),
   reader: always('updated'),
@@ -53,7 +53,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   // It is killed once; the step begins the action again.
   'dispatcher-killed': always('updated'),
   // It keeps the lock until the next boot, which is beyond every deadline.
-  hang: row('at rest', 'PrepareFailed', 'ActivateFailed', 'updated'),
+  hang: row('at rest', 'HostFailed', 'HostFailed', 'updated'),
   garbage: always('updated'),
   truncated: always('updated'),
   silent: always('updated'),
@@ -85,7 +85,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
 /** A shadow that is deleted takes the attempt with it: the next one begins with a look for updates, and meets the fault there. */
 const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   refresh: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
-  activate: { reboot: 'ActivateFailed' },
+  activate: { reboot: 'HostFailed' },
   'repository-gone': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
   downgrade: { prepare: 'at rest' },
   // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
@@ -97,11 +97,11 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
 /** Where updog drives the host, what differs. */
 const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
   // Each of its commands asks the repository first.
-  'repository-gone': { leave: 'ActivateFailed', drain: 'ActivateFailed' },
+  'repository-gone': { leave: 'HostFailed', drain: 'HostFailed' },
   // It is killed at the deadline, with which the time for the step is over. Nothing is locked then.
-  hang: { offer: 'PrepareFailed', leave: 'updated', drain: 'updated' },
+  hang: { offer: 'HostFailed', leave: 'updated', drain: 'updated' },
   // Killed likewise. What an activation did before that is on the disk.
-  'half-open': { prepare: 'PrepareFailed' },
+  'half-open': { prepare: 'HostFailed' },
   // It is told which version to write, whatever came out meanwhile, and whatever it would choose itself.
   released: { offer: 'updated twice', prepare: 'updated twice' },
   'torn-settings': always('updated'),
@@ -116,7 +116,7 @@ const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
 const UPDOG_AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   prepare: { reboot: 'PrepareFailed' },
   'repository-gone': { leave: 'at rest', drain: 'at rest' },
-  hang: { prepare: 'PrepareFailed', reboot: 'PrepareFailed' },
+  hang: { prepare: 'HostFailed', reboot: 'HostFailed' },
   'half-open': { prepare: 'updated' },
   released: { reboot: 'updated twice' },
   reworded: { reboot: 'HostFailed' },

@@ -73,7 +73,7 @@ async function failing(refuse: (typeof CLUSTERS)[string], fault: FaultName): Pro
 describe.each(Object.entries(CLUSTERS))('a status that is refused for good, by %s,', (_, refuse) => {
   test.each<[FaultName, Partial<Status>]>([
     // No record of it: an older agent's failures are put down to the release as well.
-    ['activate', { crash_count: 1 }],
+    ['prepare', { crash_count: 1 }],
     // Not the release's: what is known of others stays.
     ['reboot-ignored', { crash_count: 1, failed_versions: ['1.30.0'] }],
   ])(

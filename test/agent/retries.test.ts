@@ -47,12 +47,12 @@ describe('work that fails on the host is tried again until the deadline of its s
     expect(Math.max(...gaps)).toBeLessThan(80_000);
   });
 
-  test('an activation that fails does so for good within a minute: the node is drained meanwhile', async () => {
+  test('an activation that fails does so for good within two minutes: the node is drained meanwhile', async () => {
     build().host.inject('activate');
     await world.until(() => world.restored);
     const times = starts('activate');
     expect(times.length).toBeGreaterThan(2);
-    expect(times.at(-1)! - times[0]!).toBeLessThan(MINUTE_MS);
+    expect(times.at(-1)! - times[0]!).toBeLessThan(2 * MINUTE_MS);
     expect(reports(world)).toHaveLength(1);
   });
 

@@ -70,7 +70,7 @@ describe('the status that the agent sends', () => {
 describe('the versions that a node failed on', () => {
   test.each<[FailureReason, boolean]>([
     ['PrepareFailed', true],
-    ['ActivateFailed', true],
+    ['ActivateFailed', false],
     ['BootFailed', true],
     ['DrainFailed', false],
     ['RebootFailed', false],

@@ -10,6 +10,7 @@ import {
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
+  WriteFailedError,
 } from './errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, OsInfo } from './port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from './result.ts';
@@ -24,10 +25,11 @@ interface BottlerocketOptions {
 
 /** From the call to the end of the host's work, milliseconds. */
 const DEADLINES: Readonly<Record<HostAction | 'other', number>> = {
-  refresh: 60_000,
+  // Each of these asks the update repository first, which may be slow to refuse.
+  refresh: 120_000,
   prepare: 20 * 60_000,
-  activate: 60_000,
-  deactivate: 60_000,
+  activate: 120_000,
+  deactivate: 120_000,
   other: 60_000,
 };
 
@@ -188,9 +190,10 @@ export class Bottlerocket implements HostUpdater {
   }
 }
 
-/** @throws HostActionFailedError */
-function expectSuccess({ lastCommand: { type, status, stderr, exit } }: Finished): void {
-  if (status !== 'Success') throw new HostActionFailedError(type, stderr ?? '', exit);
+/** @throws WriteFailedError where it had begun to write an image, HostActionFailedError for all else */
+function expectSuccess({ lastCommand: { type, status, stderr = '', exit, chose } }: Finished): void {
+  if (status === 'Success') return;
+  throw chose == null ? new HostActionFailedError(type, stderr, exit) : new WriteFailedError(type, stderr, exit);
 }
 
 function holds(status: HostStatus, version: string): boolean {

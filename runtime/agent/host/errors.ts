@@ -46,7 +46,7 @@ export class HostProtocolError extends HostError {
 
 /** The host tried the action and failed, or said that it cannot begin. */
 export class HostActionFailedError extends HostError {
-  override readonly name = 'HostActionFailedError';
+  override readonly name: string = 'HostActionFailedError';
   readonly action: HostAction | 'reboot';
   /** Exit status of the host's tool, where the host told it. */
   readonly exit: number | undefined;
@@ -61,6 +61,11 @@ export class HostActionFailedError extends HostError {
   get notBegun(): boolean {
     return this.exit === undefined;
   }
+}
+
+/** The host had begun to write a release, and failed at that. No other error says anything about the release. */
+export class WriteFailedError extends HostActionFailedError {
+  override readonly name = 'WriteFailedError';
 }
 
 /** The host began the action and left no result: its tool was killed or runs beyond the deadline, or the host restarted. */

@@ -31,7 +31,7 @@ export interface HostUpdater {
   status(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
   /**
-   * Makes the host look for updates, and waits for the end (60 seconds at most). In the states Staged and Ready, `chosen` may differ from
+   * Makes the host look for updates, and waits for the end (two minutes at most). In the states Staged and Ready, `chosen` may differ from
    * what is staged afterwards. A host that is told its versions chooses none: it only says what is staged.
    * @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError
    */
@@ -42,6 +42,7 @@ export interface HostUpdater {
    * versions and does not offer this one. A version that is staged is downloaded again: look at `status` first.
    * @throws OfferChangedError when the host offers another version or none
    * @throws OtherImageError when the host downloaded another version or none, because it chooses again when it downloads
+   * @throws WriteFailedError when it had begun to write the image
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */
   prepare(version: string, signal?: AbortSignal): Promise<HostStatus>;
@@ -50,12 +51,13 @@ export interface HostUpdater {
    * Makes the staged `version` the one to boot next, and waits for the end (`limits.activateMs` at most). Nothing is done where it is
    * activated already.
    * @throws UpdateGoneError when another version or none is staged, before or after the activation, which may have activated that one
+   * @throws WriteFailedError from a host whose activation downloads and writes the release
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdatesUnsupportedError
    */
   activate(version: string, signal?: AbortSignal): Promise<HostStatus>;
 
   /**
-   * Makes the running version the one to boot next, and waits for the end (60 seconds at most). Nothing is done where nothing is
+   * Makes the running version the one to boot next, and waits for the end (three minutes at most). Nothing is done where nothing is
    * activated.
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */

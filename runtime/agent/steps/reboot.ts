@@ -25,13 +25,13 @@ export async function rebootInto(context: RebootContext, version: string, signal
   const found = await ensureStaged(context, version, signal);
   await leaveLoadBalancers(context, signal);
   await apiserver.act('cordonAndDrain', signal);
-  if (found === 'staged') await blaming('ActivateFailed', () => activate(context, version, signal));
+  if (found === 'staged') await blaming('activate', () => activate(context, version, signal));
   await apiserver.act('cordonAndDrain', signal);
   await recordReboot(context, version, signal);
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
-  await blaming('RebootFailed', () => hostWork.reboot(signal));
+  await blaming('reboot', () => hostWork.reboot(signal));
   await hostWork.untilDown(signal);
   throw new StepFailedError(
     'RebootFailed',
@@ -53,7 +53,7 @@ async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Pro
  */
 async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<Found> {
   const { host, hostWork, logger } = context;
-  const status = await blaming('HostFailed', () =>
+  const status = await blaming('refresh', () =>
     hostWork.retrying({ withinMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
   const found = known(context, status, version);

@@ -43,7 +43,7 @@ export class Staging {
    */
   stage(version: string, signal: AbortSignal): Promise<void> {
     const { host, hostWork } = this.#context;
-    return blaming('PrepareFailed', () =>
+    return blaming('prepare', () =>
       hostWork.retrying({ withinMs: host.traits.limits.prepareMs, signal }, () => this.#once(version, signal)),
     );
   }

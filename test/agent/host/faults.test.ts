@@ -26,7 +26,7 @@ const all = (end: string, seconds: number): Omit<Row, 'fault'> => {
 const MATRIX: readonly Row[] = [
   { fault: 'boot', ...DONE },
   { fault: 'refresh', ...DONE, refresh: ['HostActionFailedError', 3] },
-  { fault: 'prepare', ...DONE, prepare: ['HostActionFailedError', 30] },
+  { fault: 'prepare', ...DONE, prepare: ['WriteFailedError', 30] },
   {
     fault: 'repository-gone',
     ...DONE,
@@ -48,9 +48,9 @@ const MATRIX: readonly Row[] = [
   },
   {
     fault: 'hang',
-    refresh: ['HostActionLostError', 59.5],
+    refresh: ['HostActionLostError', 119.5],
     prepare: ['HostActionLostError', 1199.5],
-    activate: ['HostActionLostError', 59.5],
+    activate: ['HostActionLostError', 119.5],
     reboot: ['done', 0],
   },
   { fault: 'garbage', refresh: ['done', 13], prepare: ['done', 40], activate: ['done', 11], reboot: ['done', 0] },

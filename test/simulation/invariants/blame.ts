@@ -7,7 +7,6 @@ import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 /** Reasons by which a release may be blamed, and what must have happened to the host since the start. */
 const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => boolean>> = {
   PrepareFailed: ({ calls }) => calls.has('/actions/prepare-update'),
-  ActivateFailed: ({ calls }) => calls.has('/actions/activate-update'),
   BootFailed: ({ downForUpdate, version: running }, version) => downForUpdate && running !== version,
 };
 

@@ -8,6 +8,7 @@ import {
   OtherImageError,
   UpdateGoneError,
   UpdatesUnsupportedError,
+  WriteFailedError,
 } from '../errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, Image, OsInfo } from '../port.ts';
 import { expectSuccess, OneProgram } from '../one-program.ts';
@@ -171,10 +172,12 @@ function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('failed', { cause: reason });
 }
 
-/** @throws HostActionFailedError, HostActionLostError, UpdatesUnsupportedError */
+/** @throws WriteFailedError, HostActionFailedError, HostActionLostError, UpdatesUnsupportedError */
 function expectDone(action: HostAction, ended: Ended): void {
   const { exit, stderr } = ended;
   if (exit === CHROOT_EXIT.notFound) throw new UpdatesUnsupportedError(stderr.trim());
   if (exit === CHROOT_EXIT.notStarted || exit === CHROOT_EXIT.itself) throw new HostActionFailedError(action, stderr);
+  if (exit !== undefined && exit !== 0 && typeof choiceIn(ended) === 'string')
+    throw new WriteFailedError(action, stderr, exit);
   expectSuccess(action, ended);
 }
