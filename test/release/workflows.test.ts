@@ -7,7 +7,6 @@ import { parse } from 'yaml';
 /** What the workflows may do, and what is said of those of their steps that nobody could run before the first release. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const releasing = readFileSync(join(ROOT, 'docs/releasing.md'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
 interface Workflow {
@@ -49,10 +48,31 @@ test('every script that a step calls exists', () => {
   for (const [, script = ''] of called) expect(scripts).toHaveProperty([script]);
 });
 
+/** Steps that were never run before the first release, and why. */
+const NEVER_RUN: Readonly<Record<string, string>> = {
+  'actions/checkout@v5': 'an action, by tag',
+  'actions/setup-go@v6': 'an action, by tag',
+  'actions/setup-node@v5': 'an action, by tag',
+  'actions/cache@v4': 'an action, by tag',
+  'actions/upload-artifact@v4': 'an action, by tag',
+  'actions/download-artifact@v5': 'an action, by tag',
+  'apt-get update && apt-get install --yes --no-install-recommends iproute2': 'the container’s own packages',
+  'apt-get update && apt-get install --yes --no-install-recommends iproute2 qemu-user-static runc':
+    'the container’s own packages',
+  'git config --global --add safe.directory "$GITHUB_WORKSPACE"': 'the container’s user does not own the work tree',
+  'git diff --exit-code -- image/lock.json': 'the end of a daily check',
+  'npm run release -- login "$GITHUB_ACTOR" <<< "$GH_TOKEN"': 'needs the registry; run with a made-up password',
+  'npm run image:push -- "$(npm run --silent release -- reference)"': 'needs the registry; run against one of crane’s',
+  'npm run release -- sign': 'keyless signatures need the service’s identity; run with a key',
+  'npm publish build/release/cdk8s-brupop-*.tgz --provenance --access public': 'needs npm and a trusted publisher',
+  'gh release create "$GITHUB_REF_NAME" --verify-tag --notes-file build/release/notes.md build/release/*':
+    'needs the service',
+};
+
 test('every other step, and every action that no commit pins, is listed as never run here', () => {
   const scripted =
     /^(npm run (image|image:lock|test:image|build|mutants|mutation|simulate|release -- (check|executables|assets))( |$)|npm (ci|test) |\.ci\/run$)/;
   const unproven = steps.flatMap(({ uses, run }) => uses ?? (run && !scripted.test(run) ? run : []));
-  const unlisted = unproven.filter((step) => !/@[0-9a-f]{40}$/.test(step) && !releasing.includes(`\`${step}\``));
-  expect(unlisted).toEqual([]);
+  const unpinned = unproven.filter((step) => !/@[0-9a-f]{40}$/.test(step));
+  expect(Object.keys(NEVER_RUN).toSorted()).toEqual([...new Set(unpinned)].toSorted());
 });
