@@ -15,15 +15,29 @@ export const FAULTS = {
   refresh: { what: 'refresh-updates fails with exit status 1' },
   prepare: { what: 'prepare-update wipes the inactive partition set and then fails with exit status 1' },
   'repository-gone': {
-    what: 'the update repository cannot be reached: refresh-updates and prepare-update fail with exit status 1, the partition set stays whole',
+    what: 'the update repository refuses the host: each action fails within a second, and the partition sets stay as they are',
   },
+  'repository-expired': { what: 'the metadata of the update repository have expired: each action fails at once' },
+  'repository-dropped': { what: 'connections to the update repository are dropped: each action fails after 50 s' },
+  'repository-silent': { what: 'the update repository accepts and never answers: each action fails after 150 s' },
   activate: { what: 'activate-update fails with exit status 1' },
   deactivate: { what: 'deactivate-update fails with exit status 1' },
   busy: { what: 'another tool holds the update lock for 30 s: status and actions answer 423', forMs: 30_000 },
   reader: { what: 'another tool reads the status for 30 s: actions answer 423', forMs: 30_000 },
   'dispatcher-missing': { what: 'the image has no tool for updates: actions answer 500' },
   'dispatcher-failed': { what: 'the tool for updates does not start: the next action answers 500', uses: 1 },
-  'dispatcher-killed': { what: 'the next action is killed half-way: the lock is free, the status unchanged', uses: 1 },
+  'dispatcher-killed': {
+    what: 'the dispatcher of the next action is killed: the lock is free, the status stays, and updog goes on without it',
+    uses: 1,
+  },
+  'updog-killed': {
+    what: 'the tool of the next action is killed half-way: it has failed, with exit status 9',
+    uses: 1,
+  },
+  'updog-missing': { what: 'only the dispatcher is there: actions are accepted and leave no result' },
+  'stale-choice': {
+    what: 'the configuration of the dispatcher is missing: refresh-updates succeeds and leaves the old choice',
+  },
   hang: { what: 'the next action never ends and keeps the lock until the host reboots', uses: 1 },
   garbage: { what: 'whatever has a body is answered 200 with JSON that makes no sense, for 10 s', forMs: 10_000 },
   truncated: { what: 'connections break in the middle of the answer, for 10 s', forMs: 10_000 },
@@ -36,7 +50,10 @@ export const FAULTS = {
     what: 'the socket may not be connected to for 20 s; where that cannot be forbidden (to root), connections break',
     forMs: 20_000,
   },
-  'offer-gone': { what: 'the chosen update is no longer there at the next prepare-update: 404', uses: 1 },
+  'offer-gone': {
+    what: 'no update is there at the next prepare-update, which succeeds and writes nothing',
+    uses: 1,
+  },
   'offer-changed': {
     what: 'another tool makes the host choose the oldest release before the next prepare-update',
     uses: 1,

@@ -6,12 +6,14 @@ import { type FaultName, Faults, type FaultTerms } from './faults.ts';
 import { K3osInstallation, type K3osParts } from './k3os/k3os.ts';
 import { type Boot, Machine } from './machine.ts';
 import type { Releases } from './releases.ts';
+import { HostRepository } from './repository.ts';
 import { route } from './routes.ts';
 import { HostSettings, type UpdateSettings } from './settings.ts';
 import { PartitionSets } from './partition-sets.ts';
-import { HostTools, type ToolEnd } from './tools.ts';
+import { HostTools, type ToolParts } from './tools.ts';
 import { DEFAULT_TIMES, type HostInterval, type HostTimes } from './times.ts';
 import { Updater } from './updater.ts';
+import { type ToolEnd, Updog } from './updog.ts';
 
 export interface HostOptions {
   readonly clock: Clock;
@@ -72,10 +74,10 @@ export class SimulatedHost {
   /** Counts the starts of the API server; each makes a new socket file. */
   socketGeneration = 0;
   readonly #options: HostOptions;
-  readonly #times: HostTimes;
   readonly #sets: PartitionSets;
   readonly #faults: Faults;
   readonly #machine: Machine;
+  readonly #toolParts: ToolParts;
   readonly #tools: HostTools;
   readonly #k3os: K3osInstallation | undefined;
   readonly #observers = new Set<HostObserver>();
@@ -87,7 +89,7 @@ export class SimulatedHost {
     this.variant = variant;
     this.arch = arch;
     this.#options = options;
-    this.#times = { ...DEFAULT_TIMES, ...options.times };
+    const times = { ...DEFAULT_TIMES, ...options.times };
     this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings });
     this.#sets = new PartitionSets(version);
     this.#faults = new Faults(clock);
@@ -96,7 +98,7 @@ export class SimulatedHost {
       random,
       faults: this.#faults,
       sets: this.#sets,
-      times: this.#times,
+      times,
       intervals: this.intervals,
       boots: options.boots ?? (() => true),
       onUp: (boot) => this.#cameUp(boot),
@@ -108,11 +110,14 @@ export class SimulatedHost {
       faults: this.#faults,
       machine: this.#machine,
       sets: this.#sets,
-      times: this.#times,
+      times,
       intervals: this.intervals,
     };
     const { releases } = options;
-    this.#tools = new HostTools({ ...parts, releases, settings: this.settings, variant, arch });
+    const repository = new HostRepository({ ...parts, releases, settings: this.settings });
+    const updog = new Updog({ ...parts, releases, repository, variant, crash: () => this.crash() });
+    this.#toolParts = { ...parts, repository, updog, variant, arch };
+    this.#tools = new HostTools(this.#toolParts);
     this.#k3os = options.k3os && new K3osInstallation({ ...parts, ...options.k3os });
   }
 
@@ -176,7 +181,7 @@ export class SimulatedHost {
     this.#machine.powerOn();
   }
 
-  /** The API server goes away and comes back after `awayMs` with a new socket file. Actions that run go on. */
+  /** The API server goes away and comes back after `awayMs` with a new socket file. What it has started ends with it. */
   restartApi(awayMs: number): void {
     const server = this.#server;
     if (!server) return;
@@ -243,7 +248,7 @@ export class SimulatedHost {
     }
     if (signal.aborted) return DROPPED;
     const { version, variant, arch, settings } = this;
-    const served = { updater, machine: this.#machine, settings, faults: this.#faults, version, variant, arch };
+    const served = { updater, signal, machine: this.#machine, settings, faults: this.#faults, version, variant, arch };
     const answer = this.#disturbed(route(served, call));
     return call.method === 'POST' && this.#faults.strikes('half-open') ? NEVER : answer;
   }
@@ -257,22 +262,7 @@ export class SimulatedHost {
 
   #cameUp(boot: Boot): void {
     this.#k3os?.cameUp();
-    const { clock, random, releases } = this.#options;
-    const updater = new Updater({
-      clock,
-      random,
-      releases,
-      faults: this.#faults,
-      sets: this.#sets,
-      times: this.#times,
-      intervals: this.intervals,
-      settings: this.settings,
-      variant: this.variant,
-      arch: this.arch,
-      signal: boot.signal,
-      crash: () => this.crash(),
-      restartApi: (awayMs) => this.restartApi(awayMs),
-    });
+    const updater = new Updater({ ...this.#toolParts, restartApi: (awayMs) => this.restartApi(awayMs) });
     this.#serve(boot, updater);
     for (const observer of this.#observers) observer.onUp?.(boot);
   }

@@ -41,8 +41,13 @@ export class PartitionSets {
     this.#inactive = { version, priority: 0, triesLeft: 1, successful: false };
   }
 
-  activate(): void {
+  /** Returns why it cannot be done. */
+  activate(): string | undefined {
+    const { other } = this;
+    if (other === 'activated') return 'Inactive partition is already marked for upgrade';
+    if (other !== 'written') return 'Inactive partition has not been marked valid for upgrade';
     this.#inactive.priority = 2;
+    return undefined;
   }
 
   deactivate(): void {

@@ -1,50 +1,32 @@
-import { DAY_MS, HOUR_MS } from '../../runtime/lib/clock.ts';
-
-/** A share of the fleet may update from `afterMs` after the release on; shares are cumulative. */
-export interface Wave {
-  readonly afterMs: number;
-  readonly percent: number;
-}
-
-/** How a real release goes out. */
-export const DEFAULT_WAVES: readonly Wave[] = [
-  { afterMs: HOUR_MS, percent: 1 },
-  { afterMs: 4 * HOUR_MS, percent: 5 },
-  { afterMs: DAY_MS, percent: 15 },
-  { afterMs: 2 * DAY_MS, percent: 40 },
-  { afterMs: 4 * DAY_MS, percent: 60 },
-  { afterMs: 5 * DAY_MS, percent: 90 },
-  { afterMs: 6 * DAY_MS, percent: 100 },
-];
-
-/** Seeds are 0 to 2047. */
-export const SEEDS = 2048;
-
+/** An entry of the repository's manifest. */
 export interface Release {
   readonly version: string;
-  /** When its waves begin, milliseconds since the Unix epoch; unset = long ago. */
-  readonly startMs?: number;
-  /** Unset = for every host at once. */
-  readonly waves?: readonly Wave[];
+  /** What a host may run at most: one above it is offered what there is. @default no limit */
+  readonly maxVersion?: string;
+  /** When hosts of this seed may have it, milliseconds since the Unix epoch, by the last seed of the wave. @default nobody waits */
+  readonly waves?: Readonly<Record<number, number>>;
 }
 
-/** What decides which release a host chooses. */
-export interface Chooser {
-  readonly running: string;
+/** A host, as far as its position in the waves goes. */
+export interface Waiting {
   readonly seed: number;
   readonly ignoreWaves: boolean;
-  /** `latest` or an exact version. */
-  readonly versionLock: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
+
+export interface Chooser {
+  readonly running: string;
+  /** `latest` or an exact version, with or without a `v`. */
+  readonly versionLock: string;
+}
+
+const MAX_SEED = 2048;
 
 /** The update repository of one variant and architecture. Shared by hosts, and changed while they run. */
 export class Releases {
   readonly #releases = new Map<string, Release>();
   #sorted: readonly string[] | undefined;
-  /** Newer releases are not offered to anybody; unset = no limit. */
-  maxVersion: string | undefined;
 
   constructor(versions: readonly string[]) {
     for (const version of versions) this.publish({ version });
@@ -76,24 +58,42 @@ export class Releases {
     return this.#releases.has(version);
   }
 
-  /** The version that a host is offered; undefined when it stays where it is. */
-  choose({ running, versionLock, ...host }: Chooser): string | undefined {
-    const offered = this.versions.find(
-      (version) =>
-        (versionLock === 'latest' || version === versionLock) &&
-        (this.maxVersion === undefined || compareVersions(version, this.maxVersion) <= 0) &&
-        this.#isReady(version, host),
-    );
-    if (offered === undefined || offered === running) return undefined;
-    return versionLock === 'latest' && compareVersions(offered, running) < 0 ? undefined : offered;
+  /** What a host may have, whatever it runs: newest first, without what no wave has brought it. */
+  available(host: Waiting): readonly string[] {
+    return this.versions.filter((version) => {
+      const { maxVersion = version, waves = {} } = this.#releases.get(version) ?? {};
+      const isReady = host.ignoreWaves || host.now >= comesAt(waves, host.seed);
+      return isReady && compareVersions(version, maxVersion) <= 0;
+    });
   }
 
-  #isReady(version: string, host: Pick<Chooser, 'seed' | 'ignoreWaves' | 'now'>): boolean {
-    const { startMs = -Infinity, waves } = this.#releases.get(version) ?? {};
-    if (host.ignoreWaves || !waves) return host.now >= startMs;
-    const wave = waves.find(({ percent }) => (host.seed / SEEDS) * 100 < percent);
-    return wave !== undefined && host.now >= startMs + wave.afterMs;
+  /** The version that a host is offered of those that it may have; undefined when it stays where it is. It may be offered an older one. */
+  choose({ running, versionLock }: Chooser, available: readonly string[]): string | undefined {
+    const lock = versionLock.replace(/^v/, '');
+    if (lock !== 'latest') return available.find((version) => version === lock && version !== running);
+    return available.find((version) => {
+      const { maxVersion = running } = this.#releases.get(version) ?? {};
+      return compareVersions(running, version) < 0 || compareVersions(running, maxVersion) > 0;
+    });
   }
+}
+
+/**
+ * When a release comes to a host, as hosts compute it: the share of its wave is taken for each seed below it, not only for those of the same
+ * wave. So from the second wave on most hosts come at its end.
+ */
+function comesAt(waves: Readonly<Record<number, number>>, seed: number): number {
+  const keys = Object.keys(waves)
+    .map(Number)
+    .toSorted((a, b) => a - b);
+  const start = keys.findLast((key) => key < seed);
+  const end = keys.find((key) => key >= seed && key <= MAX_SEED);
+  if (start === undefined) return -Infinity;
+  const startMs = waves[start] as number;
+  if (end === undefined) return startMs;
+  const endMs = waves[end] as number;
+  const shareNs = Math.floor(((endMs - startMs) * 1e6) / (end - start));
+  return Math.min(endMs, startMs + (shareNs * seed) / 1e6);
 }
 
 /** Order of plain `X.Y.Z` versions, which is all that Bottlerocket releases have. */

@@ -7,6 +7,8 @@ import type { Updater } from './updater.ts';
 /** What the host's API acts on. */
 export interface Served {
   readonly updater: Updater;
+  /** Aborts when the API server ends, or the host below it. */
+  readonly signal: AbortSignal;
   readonly machine: Machine;
   readonly settings: HostSettings;
   readonly faults: Faults;
@@ -30,10 +32,10 @@ const ROUTES: Readonly<Record<string, (served: Served, request: Request) => Host
       version_id: version,
     }),
   'GET /updates/status': ({ updater }) => updater.status(),
-  'POST /actions/refresh-updates': ({ updater }) => updater.start('refresh'),
-  'POST /actions/prepare-update': ({ updater }) => updater.start('prepare'),
-  'POST /actions/activate-update': ({ updater }) => updater.start('activate'),
-  'POST /actions/deactivate-update': ({ updater }) => updater.start('deactivate'),
+  'POST /actions/refresh-updates': ({ updater, signal }) => updater.start('refresh', signal),
+  'POST /actions/prepare-update': ({ updater, signal }) => updater.start('prepare', signal),
+  'POST /actions/activate-update': ({ updater, signal }) => updater.start('activate', signal),
+  'POST /actions/deactivate-update': ({ updater, signal }) => updater.start('deactivate', signal),
   'POST /actions/reboot': reboot,
   'GET /settings': ({ settings }, { query }) => settings.get(query),
   'PATCH /settings': ({ settings }, { query, body }) => settings.patch(query, body),

@@ -1,9 +1,8 @@
 /** How long a host's own work takes, milliseconds. */
 export interface HostTimes {
+  /** Each action that writes no image takes as long: it is the repository that is waited for. */
   readonly refreshMs: number;
   readonly prepareMs: number;
-  readonly activateMs: number;
-  readonly deactivateMs: number;
   /** From the request to reboot to the host being up again, one attempt to boot included. */
   readonly rebootMs: number;
   /** The part of `rebootMs` before the host is down. */
@@ -15,8 +14,6 @@ export interface HostTimes {
 export const DEFAULT_TIMES: HostTimes = {
   refreshMs: 3000,
   prepareMs: 30_000,
-  activateMs: 1000,
-  deactivateMs: 1000,
   rebootMs: 45_000,
   shutdownMs: 5000,
   spread: 0,

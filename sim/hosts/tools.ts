@@ -1,32 +1,20 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
-import { jitter, type Random } from '../../runtime/lib/random.ts';
 import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
-import type { Releases } from './releases.ts';
-import type { HostSettings } from './settings.ts';
 import type { PartitionSets } from './partition-sets.ts';
-import type { HostInterval, HostTimes } from './times.ts';
+import type { HostRepository } from './repository.ts';
 import type { ActionName } from './update-status.ts';
+import { failed, KILLED, said, type ToolEnd, type Updog, type UpdogRun } from './updog.ts';
 
 export interface ToolParts {
   readonly clock: Clock;
-  readonly random: Random;
   readonly faults: Faults;
   readonly machine: Machine;
   readonly sets: PartitionSets;
-  readonly times: HostTimes;
-  readonly intervals: HostInterval[];
-  readonly releases: Releases;
-  readonly settings: HostSettings;
+  readonly repository: HostRepository;
+  readonly updog: Updog;
   readonly variant: string;
   readonly arch: string;
-}
-
-/** What a program has written, and how it has ended; without an exit status it was killed. */
-export interface ToolEnd {
-  readonly exit: number | undefined;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** A run of a program. It aborts when the process is killed, or the host goes down. */
@@ -34,10 +22,6 @@ interface Run {
   readonly args: readonly string[];
   readonly killed: AbortSignal;
 }
-
-const said = (stdout: string, stderr = ''): ToolEnd => ({ exit: 0, stdout, stderr });
-const failed = (stderr: string, exit = 1): ToolEnd => ({ exit, stdout: '', stderr: `${stderr}\n` });
-const KILLED: ToolEnd = { exit: undefined, stdout: '', stderr: '' };
 
 /** How long a program takes that only looks at the disk, milliseconds. */
 const LOOK_MS = 20;
@@ -49,11 +33,11 @@ const LOOK_MS = 20;
 export class HostTools {
   readonly #parts: ToolParts;
   readonly #programs: Readonly<Record<string, (run: Run) => Promise<ToolEnd>>> = {
-    'updog check-update': (run) => this.#action('refresh', run, async () => this.#check()),
-    'updog update-image': (run) => this.#action('prepare', run, () => this.#writeImage(run)),
-    'updog update-apply': (run) => this.#action('activate', run, async () => this.#apply()),
+    'updog check-update': (run) => this.#check(run),
+    'updog update-image': (run) => this.#writeImage(run),
+    'updog update-apply': (run) => this.#apply(run),
     'signpost status': async (run) => this.#look(run, () => said(this.#parts.sets.table)),
-    'signpost clear-inactive': (run) => this.#action('deactivate', run, async () => this.#clear()),
+    'signpost clear-inactive': (run) => this.#look(run, () => this.#clear()),
     'shutdown -r': async (run) => this.#look(run, () => this.#shutDown()),
   };
 
@@ -67,7 +51,8 @@ export class HostTools {
     const name = `${path.slice(path.lastIndexOf('/') + 1)} ${args[0]}`;
     const program = this.#programs[name];
     if (faults.leftMs('denied') > 0) return failed('chroot: cannot change root directory: Permission denied', 125);
-    const isMissing = name.startsWith('updog') && faults.leftMs('dispatcher-missing') > 0;
+    const isAway = faults.leftMs('dispatcher-missing') > 0 || faults.leftMs('updog-missing') > 0;
+    const isMissing = name.startsWith('updog') && isAway;
     if (!program || isMissing) return failed(`chroot: failed to run command '${path}': No such file or directory`, 127);
     try {
       await clock.sleep(faults.leftMs('silent'), killed);
@@ -79,22 +64,12 @@ export class HostTools {
     }
   }
 
-  /** A piece of work, half of whose time is over before it takes hold: what befalls it there leaves it half done. */
-  async #action(action: ActionName, { killed }: Run, work: () => Promise<ToolEnd>): Promise<ToolEnd> {
-    const { clock, random, faults, machine, times, intervals } = this.#parts;
+  async #updog(action: ActionName, { killed, ...run }: Run & Pick<UpdogRun, 'image'>): Promise<ToolEnd> {
+    const { clock, faults, updog } = this.#parts;
     if (faults.strikes('dispatcher-failed')) return failed('chroot: failed to run command: Input/output error', 126);
-    const startMs = clock.now();
-    const half = jitter(times[`${action}Ms`], times.spread, random) / 2;
-    try {
-      await clock.sleep(half, killed);
-      if (faults.strikes('unplanned-reboot')) machine.crash();
-      const end = await work();
-      await clock.sleep(half, killed);
-      if (faults.strikes('half-open')) await clock.sleep(Infinity, killed);
-      return end;
-    } finally {
-      intervals.push({ action, startMs, endMs: clock.now() });
-    }
+    const end = await updog.run(action, { signal: killed, image: run.image });
+    if (faults.strikes('half-open')) await clock.sleep(Infinity, killed);
+    return end;
   }
 
   async #look({ killed }: Run, program: () => ToolEnd): Promise<ToolEnd> {
@@ -109,57 +84,25 @@ export class HostTools {
     return faults.leftMs('truncated') > 0 ? { ...end, stdout: end.stdout.slice(0, end.stdout.length / 2) } : end;
   }
 
-  #check(): ToolEnd {
-    const { faults, variant, arch } = this.#parts;
-    const failure = this.#failure('refresh');
-    if (failure) return failure;
-    const version = this.#choice();
+  async #check(run: Run): Promise<ToolEnd> {
+    const { repository, variant, arch } = this.#parts;
+    const end = await this.#updog('refresh', run);
+    if (end.exit !== 0) return end;
+    const version = repository.choice;
     if (version === undefined) return failed('No update available');
-    if (faults.leftMs('no-wave') > 0) return failed(`Update ${version} exists but wave in the future`);
     this.#meddle(version);
     return said(`${JSON.stringify({ variant, arch, version, max_version: version, waves: {} }, null, 2)}\n`);
   }
 
-  async #writeImage(run: Run): Promise<ToolEnd> {
-    const { faults, releases, sets, variant } = this.#parts;
-    if (faults.leftMs('repository-gone') > 0) return failed('Failed to load the repository: simulated fault');
-    if (faults.strikes('released')) releases.publishNewer();
-    if (faults.leftMs('no-wave') > 0) return said('2026-01-01T00:00:00Z\n', 'Update available in later wave\n');
-    const version = this.#taken(run.args);
-    if (version === undefined) return said('', 'No update required\n');
-    sets.wipe();
-    const words = faults.leftMs('reworded') > 0 ? '' : `Starting update to ${version}\n`;
-    const failure = (await this.#mishap(run)) ?? this.#failure('prepare');
-    if (failure) return { ...failure, stderr: `${words}${failure.stderr}` };
-    sets.write(version);
-    return said(words === '' ? 'Done\n' : `Update applied: ${variant} ${version}\n`, words);
+  #writeImage(run: Run): Promise<ToolEnd> {
+    const at = run.args.indexOf('--image');
+    return this.#updog('prepare', { ...run, image: at < 0 ? undefined : run.args[at + 1] });
   }
 
-  /** The version that it is told, or chooses; undefined where the repository does not have it. */
-  #taken(args: readonly string[]): string | undefined {
-    const { faults, releases } = this.#parts;
-    const at = args.indexOf('--image');
-    const version = at < 0 ? this.#choice() : args[at + 1];
-    const isThere = version !== undefined && releases.has(version) && !faults.strikes('offer-gone');
-    return isThere ? version : undefined;
-  }
-
-  /** What goes wrong while the images are written. */
-  async #mishap({ killed }: Run): Promise<ToolEnd | undefined> {
-    const { clock, faults } = this.#parts;
-    if (faults.strikes('dispatcher-killed')) return KILLED;
-    if (faults.strikes('hang')) await clock.sleep(Infinity, killed);
-    return undefined;
-  }
-
-  #apply(): ToolEnd {
-    const { faults, releases, sets } = this.#parts;
-    if (faults.strikes('restaged-by-hand')) sets.write(releases.versions.at(-1) ?? sets.running);
-    const failure = this.#failure('activate');
-    if (failure) return failure;
-    if (sets.other !== 'written') return failed('Inactive partition is not valid or has been marked');
-    sets.activate();
-    return said('');
+  #apply(run: Run): Promise<ToolEnd> {
+    const { faults, repository, sets } = this.#parts;
+    if (faults.strikes('restaged-by-hand')) sets.write(repository.oldest);
+    return this.#updog('activate', run);
   }
 
   #clear(): ToolEnd {
@@ -175,20 +118,6 @@ export class HostTools {
     if (faults.strikes('reboot-ignored')) return said('');
     machine.reboot();
     return faults.strikes('reboot-dropped') ? KILLED : said('');
-  }
-
-  /** Each subcommand of updog asks the repository first. */
-  #failure(action: ActionName): ToolEnd | undefined {
-    const { faults } = this.#parts;
-    if (faults.leftMs('repository-gone') > 0) return failed('Failed to load the repository: simulated fault');
-    return faults.strikes(action) ? failed(`Failed to ${action}: simulated fault`) : undefined;
-  }
-
-  #choice(): string | undefined {
-    const { clock, faults, releases, settings, sets } = this.#parts;
-    const { seed, 'ignore-waves': ignoreWaves, 'version-lock': lock } = settings.updates;
-    const versionLock = faults.leftMs('downgrade') > 0 ? (releases.versions.at(-1) ?? lock) : lock;
-    return releases.choose({ running: sets.running, seed, ignoreWaves, versionLock, now: clock.now() });
   }
 
   /** What somebody on the host does as soon as an update is there. */

@@ -29,12 +29,13 @@ export interface WireCommand {
   readonly stderr: string | null;
 }
 
-export function freshStatus(): WireStatus {
+/** @param running what the host runs */
+export function freshStatus(running: WireImage): WireStatus {
   return {
     update_state: 'Idle',
     available_updates: [],
     chosen_update: null,
-    active_partition: null,
+    active_partition: { image: running, next_to_boot: true },
     staging_partition: null,
     most_recent_command: null,
   };

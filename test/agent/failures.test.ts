@@ -119,15 +119,19 @@ describe('what is nobody’s failure', () => {
 });
 
 describe('an offer that changes in mid-update', () => {
-  test('because it is gone whenever it is to be downloaded ends the attempt after 120 seconds, without a crash', async () => {
-    build().host.inject('offer-gone', { uses: Infinity });
+  test('because it is withdrawn just before its download ends the attempt after 120 seconds, without a crash', async () => {
+    const { host, releases } = build();
+    const unobserve = host.observe({
+      onCall: ({ path }) => void (path === '/actions/prepare-update' && releases.withdraw('1.39.0')),
+    });
     await world.until(() => world.asked('prepare-update') === 1);
     world.operator.obeying = false;
     await world.advance(115_000);
     expect(reports(world)).toEqual([]);
     await world.until(() => reports(world).length > 0, 15_000);
-    expect(world.asked('prepare-update')).toBe(2);
-    world.host.clear('offer-gone');
+    expect(world.asked('prepare-update')).toBe(1);
+    unobserve();
+    releases.publish({ version: '1.39.0' });
     expect(world.operator.status).toMatchObject({ crash_count: 0, last_failure: { reason: 'TargetChanged' } });
     expect(world.operator.status.failed_versions).toBeUndefined();
     world.operator.obeying = true;

@@ -38,7 +38,7 @@ const MATRIX: Readonly<Partial<Record<FaultName, 'updated' | 'gone' | FailureRea
   hang: 'HostFailed',
   'half-open': 'HostFailed',
   // In between it takes the old link away and makes the new one.
-  'dispatcher-killed': 'updated',
+  'updog-killed': 'updated',
   busy: 'updated',
   silent: 'updated',
   'unplanned-reboot': 'updated',
@@ -108,7 +108,7 @@ test('what was half done when its agent was killed is undone by the next, whose 
   world.operator.before = (ask) => {
     if (ask !== 'cordonAndDrain') return;
     world.operator.before = () => undefined;
-    world.host.inject('dispatcher-killed');
+    world.host.inject('updog-killed');
   };
   await world.until(() => links()[0] === undefined);
   world.restart();

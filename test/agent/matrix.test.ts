@@ -37,21 +37,31 @@ const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome):
 });
 const always = (end: Outcome): Row => row(end, end, end, end);
 
+/** Each of its actions reads the repository first. */
+const REPOSITORY_AWAY = row('at rest', 'HostFailed', 'HostFailed', 'updated');
+
 /** By the fault of the host, and the step in which it begins, where its API drives it. What befalls the cluster meanwhile changes nothing. */
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
   refresh: row('at rest', 'updated', 'updated', 'updated'),
   // These last: what the host had begun to write until the step's deadline, and could not, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
-  'repository-gone': row('at rest', 'HostFailed', 'updated', 'updated'),
+  'repository-gone': REPOSITORY_AWAY,
   activate: row('HostFailed', 'HostFailed', 'HostFailed', 'updated'),
   deactivate: always('updated'),
   busy: always('updated'),
   reader: always('updated'),
   'dispatcher-missing': row('at rest', 'Unsupported', 'Unsupported', 'updated'),
   'dispatcher-failed': always('updated'),
-  // It is killed once; the step begins the action again.
-  'dispatcher-killed': always('updated'),
+  'repository-expired': REPOSITORY_AWAY,
+  'repository-dropped': REPOSITORY_AWAY,
+  'repository-silent': REPOSITORY_AWAY,
+  // It is killed once; the step begins the action again. An activation has taken hold without it, and cannot be made twice.
+  'dispatcher-killed': row('updated', 'updated', 'HostFailed', 'updated'),
+  'updog-killed': always('updated'),
+  'updog-missing': row('at rest', 'HostFailed', 'HostFailed', 'updated'),
+  // It chooses nothing anew, and so nothing at first.
+  'stale-choice': row('at rest', 'updated', 'updated', 'updated'),
   // It keeps the lock until the next boot, which is beyond every deadline.
   hang: row('at rest', 'HostFailed', 'HostFailed', 'updated'),
   garbage: always('updated'),
@@ -82,24 +92,33 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'no-return': always('gone'),
 };
 
+const AT_REST: Partial<Row> = { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' };
+
 /** A shadow that is deleted takes the attempt with it: the next one begins with a look for updates, and meets the fault there. */
 const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
-  refresh: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  refresh: AT_REST,
   activate: { reboot: 'HostFailed' },
-  'repository-gone': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  'repository-gone': AT_REST,
+  'repository-expired': AT_REST,
+  'repository-dropped': AT_REST,
+  'repository-silent': AT_REST,
+  'updog-missing': AT_REST,
   downgrade: { prepare: 'at rest' },
   // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
   deactivate: { reboot: 'HostFailed' },
-  'dispatcher-missing': { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
-  hang: { prepare: 'at rest', leave: 'at rest', drain: 'at rest', reboot: 'at rest' },
+  'dispatcher-missing': AT_REST,
+  // The new attempt prepares again, which undoes what nobody knows of.
+  'dispatcher-killed': always('updated'),
+  hang: AT_REST,
 };
 
 /** Where updog drives the host, what differs. */
 const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
-  // Each of its commands asks the repository first.
-  'repository-gone': { leave: 'HostFailed', drain: 'HostFailed' },
+  'dispatcher-killed': always('updated'),
+  'updog-missing': MATRIX['dispatcher-missing'],
+  'stale-choice': always('updated'),
   // It is killed at the deadline, with which the time for the step is over. Nothing is locked then.
-  hang: { offer: 'HostFailed', leave: 'updated', drain: 'updated' },
+  hang: { offer: 'updated' },
   // Killed likewise. What an activation did before that is on the disk.
   'half-open': { prepare: 'HostFailed' },
   // It is told which version to write, whatever came out meanwhile, and whatever it would choose itself.
@@ -114,9 +133,9 @@ const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
 
 /** Where updog drives it and its shadow is deleted: the image is written again, and meets what befalls the writing, from an activated host too. */
 const UPDOG_AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
+  'updog-missing': AT_REST,
   prepare: { reboot: 'PrepareFailed' },
-  'repository-gone': { leave: 'at rest', drain: 'at rest' },
-  hang: { prepare: 'HostFailed', reboot: 'HostFailed' },
+  hang: always('updated'),
   'half-open': { prepare: 'updated' },
   released: { reboot: 'updated twice' },
   reworded: { reboot: 'HostFailed' },
@@ -172,7 +191,7 @@ const CLUSTER_FAULTS: Readonly<Record<string, (world: World) => End>> = {
 
 const MINUTE_MS = 60_000;
 const LB_WAIT_MS = 500;
-const TIMES = { refreshMs: 200, prepareMs: 2000, activateMs: 100, deactivateMs: 100, rebootMs: 5000, shutdownMs: 1000 };
+const TIMES = { refreshMs: 200, prepareMs: 2000, rebootMs: 5000, shutdownMs: 1000 };
 
 /** A world that meets the two faults: the host's for as long as it lasts, the cluster's for a minute. */
 function disturbed(step: StepName, { driver, fault, befall }: Cell): World {

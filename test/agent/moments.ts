@@ -3,7 +3,7 @@ import { World, type WorldOptions } from './world.ts';
 
 /** A host whose work takes so little that every moment of an update can be tried. */
 const QUICK: WorldOptions = {
-  hostTimes: { refreshMs: 60, prepareMs: 300, activateMs: 60, deactivateMs: 60, rebootMs: 2000, shutdownMs: 500 },
+  hostTimes: { refreshMs: 60, prepareMs: 300, rebootMs: 2000, shutdownMs: 500 },
 };
 
 export interface Disturbance {

@@ -25,7 +25,7 @@ describe('work that fails on the host is tried again until the deadline of its s
     ['prepare', 'prepare', 3],
     ['activate', 'activate', 2],
     ['dispatcher-killed', 'prepare', 3],
-    ['dispatcher-killed', 'activate', 2],
+    ['updog-killed', 'activate', 2],
     ['offer-gone', 'prepare', 1],
   ])('%s in %s, %d times: the update is completed', async (fault, action, uses) => {
     failing(action, fault, { uses });

@@ -4,7 +4,7 @@ import type { Faults } from '../faults.ts';
 import type { Machine } from '../machine.ts';
 import type { PartitionSets } from '../partition-sets.ts';
 import type { HostInterval, HostTimes } from '../times.ts';
-import type { ToolEnd } from '../tools.ts';
+import type { ToolEnd } from '../updog.ts';
 import type { K3osDisk } from './disk.ts';
 
 export interface K3osParts {
@@ -102,7 +102,7 @@ export class K3osInstallation {
     const { clock, faults, machine } = this.#parts;
     if (faults.strikes('activate')) return fatal('unexpected EOF');
     if (faults.strikes('hang')) await clock.sleep(Infinity, killed);
-    if (faults.strikes('dispatcher-killed')) return this.#killedBetween();
+    if (faults.strikes('updog-killed')) return this.#killedBetween();
     if (!faults.strikes('unplanned-reboot')) return undefined;
     machine.crash();
     return KILLED;

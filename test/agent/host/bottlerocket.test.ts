@@ -26,7 +26,7 @@ describe('the Bottlerocket driver', () => {
   });
 
   test('sees the end of each action within 5 % of its time and 250 ms', async () => {
-    const { driver, timed, host } = rig({ times: { refreshMs: 3010, prepareMs: 31_234, activateMs: 1017 } });
+    const { driver, timed, host } = rig({ times: { refreshMs: 3010, prepareMs: 31_234 } });
     const waits = [
       await timed(driver.refresh()),
       await timed(driver.prepare('1.39.0')),
@@ -73,6 +73,22 @@ describe('the Bottlerocket driver', () => {
     const { driver, finish, releases } = rig();
     await finish(driver.refresh());
     releases.withdraw('1.39.0');
+    await expect(finish(driver.prepare('1.39.0'))).rejects.toThrow(new OtherImageError('1.39.0', null));
+  });
+
+  test('and when somebody else has the host choose nothing over what is staged', async () => {
+    const { driver, finish, releases, transport, host, clock } = rig();
+    await finish(driver.refresh());
+    await finish(driver.prepare('1.39.0'));
+    const plain = transport.request.bind(transport);
+    transport.request = async (request) => {
+      if (request.path === '/actions/prepare-update') {
+        releases.withdraw('1.39.0');
+        await host.handle({ method: 'POST', path: '/actions/refresh-updates' });
+        await clock.sleep(4000);
+      }
+      return plain(request);
+    };
     await expect(finish(driver.prepare('1.39.0'))).rejects.toThrow(UpdateGoneError);
   });
 

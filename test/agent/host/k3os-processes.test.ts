@@ -62,7 +62,7 @@ test('a host is upgraded by its k3os, and rebooted by its init', async () => {
 
 test('one that is killed between two links is put back as it was', async () => {
   await driver.prepare('1.39.0');
-  host.inject('dispatcher-killed');
+  host.inject('updog-killed');
   await expect(driver.activate('1.39.0')).rejects.toMatchObject({ name: 'HostActionLostError' });
   expect([link('k3os'), link('kernel')]).toEqual([undefined, 'v1.39.0']);
   expect(await driver.deactivate()).toMatchObject({ state: 'Staged', active: { nextToBoot: true } });

@@ -12,7 +12,7 @@ import { HostSocket } from '../../../sim/hosts/socket.ts';
 import { seeded } from '../../random.ts';
 import { folder } from '../../folder.ts';
 
-const TIMES = { refreshMs: 30, prepareMs: 60, activateMs: 10, deactivateMs: 10, rebootMs: 50, shutdownMs: 10 };
+const TIMES = { refreshMs: 30, prepareMs: 60, rebootMs: 50, shutdownMs: 10 };
 
 describe('over a real unix socket', () => {
   let socketPath: string;

@@ -33,7 +33,7 @@ describe('a reboot of a simulated host', () => {
   test('after a deactivation runs the old version', async () => {
     const { call, clock, host } = await staged(3);
     await call('POST /actions/deactivate-update');
-    await clock.advance(1000);
+    await clock.advance(3000);
     await call('POST /actions/reboot');
     await clock.advance(45_000);
     expect(host.boot?.version).toBe('1.38.0');
@@ -115,7 +115,7 @@ describe('a reboot of a simulated host', () => {
     expect(host.intervals.map(({ action, startMs, endMs }) => [action, endMs - startMs])).toEqual([
       ['refresh', 3000],
       ['prepare', 30_000],
-      ['activate', 1000],
+      ['activate', 3000],
       ['reboot', 45_000],
     ]);
     expect(host.intervals.at(-1)?.startMs).toBe(start);

@@ -96,8 +96,6 @@ function times(random: Random): HostTimes {
   return {
     refreshMs: between(random, 1000, 6000),
     prepareMs: between(random, 10_000, 120_000),
-    activateMs: between(random, 500, 2000),
-    deactivateMs: between(random, 500, 2000),
     shutdownMs,
     rebootMs: shutdownMs + between(random, 15_000, 150_000),
     spread: 0.2,

@@ -12,7 +12,7 @@ import { seeded } from '../../../random.ts';
 
 /** The driver over real processes: programs of the simulated host as files, run in its root. */
 
-const TIMES = { refreshMs: 20, prepareMs: 40, activateMs: 10, deactivateMs: 10, rebootMs: 50, shutdownMs: 10 };
+const TIMES = { refreshMs: 20, prepareMs: 40, rebootMs: 50, shutdownMs: 10 };
 const random = seeded(1);
 
 describe('programs in the root of a host', () => {
@@ -56,7 +56,7 @@ describe('programs in the root of a host', () => {
 
   test('one that is killed half-way leaves nothing that could be activated, and is no success', async () => {
     await driver.refresh();
-    host.inject('dispatcher-killed');
+    host.inject('updog-killed');
     await expect(driver.prepare('1.39.0')).rejects.toMatchObject({ name: 'HostActionLostError' });
     await expect(driver.activate('1.39.0')).rejects.toMatchObject({ name: 'UpdateGoneError' });
     await driver.prepare('1.39.0');
