@@ -8,7 +8,7 @@ import { backoff, Streak } from '../lib/retry.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import type { View } from './decide.ts';
 import { StepFailedError } from './failure.ts';
-import { addsRecord, alreadySaid, inOlderContract } from './status.ts';
+import { addsRecord, alreadySaid, reductions, withRecordOf } from './status.ts';
 
 interface ConversationOptions {
   readonly nodeName: string;
@@ -39,42 +39,45 @@ export class Conversation {
   readonly #options: ConversationOptions;
   /** When a shadow was last created, by the monotonic clock. */
   #createdAt = -Infinity;
+  /** For how long the cluster has refused a whole status, and one without the record of its failure. */
+  readonly #refused: readonly Streak[];
+  /** The last status that the cluster refused and got reduced. Its record is told as soon as the cluster takes it. */
+  #withheld: AgentStatus | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.#refused = [0, 1].map(() => new Streak(options.clock));
   }
 
   /**
    * Makes a status from the newest view and sends it until it is accepted. Then waits until the watch shows a newer shadow. Nothing is sent
-   * where the shadow has this status already. When the cluster refuses the status for good, only the fields of the older contract are sent.
+   * where the shadow has this status already. A status that the cluster refuses for good is reduced, and sent whole again with the next report.
    * So a field that the shadow lacks afterwards is one that the cluster drops or refuses.
    * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot: without a record nothing may reboot
    */
   async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
-    const { api, clock, logger, view } = this.#options;
-    const rejected = new Streak(clock);
-    let isReduced = false;
+    const { api, logger, view } = this.#options;
+    let reduced = 0;
     let unseen: string | undefined;
     await this.#insist({ signal, logged: 'status not accepted' }, async (shadowVersion) => {
       const before = view.value;
-      const status = isReduced ? inOlderContract(make(before), before) : make(before);
+      const [whole, ...rest] = reductions(withRecordOf(make(before), this.#withheld), before);
+      const step = Math.min(reduced, rest.length);
+      const status = rest[step - 1] ?? whole;
       if (alreadySaid(status, before)) return 'done';
       const answer = await api.putStatus(this.#caller(), { status, shadowVersion }, signal);
-      const rejectedMs = rejected.note(answer.kind === 'rejected');
+      const refusedMs = this.#refused[step]?.note(answer.kind === 'rejected') ?? 0;
       if (answer.kind === 'ok') {
-        // The status was accepted twice for the same shadow, so the first write changed nothing. If only the watch were late, the second
-        // write would have been refused.
-        if (unseen === shadowVersion || (await this.#changed(shadowVersion, SEEN_BACK_MS, signal))) return 'done';
+        if (step === 0) this.#withheld = undefined;
+        const isSeen = await this.#seenBack(shadowVersion, unseen, signal);
         unseen = shadowVersion;
-        return 'again';
+        return isSeen ? 'done' : 'again';
       }
-      if (isReduced || rejectedMs < REJECTED_MS) return answer;
-      if (addsRecord(status, before))
-        throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
-      logger.warn('the cluster refuses the status: only what the older contract has is said', {
-        error: answer.message,
-      });
-      isReduced = true;
+      if (refusedMs < REJECTED_MS) return answer;
+      if (step === rest.length) return irreducible(addsRecord(status, before), answer);
+      logger.warn('the cluster refuses the status: less is said', { error: answer.message });
+      this.#withheld = whole;
+      reduced = step + 1;
       return 'again';
     });
   }
@@ -143,6 +146,14 @@ export class Conversation {
     }
   }
 
+  /**
+   * Whether an accepted status shows, or never will: accepted twice for the same shadow, the first write changed nothing. If only the watch
+   * were late, the second write would have been refused.
+   */
+  async #seenBack(shadowVersion: string, unseen: string | undefined, signal: AbortSignal): Promise<boolean> {
+    return unseen === shadowVersion || this.#changed(shadowVersion, SEEN_BACK_MS, signal);
+  }
+
   #caller(): Caller {
     const { nodeUid, bootId } = this.#options.view.value;
     return { nodeName: this.#options.nodeName, nodeUid, bootId };
@@ -165,6 +176,11 @@ export class Conversation {
       return false;
     }
   }
+}
+
+function irreducible(addsReboot: boolean, answer: NotGranted): NotGranted {
+  if (addsReboot) throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
+  return answer;
 }
 
 type NotGranted = Exclude<ApiAnswer, { readonly kind: 'ok' }>;

@@ -40,7 +40,8 @@ export function present({ shadow, version }: View): AgentStatus {
     // An offer to another version is void: it could be taken for an update to an older version.
     target_version: said.current_version === version ? said.target_version : version,
     current_version: version,
-    failed_versions: others.length > 0 ? others : null,
+    // An empty list stays: it says that the last failure, which has no record, is not a release's.
+    failed_versions: others.length > 0 || said.failed_versions?.length === 0 ? others : null,
   };
 }
 
@@ -96,11 +97,34 @@ export function addsRecord({ reboot, current_state }: AgentStatus, { shadow }: V
 }
 
 /**
- * A status that the cluster refuses, reduced to the fields of the older contract. A reboot that is on record stays on record. The record of
- * a failure is cleared, or it would stand for another failure. Where a version would be added to the failed ones, the list is cleared as
- * well: a failure without a record counts against the release.
+ * What is sent while the cluster refuses a status for good, the next where it refuses the one before: the whole status; the same without the
+ * record of its failure, with a list of failed versions, so that it blames what the record blames; and the fields of the older contract. A
+ * status that adds the record of a reboot is not reduced so far.
  */
-export function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
+export function reductions(status: AgentStatus, view: View): readonly [AgentStatus, ...AgentStatus[]] {
+  const withoutRecord = { ...status, last_failure: null, failed_versions: status.failed_versions ?? [] };
+  return [
+    status,
+    ...(status.last_failure == null ? [] : [withoutRecord]),
+    ...(addsRecord(status, view) ? [] : [inOlderContract(status, view)]),
+  ];
+}
+
+/** `status` with the record of its failure where that was withheld: it is the same failure while count and time are the same. */
+export function withRecordOf(status: AgentStatus, withheld: AgentStatus | undefined): AgentStatus {
+  if (!withheld?.last_failure || status.last_failure != null || status.crash_count === 0) return status;
+  const { crash_count: count, state_transition_failure_timestamp: time } = withheld;
+  if (status.crash_count !== count || status.state_transition_failure_timestamp !== time) return status;
+  const failed = status.failed_versions ?? withheld.failed_versions ?? [];
+  return { ...status, last_failure: withheld.last_failure, failed_versions: without(failed, status.current_version) };
+}
+
+/**
+ * The fields of the older contract. A reboot that is on record stays on record. The record of a failure is cleared, or it would stand for
+ * another failure. Where a version would be added to the failed ones, the list is cleared as well: a failure without a record counts
+ * against the release.
+ */
+function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
   const { current_version, target_version, current_state, crash_count, state_transition_failure_timestamp } = status;
   const recorded = shadow?.status?.failed_versions ?? [];
   const isRecorded = status.failed_versions?.every((version) => recorded.includes(version)) ?? false;

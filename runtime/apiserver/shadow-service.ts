@@ -1,4 +1,4 @@
-import { ConflictError, isDefinite } from '../kube/errors.ts';
+import { ConflictError, isDefinite, MissingPermissionError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
@@ -76,12 +76,17 @@ export async function putStatus(ports: ShadowPorts, { agent, status, version }: 
 /** Codes of schemas and admission policies. Where a webhook gives no code, the API server answers 400. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
-/** Tells the agent that its status is refused for good, apart from what may pass and from what is wrong with its token. */
+/**
+ * Tells the agent that its status is refused for good, apart from what may pass, such as a right that we lack, and from what is wrong with its
+ * token.
+ */
 async function written(write: Promise<ShadowObject>): Promise<ShadowObject> {
   try {
     return await write;
   } catch (error) {
-    if (!isDefinite(error) || !REFUSALS.has(error.status.code)) throw error;
+    const isOfStatus =
+      isDefinite(error) && !(error instanceof MissingPermissionError) && REFUSALS.has(error.status.code);
+    if (!isOfStatus) throw error;
     throw new RefusedError(502, 'StatusRefused', error.message);
   }
 }

@@ -32,6 +32,11 @@ export class UnexpectedAnswerError extends ApiStatusError {
   override readonly name = 'UnexpectedAnswerError';
 }
 
+/** 403 of the authorizer: we lack the right, whatever the object says. A role can come back. Admission's 403 is about the object. */
+export class MissingPermissionError extends ApiStatusError {
+  override readonly name = 'MissingPermissionError';
+}
+
 /** 404. */
 export class NotFoundError extends ApiStatusError {
   override readonly name = 'NotFoundError';
@@ -58,8 +63,12 @@ const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) =>
   410: GoneError,
 };
 
+/** The authorizer's words. Those of admission name a webhook, a policy or a plugin in this place. */
+const AUTHORIZER = /^\S+(?: "[^"]*")? is forbidden: User "[^"]*" cannot \S+ resource "/;
+
 /** The error class for a refusal. */
 export function apiStatusError(call: string, status: KubeStatus): ApiStatusError {
+  if (status.code === 403 && AUTHORIZER.test(status.message ?? '')) return new MissingPermissionError(call, status);
   return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
 }
 

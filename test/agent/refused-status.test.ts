@@ -49,6 +49,14 @@ const CLUSTERS: Readonly<Record<string, (world: World, joined: Joined) => void |
     deny(400, (status) => status.last_failure != null)(joined),
 };
 
+/** The authorizer's words, as of an apiserver whose role was taken away. */
+const NO_RIGHT = apiStatusError('PATCH', {
+  code: 403,
+  reason: 'Forbidden',
+  message:
+    'bottlerocketshadows.brupop.bottlerocket.aws "brs-n1" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "bottlerocketshadows/status" in API group "brupop.bottlerocket.aws" in the namespace "a"',
+});
+
 let joined: Joined | undefined;
 afterEach(() => joined?.end());
 
@@ -63,21 +71,25 @@ async function failing(refuse: (typeof CLUSTERS)[string], fault: FaultName): Pro
   joined = join(world, ['1.39.0']);
   await refuse(world, joined);
   joined.host.inject(fault, { uses: Infinity });
-  const stuck = ({ body }: KubeRequest): boolean =>
-    (body as { status?: Partial<Status> } | undefined)?.status?.current_state === 'ErrorReset';
-  for (let second = 0; second < 3600 && !joined.replica.tap.requests.some(stuck); second++)
-    await world.clock.advance(1000);
+  await untilFailing(world, joined);
   return world;
+}
+
+/** Until the agent says, or tries to say, that its attempt has failed. */
+async function untilFailing({ clock }: World, { replica }: Joined): Promise<void> {
+  const fails = (request: KubeRequest): boolean =>
+    writesStatus(request) && statusOf(request).current_state === 'ErrorReset';
+  for (let second = 0; second < 7200 && !replica.tap.requests.some(fails); second++) await clock.advance(1000);
+  expect(replica.tap.requests.some(fails)).toBe(true);
 }
 
 describe.each(Object.entries(CLUSTERS))('a status that is refused for good, by %s,', (_, refuse) => {
   test.each<[FaultName, Partial<Status>]>([
-    // No record of it: an older agent's failures are put down to the release as well.
-    ['prepare', { crash_count: 1 }],
-    // Not the release's: what is known of others stays.
+    ['prepare', { crash_count: 1, failed_versions: ['1.30.0', '1.39.0'] }],
+    // Not the release's.
     ['reboot-ignored', { crash_count: 1, failed_versions: ['1.30.0'] }],
   ])(
-    'is said in the older contract after two minutes (%s), so that the node goes back into service',
+    'is said without the record after two minutes (%s), so that the node goes back into service',
     async (fault, said) => {
       const world = await failing(refuse, fault);
       await world.clock.advance(115_000);
@@ -96,10 +108,59 @@ describe.each(Object.entries(CLUSTERS))('a status that is refused for good, by %
       await world.clock.advance(30 * MINUTE_MS);
       expect(await status(world)).toMatchObject({ current_state: 'Idle', crash_count: 1 });
       expect([(await world.node()).spec?.unschedulable ?? false, await world.marks()]).toEqual([false, undefined]);
-      expect(statusWrites(world, from)).toBeLessThan(5);
+      // Tried whole again at each look for updates, every two minutes.
+      expect(statusWrites(world, from)).toBeLessThan(20);
     },
   );
 });
+
+test('a failure that is not the release’s is not put down to it while the cluster refuses its record, which is told once it may be', async () => {
+  const world = await World.create();
+  joined = join(world, ['1.39.0']);
+  deny(403, (sent) => sent.last_failure != null)(joined);
+  joined.host.inject('reboot-ignored', { uses: Infinity });
+  await untilFailing(world, joined);
+  await world.clock.advance(3 * MINUTE_MS);
+  expect(await status(world)).toMatchObject({ current_state: 'ErrorReset', crash_count: 1, failed_versions: [] });
+  await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+  await world.clock.advance(5 * MINUTE_MS);
+  expect(await status(world)).toMatchObject({ current_state: 'Idle', crash_count: 1, failed_versions: [] });
+  joined.replica.tap.before = () => undefined;
+  await world.clock.advance(5 * MINUTE_MS);
+  expect(await status(world)).toMatchObject({ crash_count: 1, last_failure: { reason: 'RebootFailed' } });
+  expect((await status(world)).failed_versions).toEqual([]);
+});
+
+test('a cluster that refuses the list of failed versions as well is told the older contract, so that the node goes back into service', async () => {
+  const world = await World.create();
+  joined = join(world, ['1.39.0']);
+  deny(422, (sent) => (sent.last_failure ?? sent.failed_versions) != null)(joined);
+  joined.host.inject('prepare', { uses: Infinity });
+  await untilFailing(world, joined);
+  await world.clock.advance(6 * MINUTE_MS);
+  const said = await status(world);
+  expect(said).toMatchObject({ current_state: 'ErrorReset', crash_count: 1 });
+  expect([said.last_failure ?? null, said.failed_versions ?? null]).toEqual([null, null]);
+});
+
+test.each([60, 180, 300])(
+  'an apiserver without its role for %d s is an outage: the whole status is told after it',
+  async (seconds) => {
+    const world = await World.create();
+    joined = join(world, ['1.39.0']);
+    joined.host.inject('reboot-ignored', { uses: Infinity });
+    let since = Infinity;
+    joined.replica.tap.before = (request) => {
+      if (!writesStatus(request) || statusOf(request).current_state !== 'ErrorReset') return;
+      since = Math.min(since, world.clock.monotonic());
+      if (world.clock.monotonic() - since < seconds * 1000) throw NO_RIGHT;
+    };
+    for (let minute = 0; minute < 120 && (await status(world)).current_state !== 'ErrorReset'; minute++)
+      await world.clock.advance(MINUTE_MS);
+    const { last_failure: failure, failed_versions: failed } = await status(world);
+    expect([failure?.reason, failed ?? null]).toEqual(['RebootFailed', null]);
+  },
+);
 
 test('the record of a reboot is never left out: a cluster that refuses it has the attempt fail, and no reboot', async () => {
   const world = await World.create();

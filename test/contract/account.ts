@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { rules } from '../../infra/rules.ts';
-import { ApiStatusError, NotFoundError } from '../../runtime/kube/errors.ts';
+import { MissingPermissionError, NotFoundError } from '../../runtime/kube/errors.ts';
 import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { at } from '../../sim/cluster/object.ts';
@@ -27,7 +27,7 @@ export interface Grant {
 /** A transport that adds to `refusals` what its account's roles did not allow. */
 export function noting(inner: KubeTransport, refusals: string[]): KubeTransport {
   const note = (error: unknown): void => {
-    if (error instanceof ApiStatusError && ROLES_REFUSE.test(error.message)) refusals.push(error.message);
+    if (error instanceof MissingPermissionError) refusals.push(error.message);
   };
   return {
     request: (request) =>
@@ -45,9 +45,6 @@ export function noting(inner: KubeTransport, refusals: string[]): KubeTransport 
     },
   };
 }
-
-/** Other 403s are admission's, and name no user. */
-const ROLES_REFUSE = /is forbidden: User /;
 
 const RBAC = 'rbac.authorization.k8s.io';
 const ROLES = `/apis/${RBAC}/v1`;

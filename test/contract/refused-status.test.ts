@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { MissingPermissionError } from '../../runtime/kube/errors.ts';
 import type { AgentStatus } from '../../runtime/shadow/model.ts';
 import { eventually } from './eventually.ts';
 import { deniesFailures } from './policies.ts';
@@ -35,3 +36,11 @@ really.each(['Forbidden', 'Invalid'] as const)(
     await expectRefused();
   },
 );
+
+test('a role that is missing is told apart from a status that is refused', async () => {
+  const { agent } = on.world;
+  const { transport } = await on.world.account('bottlerocketshadows/status');
+  const { service } = on.world.replica({ transport });
+  const put = service.putStatus({ agent, status: FAILED, version: undefined });
+  await expect(put).rejects.toBeInstanceOf(MissingPermissionError);
+});

@@ -120,9 +120,9 @@ export const bootMutants: readonly Mutant[] = [
   {
     rule: 'B8',
     does: 'reboots though the record was refused',
-    file: 'runtime/agent/conversation.ts',
-    find: 'if (addsRecord(status, before))',
-    replace: 'if (!status)',
+    file: 'runtime/agent/status.ts',
+    find: 'addsRecord(status, view) ? [] : [inOlderContract(status, view)]',
+    replace: '[inOlderContract(status, view)]',
     tests: ['test/agent/refused-status.test.ts'],
   },
   {
