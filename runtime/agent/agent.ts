@@ -11,15 +11,14 @@ import type { View } from './decide.ts';
 import { isDeadMount } from './host/errors.ts';
 import type { HostUpdater } from './host/port.ts';
 import { runSteps } from './loop.ts';
-import type { AgentTimes } from './steps/context.ts';
+import type { AgentTimes, OwnNode } from './steps/context.ts';
 import { HostWork } from './steps/host-work.ts';
+import { Offers } from './steps/offers.ts';
 
 export interface AgentOptions {
   readonly nodeName: string;
-  /** The UID of the Node of this name, live; undefined where there is none. */
-  readonly nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether the Node, read live, has the proof of a drain that has not been undone. */
-  readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
+  /** The Node of this name, live; undefined where there is none. */
+  readonly readNode: (signal: AbortSignal) => Promise<OwnNode | undefined>;
   /** Yields the node's shadow each time it changes, and undefined while there is none. It continues after outages of the API. */
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;
@@ -85,7 +84,7 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
   onReady();
   return Promise.race([
     watch(shadows, { view, heed }, signal),
-    runSteps({ ...options, view, apiserver, hostWork: new HostWork(options) }, signal),
+    runSteps({ ...options, view, apiserver, hostWork: new HostWork(options), offers: new Offers(options) }, signal),
   ]);
 }
 
@@ -101,10 +100,10 @@ async function watch(
   return aborted(signal);
 }
 
-async function liveUid({ nodeUid, nodeName }: AgentOptions, signal: AbortSignal): Promise<string> {
-  const uid = await nodeUid(signal);
-  if (uid === undefined) throw new Error(`there is no Node ${nodeName}`);
-  return uid;
+async function liveUid({ readNode, nodeName }: AgentOptions, signal: AbortSignal): Promise<string> {
+  const node = await readNode(signal);
+  if (!node) throw new Error(`there is no Node ${nodeName}`);
+  return node.uid;
 }
 
 /** The agent asks for what it needs to begin until it gets it: an outage of another part is no reason to exit. */

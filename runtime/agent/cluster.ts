@@ -8,6 +8,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { shadowName } from '../shadow/names.ts';
 import type { AgentOptions } from './agent.ts';
+import type { OwnNode } from './steps/context.ts';
 
 interface ClusterViewOptions {
   readonly transport: KubeTransport;
@@ -18,7 +19,7 @@ interface ClusterViewOptions {
   readonly logger: Logger;
 }
 
-type ClusterReads = Pick<AgentOptions, 'nodeName' | 'nodeUid' | 'isDrained' | 'watchShadow'>;
+type ClusterReads = Pick<AgentOptions, 'nodeName' | 'readNode' | 'watchShadow'>;
 
 /** What an agent reads from the Kubernetes API: its shadow, by one watch, and now and then its Node. */
 export function clusterView(options: ClusterViewOptions): ClusterReads {
@@ -26,8 +27,7 @@ export function clusterView(options: ClusterViewOptions): ClusterReads {
   const nodes = nodesOf(transport);
   return {
     nodeName,
-    nodeUid: async (signal) => (await nodes.get(nodeName, signal))?.metadata.uid,
-    isDrained: async (signal) => isDrained(await nodes.get(nodeName, signal)),
+    readNode: async (signal) => ownNode(await nodes.get(nodeName, signal)),
     watchShadow: (signal) =>
       watchOne<ShadowObject>(transport, {
         path: shadowsPath(namespace),
@@ -40,11 +40,19 @@ export function clusterView(options: ClusterViewOptions): ClusterReads {
   };
 }
 
+function ownNode(node: Node | undefined): OwnNode | undefined {
+  if (!node) return undefined;
+  const { metadata, spec } = node;
+  const marks = metadata.annotations?.[MARKS_ANNOTATION];
+  const isDrained = spec?.unschedulable === true && provesDrain(marks);
+  return { uid: metadata.uid, isMarked: marks !== undefined, isDrained };
+}
+
 /** Parses this one field alone, because the schema of all marks would be most of an agent's code. */
-function isDrained(node: Node | undefined): boolean {
+function provesDrain(marks = 'null'): boolean {
   try {
-    const marks = JSON.parse(node?.metadata.annotations?.[MARKS_ANNOTATION] ?? 'null') as { drained?: unknown } | null;
-    return node?.spec?.unschedulable === true && typeof marks?.drained === 'string';
+    const parsed = JSON.parse(marks) as { drained?: unknown } | null;
+    return typeof parsed?.drained === 'string';
   } catch {
     return false;
   }

@@ -28,6 +28,42 @@ describe('the record of a reboot', () => {
   });
 });
 
+describe('the last drain', () => {
+  const drains = (): number => world.operator.log.filter((line) => line === 'cordonAndDrain').length;
+  const uncordon = (): Promise<unknown> =>
+    world.operator.transport.request({
+      method: 'PATCH',
+      path: '/api/v1/nodes/n1',
+      body: { spec: { unschedulable: null } },
+      contentType: 'application/merge-patch+json',
+    });
+
+  test.each([1, 30])(
+    'is made again where the request cannot be recorded for %d minutes: pods may have come',
+    async (minutes) => {
+      build().operator.answer = (ask) =>
+        ask === 'putStatus' && drains() === 2 ? { kind: 'again', message: 'ECONNREFUSED' } : undefined;
+      await world.until(() => drains() === 2);
+      await world.advance(minutes * 30_000);
+      await uncordon();
+      await world.advance(minutes * 30_000);
+      expect(world.asked('reboot')).toBe(0);
+      world.operator.answer = () => undefined;
+      await world.until(() => world.updated);
+      expect(reports(world)).toEqual([]);
+    },
+  );
+
+  test('comes before the request is recorded: who dies in it was asked for nothing', async () => {
+    build().operator.before = (ask) => {
+      if (ask === 'cordonAndDrain') expect(world.operator.status.reboot).toMatchObject({ version: '1.39.0' });
+      if (ask === 'cordonAndDrain') expect(world.operator.status.reboot?.requested_at).toBeUndefined();
+    };
+    await world.until(() => world.updated);
+    expect(drains()).toBe(2);
+  });
+});
+
 /** The watch is silent from the first status on that is sent once `fits`. */
 function silentOnce(fits: () => boolean): void {
   const { operator } = world;

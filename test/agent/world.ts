@@ -129,8 +129,7 @@ export class World {
     const seen = clusterView({ transport, namespace: NAMESPACE, nodeName: 'n1', clock, random, logger });
     const agent = createAgent({
       nodeName: 'n1',
-      nodeUid: (signal) => this.#asking(life, signal, () => operator.settled().then(() => seen.nodeUid(signal))),
-      isDrained: (signal) => this.#asking(life, signal, () => seen.isDrained(signal)),
+      readNode: (signal) => this.#asking(life, signal, () => operator.settled().then(() => seen.readNode(signal))),
       watchShadow: (signal) => this.#watch(life, signal),
       host: this.#driver(life, clock),
       api: this.#api(life),

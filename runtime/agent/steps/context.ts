@@ -6,6 +6,7 @@ import type { Conversation } from '../conversation.ts';
 import type { View } from '../decide.ts';
 import type { HostUpdater } from '../host/port.ts';
 import type { HostWork } from './host-work.ts';
+import type { Offers } from './offers.ts';
 
 /** Times of the agent, milliseconds. */
 export interface AgentTimes {
@@ -15,6 +16,15 @@ export interface AgentTimes {
   readonly checkIntervalMs: number;
 }
 
+/** What the agent goes by of its Node. */
+export interface OwnNode {
+  readonly uid: string;
+  /** Something on it is ours: it is disturbed for an update. */
+  readonly isMarked: boolean;
+  /** It has the proof of a drain that has not been undone. */
+  readonly isDrained: boolean;
+}
+
 /** What all steps work with. */
 export interface StepContext {
   readonly host: HostUpdater;
@@ -22,8 +32,9 @@ export interface StepContext {
   readonly apiserver: Conversation;
   /** All that is known of node and shadow. It changes while a step runs. */
   readonly view: Latest<View>;
-  /** Whether the Node, read live, has the proof of a drain that has not been undone. */
-  readonly isDrained: (signal: AbortSignal) => Promise<boolean>;
+  readonly offers: Offers;
+  /** The Node of this agent's name, read live; undefined where there is none. */
+  readonly readNode: (signal: AbortSignal) => Promise<OwnNode | undefined>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

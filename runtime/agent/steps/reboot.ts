@@ -1,14 +1,15 @@
-import { rfc3339 } from '../../lib/clock.ts';
-import type { RebootRecord } from '../../shadow/model.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import { recording } from '../status.ts';
-import type { StepContext } from './context.ts';
-import { hasStaged, type Staging } from './stage.ts';
+import { offering } from '../status.ts';
+import type { OwnNode, StepContext } from './context.ts';
+import { forgetOlderBoot, isRequested, probe, recordRequest } from './record.ts';
+import { hasStaged, type Staging, targetChanged } from './stage.ts';
 
 /** How long a host may fail to say what is staged. The node is in service meanwhile. */
 const LOOKING_MS = 20 * 60_000;
+/** For how long a node that was seen drained counts as drained, until the host is asked to reboot. */
+const DRAINED_MS = 10_000;
 
 interface RebootContext extends StepContext {
   readonly staging: Staging;
@@ -23,11 +24,11 @@ export async function rebootInto(context: RebootContext, version: string, signal
   const { apiserver, host, hostWork, logger } = context;
   await forgetOlderBoot(context, signal);
   const found = await ensureStaged(context, version, signal);
+  await expectOffered(context, version, signal);
   await leaveLoadBalancers(context, signal);
   await apiserver.act('cordonAndDrain', signal);
   if (found === 'staged') await blaming('activate', () => activate(context, version, signal));
-  await apiserver.act('cordonAndDrain', signal);
-  await recordReboot(context, version, signal);
+  await drainLast(context, version, signal);
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
@@ -37,13 +38,6 @@ export async function rebootInto(context: RebootContext, version: string, signal
     'RebootFailed',
     `the host accepted the reboot but did not go down for ${host.traits.limits.goingDownMs / 1000} seconds`,
   );
-}
-
-/** A record of another boot is left from another update. The apiserver would refuse the drain because of it. */
-async function forgetOlderBoot(context: RebootContext, signal: AbortSignal): Promise<void> {
-  const reboot = recorded(context);
-  if (reboot?.requested_at == null || reboot.boot_id === context.view.value.bootId) return;
-  await context.apiserver.report((view) => recording(view, null), signal);
 }
 
 /**
@@ -60,7 +54,7 @@ async function ensureStaged(context: RebootContext, version: string, signal: Abo
   if (found) return found;
   logger.warn('the update is not known to be staged: preparing it again', { version });
   // A boot loses whatever is staged. A host that has anything staged has not been booted, and so needs no probe.
-  if (status?.state !== 'Staged' && status?.state !== 'Ready') await writeProbe(context, version, signal);
+  if (status?.state !== 'Staged' && status?.state !== 'Ready') await expectProbe(context, version, signal);
   await context.staging.stage(version, signal);
   return 'staged';
 }
@@ -73,18 +67,31 @@ function known(context: RebootContext, status: HostStatus | undefined, version: 
   if (context.staging.isProven(status, version) || (hasStaged(status, version) && wasActivated(status)))
     return 'staged';
   const isNameless = status?.state === 'Ready' && !status.staging;
-  return isNameless && isRecorded(context, version) ? 'activated' : undefined;
+  return isNameless && isRequested(context, version) ? 'activated' : undefined;
 }
 
-async function writeProbe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
-  const bootId = context.view.value.bootId;
-  if (recorded(context)?.boot_id === bootId) return;
-  await context.apiserver.report((view) => recording(view, { boot_id: bootId, version, requested_at: null }), signal);
-  if (recorded(context)?.boot_id === bootId) return;
+async function expectProbe(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  if (await probe(context, version, signal)) return;
   throw new StepFailedError(
     'BootFailed',
     `the host came up without ${version}, and the cluster keeps no record of reboots`,
   );
+}
+
+/**
+ * The host is asked once more before its node is disturbed. So an outage of its repository, which the activation needs as well, is waited for in
+ * service, and a version that it does not offer any more disturbs nobody.
+ */
+async function expectOffered(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+  const { apiserver, host, hostWork, offers } = context;
+  if (host.traits.versions === 'told' || offers.isFresh(version) || isRequested(context, version)) return;
+  if ((await seenNode(context, signal))?.isMarked) return;
+  const { chosen } = await blaming('refresh', () =>
+    hostWork.retrying({ withinMs: LOOKING_MS, signal }, () => offers.refresh(signal)),
+  );
+  if (chosen?.version === version) return;
+  await apiserver.report((view) => offering(view, chosen?.version ?? view.version), signal);
+  throw targetChanged(version, chosen?.version);
 }
 
 /** While the node was drained somebody may have put another version into the partition: the wanted one replaces it. */
@@ -111,33 +118,35 @@ async function leaveLoadBalancers(context: RebootContext, signal: AbortSignal): 
 
 /** A step that starts again on a drained node has waited before. Load balancers have no pod left to send to. */
 async function hasWaited(context: RebootContext, signal: AbortSignal): Promise<boolean> {
-  const { view, isDrained, logger } = context;
-  if (view.value.shadow?.status?.drain == null) return false;
+  if (context.view.value.shadow?.status?.drain == null) return false;
+  return (await seenNode(context, signal))?.isDrained ?? false;
+}
+
+/** Undefined also where it cannot be read. */
+async function seenNode({ readNode, logger }: RebootContext, signal: AbortSignal): Promise<OwnNode | undefined> {
   try {
-    return await isDrained(signal);
+    return await readNode(signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    logger.info('cannot see whether the node is drained', { error });
-    return false;
+    logger.info('cannot see what the node is in', { error });
+    return undefined;
   }
 }
 
-/** Without the record a rollback could not be told from an unplanned reboot. A cluster that drops it gets the reboot without a record. */
-async function recordReboot(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
+/**
+ * Ends with a drain and with the record of the request, which is written right after it: nothing is known of a node that was drained a while
+ * ago. A cluster that keeps no records gets the reboot without one.
+ */
+async function drainLast(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
   const { apiserver, clock, logger } = context;
-  if (isRecorded(context, version)) return;
-  const reboot: RebootRecord = { boot_id: context.view.value.bootId, version, requested_at: rfc3339(clock.now()) };
-  await apiserver.report((view) => recording(view, reboot), signal);
-  if (!isRecorded(context, version)) logger.warn('the cluster keeps no record of the reboot', { version });
-}
-
-function isRecorded(context: RebootContext, version: string): boolean {
-  const reboot = recorded(context);
-  return reboot?.requested_at != null && reboot.boot_id === context.view.value.bootId && reboot.version === version;
-}
-
-function recorded({ view }: RebootContext): RebootRecord | null | undefined {
-  return view.value.shadow?.status?.reboot;
+  let isKept = await probe(context, version, signal);
+  if (!isKept) logger.warn('the cluster keeps no record of the reboot', { version });
+  for (;;) {
+    await apiserver.act('cordonAndDrain', signal);
+    const drainedAt = clock.monotonic();
+    isKept &&= await recordRequest(context, version, signal);
+    if (clock.monotonic() - drainedAt <= DRAINED_MS) return;
+  }
 }
 
 /** An older agent has activated it, or this agent did before it was killed. The partition was checked before that. */

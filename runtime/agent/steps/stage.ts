@@ -7,6 +7,10 @@ import type { StepContext } from './context.ts';
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
 
+export function targetChanged(wanted: string, offered: string | undefined): StepFailedError {
+  return new StepFailedError('TargetChanged', `${wanted} is wanted, but the host offers ${offered ?? 'no update'}`);
+}
+
 /** Whether `version` is in the inactive partition, activated or not, as the host says. */
 export function hasStaged(status: HostStatus | undefined, version: string): boolean {
   return (status?.state === 'Staged' || status?.state === 'Ready') && status.staging?.image.version === version;
@@ -29,11 +33,12 @@ export class Staging {
 
   /**
    * Whether it is known that `version` is in the partition: this agent has seen it written, or the host's last command was the one that wrote
-   * it. After another command the status may name a version that was never there.
+   * it. After another command the status may name a version that was never there, so what the last one says is remembered.
    */
   isProven(status: HostStatus | undefined, version: string): boolean {
     if (!hasStaged(status, version)) return false;
-    return this.#written === version || status?.lastCommand?.type === 'prepare';
+    if (status?.lastCommand?.type === 'prepare') this.#written = version;
+    return this.#written === version;
   }
 
   /**
@@ -56,7 +61,7 @@ export class Staging {
     this.forget();
     if (!offers(before, version)) await this.#awaitOffer(version, signal);
     try {
-      this.#believe(await host.prepare(version, signal), version);
+      await this.#write(version, signal);
     } catch (error) {
       if (!isOfferVoid(error) && !(error instanceof OtherImageError)) throw error;
       // The host's offer has changed since it was last asked.
@@ -66,14 +71,22 @@ export class Staging {
 
   /** An offer that is void a second time has changed. The controller then has a while to choose another version. */
   async #prepareAgain(version: string, signal: AbortSignal): Promise<void> {
-    const { host, clock } = this.#context;
+    const { clock } = this.#context;
     await this.#awaitOffer(version, signal);
     try {
-      this.#believe(await host.prepare(version, signal), version);
+      await this.#write(version, signal);
     } catch (error) {
       if (isOfferVoid(error)) await clock.sleep(FOLLOW_MS, signal);
       throw error;
     }
+  }
+
+  /** The host chooses again before it downloads, which is as good as a look for updates. */
+  async #write(version: string, signal: AbortSignal): Promise<void> {
+    const { host, offers, clock } = this.#context;
+    const chosenAt = clock.monotonic();
+    this.#believe(await host.prepare(version, signal), version);
+    offers.note(version, chosenAt);
   }
 
   /**
@@ -81,16 +94,15 @@ export class Staging {
    * is told its versions has no offer to wait for.
    */
   async #awaitOffer(version: string, signal: AbortSignal): Promise<void> {
-    const { apiserver, host, clock, logger } = this.#context;
+    const { apiserver, host, offers, clock, logger } = this.#context;
     if (host.traits.versions === 'told') return;
-    const offered = (await host.refresh(signal)).chosen?.version;
+    const offered = (await offers.refresh(signal)).chosen?.version;
     if (offered === version) return;
     logger.warn('the host does not offer the wanted version', { wanted: version, offered });
     await apiserver.report((view) => offering(view, offered ?? view.version), signal);
     await clock.sleep(FOLLOW_MS, signal);
-    const later = (await host.refresh(signal)).chosen?.version;
-    if (later === version) return;
-    throw new StepFailedError('TargetChanged', `${version} is wanted, but the host offers ${later ?? 'no update'}`);
+    const later = (await offers.refresh(signal)).chosen?.version;
+    if (later !== version) throw targetChanged(version, later);
   }
 
   /** Another release of the host may describe in other words what it has prepared. Then its status decides. */

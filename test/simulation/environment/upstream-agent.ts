@@ -63,11 +63,11 @@ export const upstreamAgent: Program = async (surroundings) => {
 
 /** A Node that is not there, or cannot be read, is looked for again. */
 async function uidOf(
-  view: Pick<ReturnType<typeof clusterView>, 'nodeUid'>,
+  view: Pick<ReturnType<typeof clusterView>, 'readNode'>,
   { clock, signal }: Pick<UpstreamParts, 'clock' | 'signal'>,
 ): Promise<string> {
   for (;;) {
-    const uid = await view.nodeUid(signal).catch(() => undefined);
+    const uid = (await view.readNode(signal).catch(() => undefined))?.uid;
     signal.throwIfAborted();
     if (uid !== undefined) return uid;
     await clock.sleep(LOOK_MS, signal);
