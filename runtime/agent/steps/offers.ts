@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { HostStatus, HostUpdater } from '../host/port.ts';
-import type { AgentTimes } from './context.ts';
 
 interface OffersOptions {
   readonly host: HostUpdater;
   readonly clock: Clock;
-  readonly times: AgentTimes;
+  /** Milliseconds between two looks at rest. */
+  readonly times: { readonly checkIntervalMs: number };
 }
 
 /** For how long an answer of the host is good at most. */

@@ -59,7 +59,7 @@ export class Staging {
     const before = await host.deactivate(signal);
     if (this.isProven(before, version)) return this.#believe(before, version);
     this.forget();
-    if (!offers(before, version)) await this.#awaitOffer(version, signal);
+    if (!isChosen(before, version)) await this.#awaitOffer(version, signal);
     try {
       await this.#write(version, signal);
     } catch (error) {
@@ -118,7 +118,7 @@ export class Staging {
 }
 
 /** The host refuses to prepare a version that it chose before a failed refresh. */
-function offers(status: HostStatus | undefined, version: string): boolean {
+function isChosen(status: HostStatus | undefined, version: string): boolean {
   return (status?.state === 'Available' || status?.state === 'Staged') && status.chosen?.version === version;
 }
 
