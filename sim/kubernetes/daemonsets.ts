@@ -12,7 +12,7 @@ import {
   scaled,
   templateHash,
 } from './pods.ts';
-import { fitsNode, toleratesNode } from './selectors.ts';
+import { fitsNode, mayStayOn, toleratesNode } from './selectors.ts';
 import type { SimNode, SimPod, Workload, World } from './types.ts';
 
 const HASH_LABEL = 'controller-revision-hash';
@@ -34,6 +34,8 @@ interface Daemon {
   readonly tolerations: readonly Toleration[];
   /** Nodes that should run a pod. */
   readonly wanted: readonly SimNode[];
+  /** Nodes whose pod goes on: also those that would take no new one. */
+  readonly kept: readonly SimNode[];
   readonly pods: readonly SimPod[];
 }
 
@@ -48,11 +50,13 @@ export function daemonSets(world: World, random: Random): readonly KubeRequest[]
 function daemon(set: Workload, world: World): Daemon {
   const { spec } = set.spec.template;
   const tolerations = [...(spec.tolerations ?? []), ...TOLERATIONS];
+  const fitting = world.nodes.filter((node) => fitsNode(spec, node));
   return {
     set,
     hash: templateHash(set.spec.template),
     tolerations,
-    wanted: world.nodes.filter((node) => fitsNode(spec, node) && toleratesNode(tolerations, node)),
+    wanted: fitting.filter((node) => toleratesNode(tolerations, node)),
+    kept: fitting.filter((node) => mayStayOn(tolerations, node)),
     pods: world.pods.filter((pod) => controllerUid(pod) === set.metadata.uid),
   };
 }
@@ -74,9 +78,9 @@ function missing({ set, hash, tolerations, wanted, pods }: Daemon, random: Rando
     );
 }
 
-/** Finished pods, pods on nodes that are no longer selected, and second pods on a node. */
-function surplus({ wanted, pods }: Daemon): readonly KubeRequest[] {
-  const free = new Set<string | undefined>(wanted.map(({ metadata }) => metadata.name));
+/** Finished pods, pods on nodes that are no longer selected or that drive them away, and second pods on a node. */
+function surplus({ kept, pods }: Daemon): readonly KubeRequest[] {
+  const free = new Set<string | undefined>(kept.map(({ metadata }) => metadata.name));
   return pods
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter((pod) => isFinished(pod) || !free.delete(pod.spec?.nodeName))

@@ -18,9 +18,15 @@ export function fitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelect
   );
 }
 
-/** Whether every taint of a node that keeps pods away is tolerated. */
+/** Whether every taint of a node that keeps new pods away is tolerated. */
 export function toleratesNode(tolerations: readonly Toleration[] = [], node: SimNode): boolean {
   const taints = node.spec?.taints?.filter(({ effect }) => effect !== 'PreferNoSchedule') ?? [];
+  return taints.every((taint) => tolerates(tolerations, taint));
+}
+
+/** Whether every taint of a node that drives running pods away is tolerated. */
+export function mayStayOn(tolerations: readonly Toleration[], node: SimNode): boolean {
+  const taints = node.spec?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? [];
   return taints.every((taint) => tolerates(tolerations, taint));
 }
 

@@ -68,6 +68,22 @@ describe('a DaemonSet', () => {
     });
   });
 
+  test('keeps its pod at a taint that keeps new ones away, and not at one that drives pods away', async () => {
+    await world.post(`${APPS}/daemonsets`, daemonSet());
+    await world.clock.advance(1000);
+    const taint = (effect: string) => ({ spec: { taints: [{ key: 'example.com/maintenance', effect }] } });
+    await world.patch('/api/v1/nodes/n1', taint('NoSchedule'));
+    await world.patch('/api/v1/nodes/n2', taint('NoExecute'));
+    await world.clock.advance(3000);
+    expect(await world.runningOn()).toEqual(['n1', 'n3']);
+    const { status } = await world.get<{ readonly status: object }>(`${APPS}/daemonsets/web`);
+    expect(status).toMatchObject({ desiredNumberScheduled: 1, currentNumberScheduled: 1, numberMisscheduled: 1 });
+    const kept = (await world.pods()).find(({ spec }) => spec?.nodeName === 'n1');
+    await world.remove(`${PODS}/${kept?.metadata.name}`);
+    await world.clock.advance(3000);
+    expect(await world.runningOn()).toEqual(['n3']);
+  });
+
   test('replaces a deleted pod once it is gone, under another name', async () => {
     await world.post(`${APPS}/daemonsets`, daemonSet());
     await world.clock.advance(1000);
