@@ -12,6 +12,10 @@ interface FaultKind {
 /** Everything that can be made to go wrong with a host, by name. */
 export const FAULTS = {
   boot: { what: 'an image that has not booted here before does not boot: the host falls back to the old version' },
+  unmarked: {
+    what: 'the next image that boots is not marked as a success: the start after it goes back to the old version',
+    uses: 1,
+  },
   refresh: { what: 'refresh-updates fails with exit status 1' },
   prepare: { what: 'prepare-update wipes the inactive partition set and then fails with exit status 1' },
   'repository-gone': {
@@ -35,6 +39,10 @@ export const FAULTS = {
     uses: 1,
   },
   'updog-missing': { what: 'only the dispatcher is there: actions are accepted and leave no result' },
+  'torn-status': {
+    what: 'the next action tears the file of the status: status and actions answer 500 until the host reboots',
+    uses: 1,
+  },
   'stale-choice': {
     what: 'the configuration of the dispatcher is missing: refresh-updates succeeds and leaves the old choice',
   },

@@ -171,6 +171,11 @@ export class SimulatedHost {
     this.#machine.crash();
   }
 
+  /** What a person does on the host: the system that ran before is the one that boots next. Returns why that cannot be. */
+  rollBack(): string | undefined {
+    return this.#sets.rollBack();
+  }
+
   /** Off at once, and stays so until it is switched on. */
   powerOff(): void {
     this.#machine.powerOff();

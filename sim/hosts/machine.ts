@@ -104,7 +104,10 @@ export class Machine {
     const { clock, faults, sets, times, intervals, boots } = this.#parts;
     const starting = Symbol('start');
     this.#starting = starting;
-    const attempts = sets.boot((version) => !faults.strikes('boot') && boots(version));
+    const attempts = sets.boot({
+      boots: (version) => !faults.strikes('boot') && boots(version),
+      marks: () => !faults.strikes('unmarked'),
+    });
     await clock.sleep(attempts * (times.rebootMs - times.shutdownMs), this.#life);
     if (this.#starting !== starting) return;
     intervals.push({ action: 'reboot', startMs, endMs: clock.now() });

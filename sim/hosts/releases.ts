@@ -21,7 +21,8 @@ export interface Chooser {
   readonly versionLock: string;
 }
 
-const MAX_SEED = 2048;
+/** Of the keys of waves; hosts make themselves seeds below it. */
+export const MAX_SEED = 2048;
 
 /** The update repository of one variant and architecture. Shared by hosts, and changed while they run. */
 export class Releases {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { FaultName, Faults } from './faults.ts';
 import type { PartitionSets } from './partition-sets.ts';
-import type { Releases } from './releases.ts';
+import { MAX_SEED, type Releases } from './releases.ts';
 import type { HostSettings } from './settings.ts';
 
 /** What keeps a host from its repository: how long it takes to see that, milliseconds, and what it says then. */
@@ -9,6 +9,9 @@ export interface RepositoryTrouble {
   readonly ms: number;
   readonly words: string;
 }
+
+/** Of a seed that no host makes for itself. */
+const PANIC: RepositoryTrouble = { ms: 250, words: 'seed is out of range' };
 
 const TROUBLES: Readonly<Partial<Record<FaultName, RepositoryTrouble>>> = {
   'repository-gone': { ms: 1000, words: 'Failed to fetch: 503 Service Unavailable' },
@@ -34,6 +37,7 @@ export class HostRepository {
 
   /** What everybody who asks it now meets. */
   get trouble(): RepositoryTrouble | undefined {
+    if (this.#parts.settings.updates.seed > MAX_SEED) return PANIC;
     const names = Object.keys(TROUBLES) as FaultName[];
     const name = names.find((each) => this.#parts.faults.leftMs(each) > 0);
     return name && TROUBLES[name];

@@ -52,6 +52,9 @@ export class HostSettings {
   }
 }
 
+/** `latest`, or the whole of a version. It is kept as it is written. */
+const LOCK = /^(latest|v?\d+\.\d+\.\d+)$/;
+
 function transaction(query: URLSearchParams): string {
   return query.get('tx') ?? 'default';
 }
@@ -67,5 +70,6 @@ function parsePatch(body: string, present: UpdateSettings): Partial<UpdateSettin
   if (typeof updates !== 'object' || updates === null) return undefined;
   const known = new Map<string, unknown>(Object.entries(present));
   const fits = Object.entries(updates).every(([key, value]) => typeof known.get(key) === typeof value);
-  return fits ? updates : undefined;
+  const { 'version-lock': lock = 'latest' } = updates as Partial<UpdateSettings>;
+  return fits && LOCK.test(lock) ? updates : undefined;
 }

@@ -50,6 +50,8 @@ export class Updater {
   readonly #parts: UpdaterParts;
   readonly #lock = new UpdateLock();
   #status: WireStatus | undefined;
+  /** The file of the status holds no whole one, and nobody who reads it first can write it again. */
+  #isTorn = false;
   #commands = 0;
 
   constructor(parts: UpdaterParts) {
@@ -63,6 +65,7 @@ export class Updater {
       return text(423, `Unable to obtain shared lock for reading update status: ${why}`);
     }
     free();
+    if (this.#isTorn) return text(500, 'Update dispatcher failed');
     if (this.#status) return json(this.#status);
     return text(404, 'Update status is uninitialized, refresh-updates to initialize it');
   }
@@ -76,6 +79,10 @@ export class Updater {
     if (faults.strikes('dispatcher-failed')) return text(500, 'Update dispatcher failed');
     const free = this.#held('busy') || this.#held('reader') ? undefined : this.#lock.tryExclusive();
     if (!free) return text(423, 'Update lock held');
+    if (this.#isTorn) {
+      free();
+      return text(500, 'Update dispatcher failed');
+    }
     this.#status ??= freshStatus(this.#image(this.#parts.sets.running));
     const image = this.#forestall(action, this.#status);
     const refusal = this.#refusal(action, this.#status);
@@ -127,6 +134,7 @@ export class Updater {
   }
 
   #finish(action: ActionName, status: WireStatus, { exit, stderr }: ToolEnd): void {
+    this.#isTorn = this.#parts.faults.strikes('torn-status');
     if (exit === 0) this.#apply(action, status);
     else if (action === 'refresh' && status.update_state === 'Available') status.update_state = 'Idle';
     status.most_recent_command = {

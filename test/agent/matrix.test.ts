@@ -43,6 +43,8 @@ const REPOSITORY_AWAY = row('at rest', 'HostFailed', 'HostFailed', 'updated');
 /** By the fault of the host, and the step in which it begins, where its API drives it. What befalls the cluster meanwhile changes nothing. */
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
+  // Nothing starts it again.
+  unmarked: always('updated'),
   refresh: row('at rest', 'updated', 'updated', 'updated'),
   // These last: what the host had begun to write until the step's deadline, and could not, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
@@ -60,6 +62,8 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'dispatcher-killed': row('updated', 'updated', 'HostFailed', 'updated'),
   'updog-killed': always('updated'),
   'updog-missing': row('at rest', 'HostFailed', 'HostFailed', 'updated'),
+  // Until it boots.
+  'torn-status': row('at rest', 'HostFailed', 'HostFailed', 'updated'),
   // It chooses nothing anew, and so nothing at first.
   'stale-choice': row('at rest', 'updated', 'updated', 'updated'),
   // It keeps the lock until the next boot, which is beyond every deadline.
@@ -103,6 +107,7 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   'repository-dropped': AT_REST,
   'repository-silent': AT_REST,
   'updog-missing': AT_REST,
+  'torn-status': AT_REST,
   downgrade: { prepare: 'at rest' },
   // The host is activated already, and nothing can be prepared over that: the host's fault, for the release has not been tried.
   deactivate: { reboot: 'HostFailed' },
@@ -115,6 +120,7 @@ const AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
 /** Where updog drives the host, what differs. */
 const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
   'dispatcher-killed': always('updated'),
+  'torn-status': always('updated'),
   'updog-missing': MATRIX['dispatcher-missing'],
   'stale-choice': always('updated'),
   // It is killed at the deadline, with which the time for the step is over. Nothing is locked then.

@@ -25,6 +25,7 @@ const all = (end: string, seconds: number): Omit<Row, 'fault'> => {
 /** Each action on a host that was brought to just before it without the fault. */
 const MATRIX: readonly Row[] = [
   { fault: 'boot', ...DONE },
+  { fault: 'unmarked', ...DONE },
   { fault: 'refresh', ...DONE, refresh: ['HostActionFailedError', 3] },
   { fault: 'prepare', ...DONE, prepare: ['WriteFailedError', 30] },
   { fault: 'repository-gone', ...all('HostActionFailedError', 1), reboot: ['done', 0] },
@@ -58,6 +59,13 @@ const MATRIX: readonly Row[] = [
     reboot: ['done', 0],
   },
   { fault: 'updog-missing', ...all('HostActionLostError', 5), reboot: ['done', 0] },
+  {
+    fault: 'torn-status',
+    refresh: ['HostProtocolError', 62],
+    prepare: ['HostProtocolError', 89],
+    activate: ['HostProtocolError', 62],
+    reboot: ['done', 0],
+  },
   { fault: 'stale-choice', ...DONE },
   {
     fault: 'hang',

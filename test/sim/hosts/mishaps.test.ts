@@ -111,6 +111,27 @@ describe('what befalls an action of a host', () => {
     expect((await status()).most_recent_command).toMatchObject({ cmd_type: 'activate', cmd_status: 'Failed' });
   });
 
+  test('a torn file of the status is 500 to whoever reads it, until the host boots', async () => {
+    const { act, call, clock, host } = world();
+    await act(REFRESH);
+    host.inject('torn-status');
+    await act(PREPARE);
+    const torn = '500 Update dispatcher failed';
+    expect([await call('GET /updates/status'), await call(REFRESH), await call(ACTIVATE)]).toEqual([torn, torn, torn]);
+    expect(await call('GET /os')).toMatch(/^200/);
+    host.crash();
+    await clock.advance(60_000);
+    expect(await call('GET /updates/status')).toMatch(/^404/);
+    await act(REFRESH);
+  });
+
+  test('a seed that no host makes for itself makes updog panic', async () => {
+    const { call, clock, status } = rig({ settings: { seed: 2049 } });
+    await call(REFRESH);
+    await clock.advance(3000);
+    expect(await status()).toMatchObject({ update_state: 'Idle', most_recent_command: { cmd_status: 'Failed' } });
+  });
+
   test('without updog an action is accepted and has no result; without its configuration a look succeeds with the old choice', async () => {
     const { call, clock, host, releases, status } = world();
     host.inject('updog-missing');

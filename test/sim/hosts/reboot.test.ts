@@ -59,6 +59,24 @@ describe('a reboot of a simulated host', () => {
     expect(host.boot?.version).toBe('1.38.0');
   });
 
+  test('goes back to the system before, where somebody has the host do so, and where the new one was never marked', async () => {
+    for (const how of ['rollBack', 'unmarked'] as const) {
+      const { call, clock, host } = await staged(3);
+      expect(host.rollBack()).toBe('Inactive partition cannot be rolled back to');
+      if (how === 'unmarked') host.inject(how);
+      await call('POST /actions/reboot');
+      await clock.advance(60_000);
+      expect(host.version).toBe('1.39.0');
+      if (how === 'rollBack') expect(host.rollBack()).toBeUndefined();
+      host.crash();
+      await clock.advance(60_000);
+      expect(host.version).toBe('1.38.0');
+      host.crash();
+      await clock.advance(60_000);
+      expect(host.version).toBe('1.38.0');
+    }
+  });
+
   test('into an image that boots nowhere falls back, on a machine without any fault', async () => {
     const { call, clock, host } = await staged(3, rig({ boots: (version) => version !== '1.39.0' }));
     await call('POST /actions/reboot');

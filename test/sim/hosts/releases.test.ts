@@ -128,10 +128,20 @@ describe('the settings of a host', () => {
     expect((await finish(driver.refresh())).chosen?.version).toBe('1.37.0');
   });
 
-  test.each(['nonsense', '{"updates":{"version-lock":7}}', '{"updates":{"unknown":"x"}}', '[]'])(
-    'refuse %s',
-    async (body) => {
-      expect(await rig().call('PATCH /settings?tx=t', body)).toMatch(/^400 /);
-    },
-  );
+  test('keep a lock as it is written', async () => {
+    const { call, host: simulated } = rig();
+    await call('PATCH /settings?tx=t', '{"updates":{"version-lock":"v1.39.0"}}');
+    await call('POST /tx/commit_and_apply?tx=t');
+    expect(simulated.settings.updates['version-lock']).toBe('v1.39.0');
+  });
+
+  test.each([
+    'nonsense',
+    '{"updates":{"version-lock":7}}',
+    '{"updates":{"version-lock":"1.39"}}',
+    '{"updates":{"unknown":"x"}}',
+    '[]',
+  ])('refuse %s', async (body) => {
+    expect(await rig().call('PATCH /settings?tx=t', body)).toMatch(/^400 /);
+  });
 });

@@ -69,15 +69,15 @@ export function createMachines(parts: MachinesParts): Environment['machines'] {
   };
 }
 
-/** What only a person mends he mends by now: a machine that has not come back, and one whose tool for updates never ends. */
+/** What only a person mends he mends by now: a machine that has not come back, and one whose tool for updates never ends or cannot begin. */
 async function clear(site: Site | undefined, fault: FaultName): Promise<void> {
   if (!site) return;
   const { host } = site.machine;
   host.clear(fault);
   if (fault === 'no-return') site.powerOn();
-  if (fault !== 'hang') return;
+  if (fault !== 'hang' && fault !== 'torn-status') return;
   const status = await host.handle({ method: 'GET', path: '/updates/status' });
-  if (status.kind === 'answer' && status.status === 423) host.crash();
+  if (status.kind === 'answer' && (status.status === 423 || status.status === 500)) host.crash();
 }
 
 /** Of every other node the Node goes first, and its machine goes on for a while. */
