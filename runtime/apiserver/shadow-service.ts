@@ -6,14 +6,19 @@ import { parseAgentStatus } from '../shadow/parse.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { RefusedError } from './refusal.ts';
-import { expectOwnShadow, retryOnConflict } from './snapshot.ts';
+import { expectNode, expectOwnShadow, retryOnConflict } from './snapshot.ts';
 import { statusPatch } from './status-patch.ts';
 
 type ShadowPorts = Pick<Ports, 'shadows' | 'namespace'>;
 
-/** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the name is another node's */
-export async function createShadow(ports: ShadowPorts, agent: VerifiedAgent): Promise<ShadowObject> {
+/** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the node is gone, or the name is another's */
+export async function createShadow(
+  ports: Pick<Ports, 'nodes'> & ShadowPorts,
+  agent: VerifiedAgent,
+): Promise<ShadowObject> {
   return retryOnConflict(async () => {
+    // One of a node that is gone would be deleted as soon as it is made.
+    await expectNode(ports, agent);
     try {
       return await ports.shadows.create(newShadow(agent, ports.namespace));
     } catch (error) {

@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { ShadowObject } from '../kube/objects.ts';
+import type { Node, ShadowObject } from '../kube/objects.ts';
 import { shadowName } from '../shadow/names.ts';
 import { belongsTo } from '../shadow/owner.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
@@ -16,10 +16,16 @@ export async function takeSnapshot(
   ports: Pick<Ports, 'nodes' | 'shadows'>,
   agent: VerifiedAgent,
 ): Promise<NodeSnapshot> {
-  const node = await ports.nodes.get(agent.nodeName);
-  if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');
+  const node = await expectNode(ports, agent);
   const shadow = await expectOwnShadow(ports, agent);
   return { node, shadow };
+}
+
+/** Reads the agent's node, live. @throws RefusedError 409 where it is gone, or another one has its name */
+export async function expectNode({ nodes }: Pick<Ports, 'nodes'>, agent: VerifiedAgent): Promise<Node> {
+  const node = await nodes.get(agent.nodeName);
+  if (node?.metadata.uid !== agent.nodeUid) throw notAllowed('the node was replaced or deleted');
+  return node;
 }
 
 /** @throws RefusedError 409 where there is none, or it belongs to another node of the same name */

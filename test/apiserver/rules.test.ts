@@ -124,6 +124,12 @@ describe('an uncordon', () => {
 });
 
 describe('a shadow', () => {
+  test('is not created for a node that is gone, though its token is still good', async () => {
+    const agent = await world.agent();
+    const { service } = world.replica();
+    expect(await outcome(service.createShadow({ ...agent, nodeUid: 'earlier' }))).toBe('409 NotAllowed');
+  });
+
   test('is created, owned by the Node, once', async () => {
     await world.addNode('n2');
     const { service } = world.replica();

@@ -20,9 +20,10 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
     ['auth/authenticator.test.ts', 'an expired token'],
     ['auth/authenticator.test.ts', 'the token of a deleted pod, within ten seconds'],
   ],
-  'the token of an ended pod, or from before the node was replaced': [
-    ['auth/authenticator.test.ts', 'a pod that has ended'],
+  'the token of an ended pod': [['auth/authenticator.test.ts', 'a pod that has ended']],
+  'a token from before the node was replaced': [
     ['auth/authenticator.test.ts', 'a token that was issued on an earlier node of the same name'],
+    ['rules.test.ts', 'is not created for a node that is gone, though its token is still good'],
   ],
   'tokens cannot be reviewed': [['security.test.ts', 'with %s nobody is let in, also who was known ten seconds ago']],
   "a flood of made-up tokens, also from an agent's own address, or from many": [

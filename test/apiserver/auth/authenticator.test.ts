@@ -146,7 +146,7 @@ describe('refused is', () => {
   });
 
   test('a token that was issued on an earlier node of the same name', async () => {
-    expect(await authenticateAs({ 'node-name': 'n1', 'node-uid': 'earlier' })).toBe('401 Unauthorized');
+    expect(await authenticateAs({ 'node-name': 'n1', 'node-uid': 'earlier' })).toBe('403 Forbidden');
   });
 
   test('a text that is no token', async () => {
