@@ -106,6 +106,20 @@ export interface CertificateSpec {
   readonly commonName?: string;
 
   /**
+   * Who the certificate is for, besides its names.
+   *
+   * @schema CertificateSpec#subject
+   */
+  readonly subject?: CertificateSpecSubject;
+
+  /**
+   * Labels and annotations of the Secret.
+   *
+   * @schema CertificateSpec#secretTemplate
+   */
+  readonly secretTemplate?: CertificateSpecSecretTemplate;
+
+  /**
    * The certificate may sign others.
    *
    * @schema CertificateSpec#isCA
@@ -156,6 +170,8 @@ export function toJson_CertificateSpec(obj: CertificateSpec | undefined): Record
   const result = {
     'secretName': obj.secretName,
     'commonName': obj.commonName,
+    'subject': toJson_CertificateSpecSubject(obj.subject),
+    'secretTemplate': toJson_CertificateSpecSecretTemplate(obj.secretTemplate),
     'isCA': obj.isCa,
     'dnsNames': obj.dnsNames?.map(y => y),
     'duration': obj.duration,
@@ -170,6 +186,106 @@ export function toJson_CertificateSpec(obj: CertificateSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Who the certificate is for, besides its names.
+ *
+ * @schema CertificateSpecSubject
+ */
+export interface CertificateSpecSubject {
+  /**
+   * @schema CertificateSpecSubject#organizations
+   */
+  readonly organizations?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#organizationalUnits
+   */
+  readonly organizationalUnits?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#countries
+   */
+  readonly countries?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#provinces
+   */
+  readonly provinces?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#localities
+   */
+  readonly localities?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#streetAddresses
+   */
+  readonly streetAddresses?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#postalCodes
+   */
+  readonly postalCodes?: string[];
+
+  /**
+   * @schema CertificateSpecSubject#serialNumber
+   */
+  readonly serialNumber?: string;
+}
+
+/**
+ * Converts an object of type 'CertificateSpecSubject' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_CertificateSpecSubject(obj: CertificateSpecSubject | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'organizations': obj.organizations?.map(y => y),
+    'organizationalUnits': obj.organizationalUnits?.map(y => y),
+    'countries': obj.countries?.map(y => y),
+    'provinces': obj.provinces?.map(y => y),
+    'localities': obj.localities?.map(y => y),
+    'streetAddresses': obj.streetAddresses?.map(y => y),
+    'postalCodes': obj.postalCodes?.map(y => y),
+    'serialNumber': obj.serialNumber,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Labels and annotations of the Secret.
+ *
+ * @schema CertificateSpecSecretTemplate
+ */
+export interface CertificateSpecSecretTemplate {
+  /**
+   * @schema CertificateSpecSecretTemplate#labels
+   */
+  readonly labels?: { [key: string]: string };
+
+  /**
+   * @schema CertificateSpecSecretTemplate#annotations
+   */
+  readonly annotations?: { [key: string]: string };
+}
+
+/**
+ * Converts an object of type 'CertificateSpecSecretTemplate' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_CertificateSpecSecretTemplate(obj: CertificateSpecSecretTemplate | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'labels': ((obj.labels) === undefined) ? undefined : (Object.entries(obj.labels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'annotations': ((obj.annotations) === undefined) ? undefined : (Object.entries(obj.annotations).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * @schema CertificateSpecUsages
  */
 export enum CertificateSpecUsages {
@@ -177,8 +293,14 @@ export enum CertificateSpecUsages {
   CERT_SIGN = "cert sign",
   /** client auth */
   CLIENT_AUTH = "client auth",
+  /** content commitment */
+  CONTENT_COMMITMENT = "content commitment",
+  /** data encipherment */
+  DATA_ENCIPHERMENT = "data encipherment",
   /** digital signature */
   DIGITAL_SIGNATURE = "digital signature",
+  /** key agreement */
+  KEY_AGREEMENT = "key agreement",
   /** key encipherment */
   KEY_ENCIPHERMENT = "key encipherment",
   /** server auth */
@@ -271,6 +393,8 @@ export function toJson_CertificateSpecPrivateKey(obj: CertificateSpecPrivateKey 
 export enum CertificateSpecPrivateKeyAlgorithm {
   /** RSA */
   RSA = "RSA",
+  /** ECDSA */
+  ECDSA = "ECDSA",
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Component } from './labels.ts';
-import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, eventsRoleName, roleName, SERVICE_ACCOUNTS } from './names.ts';
+import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { notifies } from './notifications.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -63,9 +63,6 @@ export class Access extends Construct {
     const isNotifying = component === 'controller' && notifies(settings);
     const namespaced = isNotifying ? [...granted.namespace, ...NOTIFICATION_RULES] : granted.namespace;
     [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: namespaced });
-    if (granted.default.length > 0) {
-      this.#addRole('EventsRole', { name: eventsRoleName(component), granted: granted.default, namespace: 'default' });
-    }
     if (component === 'controller' && settings.k3os.enabled) {
       const { namespace } = settings.k3os;
       this.#addRole('ChannelsRole', { name: CHANNELS_ROLE, granted: CHANNEL_RULES, namespace });

@@ -10,9 +10,6 @@ import { K3OS_DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
-/** The host's k3os downloads a release in the agent's container. */
-const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
-
 const directory = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'Directory' });
 const file = (path: string): k8s.HostPathVolumeSource => ({ path, type: 'File' });
 
@@ -49,7 +46,7 @@ function k3osParts(settings: Settings): AgentParts {
       env: environment<typeof k3osAgentEnv>(
         agentVariables(settings, { HOST_ROOT: undefined, HOST_INIT_PID: undefined }),
       ),
-      resources: RESOURCES,
+      resources: settings.k3os.resources,
       // k3os remounts the host's system so that it can be written.
       ...ROOT_ON_HOST,
     },

@@ -8,7 +8,7 @@ import { type Labels, selectorLabels } from './labels.ts';
 import { namespacedMeta } from './objects.ts';
 import { type PodParts, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
-import { requiredNodes, scheduling } from './scheduling.ts';
+import { scheduling } from './scheduling.ts';
 
 const TOKEN_PATH = agentEnv.AGENT_TOKEN_PATH.default;
 const TLS_DIR = agentEnv.TLS_DIR.default;
@@ -56,23 +56,33 @@ export function agentDaemonSet(settings: Settings, parts: AgentParts): ApiObject
     metadata: namespacedMeta(settings, { name, component: 'agent' }),
     spec: {
       selector: { matchLabels: { ...selectorLabels('agent'), ...labels } },
-      updateStrategy: {
-        type: 'RollingUpdate',
-        rollingUpdate: {
-          maxUnavailable: k8s.IntOrString.fromString('10%'),
-          maxSurge: k8s.IntOrString.fromNumber(0),
-        },
-      },
+      minReadySeconds: settings.agent.minReadySeconds,
+      updateStrategy: updateStrategy(settings.agent.updateStrategy),
       template: agentPod(settings, parts),
     },
   });
+}
+
+function updateStrategy({ type, maxUnavailable }: Settings['agent']['updateStrategy']): k8s.DaemonSetUpdateStrategy {
+  if (type === 'OnDelete') return { type };
+  return {
+    type,
+    rollingUpdate: {
+      maxUnavailable: intOrString(maxUnavailable),
+      maxSurge: k8s.IntOrString.fromNumber(0),
+    },
+  };
+}
+
+function intOrString(value: number | string): k8s.IntOrString {
+  return typeof value === 'number' ? k8s.IntOrString.fromNumber(value) : k8s.IntOrString.fromString(value);
 }
 
 function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
   const { agent } = settings;
   const { affinity, ...scheduled } = scheduling(settings, {
     component: 'agent',
-    nodeAffinity: requiredNodes(parts.nodes),
+    nodes: { required: parts.nodes },
   });
   const { podAntiAffinity } = parts;
   return podTemplate(settings, {

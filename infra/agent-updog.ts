@@ -13,9 +13,6 @@ import type { Settings } from './props/brupop.ts';
 const ROOT_VOLUME = 'host-root';
 const HOST_ROOT = updogAgentEnv.HOST_ROOT.default;
 
-/** updog unpacks images in the agent's container. The limit is that of the first operator. */
-const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '600Mi' } };
-
 /**
  * Two agents on one node would write the same partition. When the label of a node changes, the new agent's pod waits until the other one is gone.
  * Anti-affinity works in both directions, so one of the two DaemonSets states it.
@@ -45,7 +42,7 @@ function updogParts(settings: Settings): AgentParts {
     pod: {
       program: 'agent-updog',
       env: environment<typeof updogAgentEnv>(agentVariables(settings, { HOST_ROOT: undefined })),
-      resources: RESOURCES,
+      resources: settings.agent.interfaceV1Resources,
       // To change its root a process must be root, and to write a disk its container must have the host's devices.
       ...ROOT_ON_HOST,
     },

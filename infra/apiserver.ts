@@ -12,7 +12,7 @@ import { addObject, namespacedMeta } from './objects.ts';
 import { podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import type { TopologySpreadConstraint } from './props/scheduling.ts';
-import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
+import { NOT_UPDATING, scheduling, tolerations } from './scheduling.ts';
 import { addService } from './service.ts';
 
 const API_PORT_NAME = 'api';
@@ -51,6 +51,7 @@ export class Apiserver extends Construct {
         metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
         spec: {
           replicas: settings.apiserver.replicas,
+          minReadySeconds: settings.apiserver.minReadySeconds,
           selector: { matchLabels: selectorLabels('apiserver') },
           strategy: {
             type: 'RollingUpdate',
@@ -98,8 +99,10 @@ function apiserverPod(settings: Settings): k8s.PodTemplateSpec {
     probePeriod: 5,
     volumeMounts: [{ name: TLS_VOLUME, mountPath: TLS_DIR, readOnly: true }],
     spec: {
-      ...scheduling(settings, { component: 'apiserver', nodeAffinity: DRAIN_SURVIVAL.nodeAffinity, spread: BY_ZONE }),
-      tolerations: [DRAIN_SURVIVAL.toleration, ...(apiserver.tolerations as k8s.Toleration[])],
+      ...scheduling(settings, { component: 'apiserver', nodes: NOT_UPDATING, spread: BY_ZONE }),
+      ...tolerations(settings, 'apiserver'),
+      ...(apiserver.hostNetwork && { hostNetwork: true }),
+      dnsPolicy: apiserver.dnsPolicy ?? (apiserver.hostNetwork ? 'ClusterFirstWithHostNet' : 'ClusterFirst'),
       volumes: [
         {
           name: TLS_VOLUME,

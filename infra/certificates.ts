@@ -6,10 +6,13 @@ import {
   CertificateSpecPrivateKeyAlgorithm,
   CertificateSpecPrivateKeyEncoding,
   CertificateSpecPrivateKeyRotationPolicy,
+  type CertificateSpecSecretTemplate,
+  type CertificateSpecSubject,
   CertificateSpecUsages,
   Issuer,
   type IssuerSpec,
 } from '../imports/cert-manager.io.ts';
+import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 import {
   CA_CERTIFICATE,
@@ -21,7 +24,12 @@ import {
 } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { CERT_MANAGER, type CertificateSettings, type ManagedCertificateSettings } from './props/certificates.ts';
+import {
+  CERT_MANAGER,
+  type CertificateSettings,
+  type KeyUsage,
+  type ManagedCertificateSettings,
+} from './props/certificates.ts';
 
 interface CertificatesProps {
   readonly settings: Settings;
@@ -41,7 +49,19 @@ const KEY = {
   size: 2048,
 };
 
-const LEAF_USAGES = [CertificateSpecUsages.KEY_ENCIPHERMENT, CertificateSpecUsages.DIGITAL_SIGNATURE];
+const USAGES: Readonly<Record<KeyUsage, CertificateSpecUsages>> = {
+  'content commitment': CertificateSpecUsages.CONTENT_COMMITMENT,
+  'data encipherment': CertificateSpecUsages.DATA_ENCIPHERMENT,
+  'digital signature': CertificateSpecUsages.DIGITAL_SIGNATURE,
+  'key agreement': CertificateSpecUsages.KEY_AGREEMENT,
+  'key encipherment': CertificateSpecUsages.KEY_ENCIPHERMENT,
+};
+
+const CA_USAGES = [
+  CertificateSpecUsages.CERT_SIGN,
+  CertificateSpecUsages.KEY_ENCIPHERMENT,
+  CertificateSpecUsages.DIGITAL_SIGNATURE,
+];
 
 /** What cert-manager has to make: the certificates of the apiserver and, where no issuer exists already, their CA. */
 export class Certificates extends Construct {
@@ -67,8 +87,8 @@ export class Certificates extends Construct {
         secretName: CA_SECRET,
         commonName: CA_CERTIFICATE,
         isCa: true,
-        duration,
-        usages: [CertificateSpecUsages.CERT_SIGN, ...LEAF_USAGES],
+        duration: printed(duration),
+        usages: CA_USAGES,
         // A new key would make every certificate void that the old one has signed, because nothing signs those again.
         privateKey: { ...KEY, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
         issuerRef: { name: SELF_SIGNED_ISSUER, kind: 'Issuer', group: CERT_MANAGER },
@@ -81,13 +101,22 @@ export class Certificates extends Construct {
     const { settings, source } = this.#props;
     const issuer =
       source.kind === 'self-signed' ? { name: CA_ISSUER, issuerKind: 'Issuer', group: CERT_MANAGER } : source;
+    const { commonName, subject, secretTemplate, keyAlgorithm, keySize = KEY_SIZES[keyAlgorithm] } = source;
     return this.#addCertificate(id, name, {
       secretName: name,
-      dnsNames: dnsNames(settings, source.dnsNames),
-      duration: source.duration,
-      renewBefore: source.renewBefore,
-      usages: [usage, ...LEAF_USAGES],
-      privateKey: { ...KEY, size: source.keySize, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS },
+      ...(commonName !== undefined && { commonName }),
+      ...(subject && { subject: subject as CertificateSpecSubject }),
+      ...(secretTemplate && { secretTemplate: secretTemplate as CertificateSpecSecretTemplate }),
+      dnsNames: dnsNames(settings, source),
+      duration: printed(source.duration),
+      renewBefore: printed(source.renewBefore),
+      usages: [usage, ...source.usages.map((one) => USAGES[one])],
+      privateKey: {
+        ...KEY,
+        algorithm: CertificateSpecPrivateKeyAlgorithm[keyAlgorithm],
+        size: keySize,
+        rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS,
+      },
       issuerRef: { name: issuer.name, kind: issuer.issuerKind, group: issuer.group },
     });
   }
@@ -105,12 +134,22 @@ export class Certificates extends Construct {
   }
 }
 
+/** Bits of a key. @internal */
+export const KEY_SIZES = { RSA: 2048, ECDSA: 256 } as const;
+
+/** As Go prints it: older releases of cert-manager write it back so, and whatever compares it with the manifest would see a difference. */
+function printed(hours: string): string {
+  return `${hours.replace(/0m0s$/, '')}0m0s`;
+}
+
+type Names = Pick<ManagedCertificateSettings, 'dnsNames' | 'wildcards'>;
+
 /**
  * Agents of the older operator dial the first name in every cluster. Our agents, and the Kubernetes API, dial the one that ends in `svc`.
  */
-function dnsNames({ namespace, clusterDomain }: Settings, more: readonly string[]): string[] {
-  const services = [`*.${namespace}.svc.cluster.local`, `*.${namespace}.svc`, `*.${namespace}.svc.${clusterDomain}`];
-  return [...new Set([...services, ...more])];
+function dnsNames({ namespace, clusterDomain }: Settings, { dnsNames: more, wildcards }: Names): string[] {
+  const services = `${wildcards ? '*' : APISERVER_SERVICE}.${namespace}.svc`;
+  return [...new Set([`${services}.cluster.local`, services, `${services}.${clusterDomain}`, ...more])];
 }
 
 /** Secret with the certificate and key that the apiserver serves. @internal */

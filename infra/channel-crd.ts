@@ -20,7 +20,7 @@ export function addChannelCrd(scope: Construct, id: string, settings: Settings):
     scope,
     id,
     k8s.KubeCustomResourceDefinition.manifest({
-      metadata: globalMeta(settings, { name: CHANNEL_CRD_NAME }),
+      metadata: globalMeta(settings, { name: CHANNEL_CRD_NAME, annotations: settings.crdAnnotations }),
       spec: {
         group: K3OS_GROUP,
         names: {

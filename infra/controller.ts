@@ -12,7 +12,7 @@ import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduleEnv } from './props/schedule.ts';
 import { writesLifecycle } from './rules.ts';
-import { DRAIN_SURVIVAL, scheduling } from './scheduling.ts';
+import { NOT_UPDATING, scheduling, tolerations } from './scheduling.ts';
 import { addService } from './service.ts';
 
 /** Name of the Service's port, by which monitors of existing installations go. @internal */
@@ -41,6 +41,7 @@ export class Controller extends Construct {
         metadata: namespacedMeta(settings, { name: CONTROLLER_DEPLOYMENT, component: 'controller' }),
         spec: {
           replicas: settings.controller.replicas,
+          minReadySeconds: settings.controller.minReadySeconds,
           selector: { matchLabels: selectorLabels('controller') },
           strategy: { type: 'Recreate' },
           template: controllerPod(settings),
@@ -60,8 +61,8 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {
-      ...scheduling(settings, { component: 'controller', nodeAffinity: DRAIN_SURVIVAL.nodeAffinity }),
-      tolerations: [DRAIN_SURVIVAL.toleration, ...(controller.tolerations as k8s.Toleration[])],
+      ...scheduling(settings, { component: 'controller', nodes: NOT_UPDATING }),
+      ...tolerations(settings, 'controller'),
       ...volumes,
     },
   });

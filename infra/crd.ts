@@ -25,12 +25,15 @@ export function addShadowCrd(scope: Construct, id: string, settings: Settings): 
   const { certificates, namespace } = settings;
   const isManaged = certificates.kind !== 'secret';
   // This certificate is the one that is served, so the ca.crt beside it is what signed it.
-  const annotations = { 'cert-manager.io/inject-ca-from': `${namespace}/${SERVER_CERTIFICATE}` };
+  const annotations = {
+    ...settings.crdAnnotations,
+    ...(isManaged && { 'cert-manager.io/inject-ca-from': `${namespace}/${SERVER_CERTIFICATE}` }),
+  };
   return addObject(
     scope,
     id,
     k8s.KubeCustomResourceDefinition.manifest({
-      metadata: globalMeta(settings, { name: CRD_NAME, ...(isManaged && { annotations }) }),
+      metadata: globalMeta(settings, { name: CRD_NAME, annotations }),
       spec: {
         group: GROUP,
         names: { kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: SINGULAR, shortNames: [SHORT_NAME] },

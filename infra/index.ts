@@ -19,20 +19,24 @@ export type { NetworkPolicies } from './network-policies.ts';
 export { PeopleRoles, type PeopleRolesProps } from './people.ts';
 export { UpdatePolicy } from './policy.ts';
 export type { PriorityClasses } from './priority.ts';
-export type { AgentProps } from './props/agent.ts';
+export type { AgentProps, AgentUpdateStrategy } from './props/agent.ts';
 export type { ApiserverProps } from './props/apiserver.ts';
 export type { BrupopProps, LoggingProps, NetworkPolicyProps, Settings } from './props/brupop.ts';
 export type {
   CertificateProps,
   CertificateSettings,
+  CertificateSubject,
   IssuerProps,
+  KeyUsage,
   ManagedCertificateSettings,
+  OptionalCertificateProp,
   RotationProps,
   SecretProps,
+  SecretTemplate,
   SelfSignedProps,
 } from './props/certificates.ts';
 export type { ControllerProps } from './props/controller.ts';
-export type { K3osProps } from './props/k3os.ts';
+export type { K3osProps, K3osSettings } from './props/k3os.ts';
 export type {
   NotificationKind,
   NotificationProps,
@@ -49,8 +53,13 @@ export type { ResourceList, Resources } from './props/resources.ts';
 export type {
   LabelSelector,
   LabelSelectorRequirement,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
+  PreferredNodes,
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from './props/scheduling.ts';

@@ -30,11 +30,6 @@ export const SERVICE_ACCOUNTS: Readonly<Record<Component, string>> = {
 
 export const AUTH_DELEGATOR_BINDING = 'brupop-apiserver-auth-delegator-role-binding';
 
-/** Name of a component's Role where Events of Nodes live. */
-export function eventsRoleName(component: Component): string {
-  return `brupop-${component}-events-role`;
-}
-
 /** Name of the controller's Role where UpdateChannels live. */
 export const CHANNELS_ROLE = 'brupop-controller-channels-role';
 

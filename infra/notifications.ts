@@ -7,7 +7,7 @@ import {
   SECRET_KEYS,
   silencerFolder,
 } from '../runtime/notifications/names.ts';
-import { addObject, namespacedMeta } from './objects.ts';
+import { addObject, jsonText, namespacedMeta } from './objects.ts';
 import type { PodParts } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import type { NotificationTargetSettings, SilencerSettings } from './props/notifications.ts';
@@ -31,7 +31,7 @@ export function addNotifications(scope: Construct, id: string, settings: Setting
     id,
     k8s.KubeConfigMap.manifest({
       metadata: namespacedMeta(settings, { name: NOTIFICATIONS_CONFIG_MAP, component: 'controller' }),
-      data: { [NOTIFICATIONS_FILE]: `${JSON.stringify(config, null, 2)}\n` },
+      data: { [NOTIFICATIONS_FILE]: `${jsonText(config)}\n` },
     }),
   );
 }

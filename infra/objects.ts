@@ -16,6 +16,16 @@ export function addObject(scope: Construct, id: string, manifest: ApiObjectProps
   return object;
 }
 
+/**
+ * JSON for a ConfigMap. Whatever carries it must leave it as it is, so nothing in it looks like a variable of Flux or of kustomize, or like
+ * an action of a Helm template.
+ */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replaceAll('${', String.raw`\u0024{`)
+    .replaceAll('{{', String.raw`\u007b{`);
+}
+
 interface MetaOptions {
   readonly name: string;
   /** The process that the object is for; none = the operator as a whole. */

@@ -103,7 +103,7 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
     imagePullPolicy: settings.image.pullPolicy,
     // Not the image's entry, which would start Node twice for each container of a fleet.
     command: [...nodeCommand(program)],
-    env,
+    env: [...env, ...Object.entries(settings[component].env).map(([key, value]) => ({ name: key, value }))],
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(resources),
     // A node that boots is slow, so the other probes begin after this one has passed once. The delay spares a warning at each start, when
@@ -128,11 +128,12 @@ export function httpProbe(path: string, periodSeconds: number): k8s.Probe {
   };
 }
 
-function resourceRequirements({ requests, limits }: Resources): k8s.ResourceRequirements {
+/** As a container states them. */
+export function resourceRequirements({ requests, limits }: Resources): k8s.ResourceRequirements {
   return { requests: quantities(requests), limits: quantities(limits) };
 }
 
 function quantities(list: Resources['requests']): Record<string, k8s.Quantity> {
-  const stated = Object.entries(list).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(amount)]));
+  const stated = Object.entries(list).filter(([, amount]) => amount !== undefined);
+  return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(String(amount))]));
 }

@@ -21,7 +21,7 @@ export function addPolicyCrd(scope: Construct, id: string, settings: Settings): 
     scope,
     id,
     k8s.KubeCustomResourceDefinition.manifest({
-      metadata: globalMeta(settings, { name: POLICY_CRD_NAME }),
+      metadata: globalMeta(settings, { name: POLICY_CRD_NAME, annotations: settings.crdAnnotations }),
       spec: {
         group: GROUP,
         names: {

@@ -11,11 +11,12 @@ export interface Rules {
   readonly cluster: readonly k8s.PolicyRule[];
   /** Granted in the operator's namespace alone. */
   readonly namespace: readonly k8s.PolicyRule[];
-  /** Granted in the namespace `default` alone, where Events about objects live that have none. */
-  readonly default: readonly k8s.PolicyRule[];
 }
 
-/** For the recorder: it creates Events, and patches the count of one that happens again. */
+/**
+ * For the recorder: it creates Events, and patches the count of one that happens again. Those about Nodes live in the namespace `default`.
+ * A Role there would be an object outside of the operator's namespace, which whatever confines a tenant refuses.
+ */
 const EVENTS: k8s.PolicyRule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
 
 const CRD = { apiGroups: ['apiextensions.k8s.io'], resourceNames: [CRD_NAME] };
@@ -54,7 +55,6 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
     cluster: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
     // An agent watches its own shadow by name. All agents share one account, so the rule cannot name it.
     namespace: [{ apiGroups: [GROUP], resources: [PLURAL], verbs: ['list', 'watch'] }],
-    default: [],
   }),
   apiserver: () => ({
     cluster: [
@@ -67,13 +67,13 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
       // The preflight of a drain reads them.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
+      // About Nodes.
+      EVENTS,
     ],
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'create'] },
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
     ],
-    // Events about Nodes only.
-    default: [EVENTS],
   }),
   controller: (namespace) => ({
     cluster: [
@@ -88,6 +88,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },
       { ...CRD, resources: ['customresourcedefinitions/status'], verbs: ['patch'] },
+      // About policies, Nodes that have no shadow, shadows, and about the fleet on the Lease.
+      EVENTS,
     ],
     namespace: [
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -102,10 +104,6 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
         resourceNames: [CONTROLLER_LEASE],
         verbs: ['get', 'update'],
       },
-      // Events about shadows, and about the fleet on the Lease.
-      EVENTS,
     ],
-    // Events about policies, and about Nodes that have no shadow.
-    default: [EVENTS],
   }),
 };

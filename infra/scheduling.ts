@@ -3,7 +3,7 @@ import { UPDATING_LABEL } from '../runtime/marks/names.ts';
 import { type Component, selectorLabels } from './labels.ts';
 import { AGENT_PRIORITY, HIGH_PRIORITY } from './names.ts';
 import type { Settings } from './props/brupop.ts';
-import type { TopologySpreadConstraint } from './props/scheduling.ts';
+import type { NodeAffinity, TopologySpreadConstraint } from './props/scheduling.ts';
 import type { WorkloadProps } from './props/workload.ts';
 
 const PLATFORM: k8s.NodeSelectorRequirement[] = [
@@ -11,49 +11,68 @@ const PLATFORM: k8s.NodeSelectorRequirement[] = [
   { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] },
 ];
 
-/** Nodes that the image runs on and that meet `more`. */
-export function requiredNodes(more: readonly k8s.NodeSelectorRequirement[] = []): k8s.NodeAffinity {
-  return {
-    requiredDuringSchedulingIgnoredDuringExecution: {
-      nodeSelectorTerms: [{ matchExpressions: [...PLATFORM, ...more] }],
-    },
-  };
+/** Nodes that a process needs, and those that it had better have. */
+interface Nodes {
+  /** Besides a platform that the image runs on. @default none */
+  readonly required?: readonly k8s.NodeSelectorRequirement[];
+  /** @default none */
+  readonly preferred?: readonly k8s.PreferredSchedulingTerm[];
 }
 
-/**
- * How a Deployment's pods survive the drains that they order. They move to a node that is not being updated where there is one, and
- * otherwise back to a cordoned one.
- */
-export const DRAIN_SURVIVAL = {
-  nodeAffinity: {
-    ...requiredNodes(),
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      { weight: 100, preference: { matchExpressions: [{ key: UPDATING_LABEL, operator: 'DoesNotExist' }] } },
-    ],
-  } satisfies k8s.NodeAffinity,
-  toleration: {
-    key: 'node.kubernetes.io/unschedulable',
-    operator: 'Exists',
-    effect: 'NoSchedule',
-  } satisfies k8s.Toleration,
+/** How a Deployment's pods survive the drains that they order: they move to a node that is not being updated, where there is one. */
+export const NOT_UPDATING: Nodes = {
+  preferred: [{ weight: 100, preference: { matchExpressions: [{ key: UPDATING_LABEL, operator: 'DoesNotExist' }] } }],
 };
+
+const ON_CORDONED: k8s.Toleration = {
+  key: 'node.kubernetes.io/unschedulable',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+};
+
+/** Taints that the pods of a Deployment tolerate. */
+export function tolerations(settings: Settings, component: Component): Pick<k8s.PodSpec, 'tolerations'> {
+  const all = [
+    ...(settings.tolerateCordons ? [ON_CORDONED] : []),
+    ...(settings[component].tolerations as k8s.Toleration[]),
+  ];
+  return all.length > 0 ? { tolerations: all } : {};
+}
 
 interface SchedulingOptions {
   readonly component: Component;
-  readonly nodeAffinity: k8s.NodeAffinity;
+  readonly nodes: Nodes;
   /** Those that hold where the props name none. @default none */
   readonly spread?: readonly TopologySpreadConstraint[];
 }
 
 /** Where the pods of a process run, and with which priority. */
 export function scheduling(settings: Settings, options: SchedulingOptions): Omit<k8s.PodSpec, 'containers'> {
-  const { component, nodeAffinity, spread = [] } = options;
+  const { component, nodes, spread = [] } = options;
   const { priorityClassName = ownPriority(settings, component), ...workload } = settings[component];
   const constraints = ('topologySpreadConstraints' in workload && workload.topologySpreadConstraints) || spread;
   return {
     ...(priorityClassName !== undefined && { priorityClassName }),
-    affinity: { nodeAffinity, ...podAffinities(component, workload) },
+    affinity: { nodeAffinity: nodeAffinity(nodes, workload.nodeAffinity), ...podAffinities(component, workload) },
     ...(constraints.length > 0 && { topologySpreadConstraints: constraints.map((one) => spreading(component, one)) }),
+  };
+}
+
+/** What the user asks for holds besides: terms are alternatives, so each of them has the operator's own requirements. */
+function nodeAffinity(nodes: Nodes, asked: NodeAffinity = {}): k8s.NodeAffinity {
+  const { required = [], preferred = [] } = nodes;
+  const { nodeSelectorTerms = [{ matchExpressions: [] }] } = asked.requiredDuringSchedulingIgnoredDuringExecution ?? {};
+  const preferences = [
+    ...preferred,
+    ...((asked.preferredDuringSchedulingIgnoredDuringExecution ?? []) as k8s.PreferredSchedulingTerm[]),
+  ];
+  return {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: nodeSelectorTerms.map(({ matchExpressions }) => ({
+        matchExpressions: [...PLATFORM, ...required, ...(matchExpressions as k8s.NodeSelectorRequirement[])],
+      })),
+    },
+    ...(preferences.length > 0 && { preferredDuringSchedulingIgnoredDuringExecution: preferences }),
   };
 }
 

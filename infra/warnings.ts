@@ -12,11 +12,17 @@ const ROOT_ON_K3OS =
   'k3os.enabled: on each k3OS node runs a privileged agent that can write the installed system, ' +
   "so whoever takes over the operator's image or namespace has these nodes";
 
+type Warning = readonly [applies: boolean, text: string];
+
 /** Combinations of valid props that can still hurt. */
 export function warningsOf(settings: Settings): readonly string[] {
-  const { agent, apiserver, controller, networkPolicies } = settings;
+  const found = [...ofRollouts(settings), ...ofHosts(settings), ...ofPods(settings)];
+  return [...found.flatMap(([applies, text]) => (applies ? [text] : [])), ...samePriorities(settings.policies)];
+}
+
+function ofRollouts({ agent, apiserver, controller }: Settings): readonly Warning[] {
   const isUnlimited = isWord(controller.maxConcurrentUpdate, 'unlimited');
-  const found: readonly (readonly [boolean, string])[] = [
+  return [
     [
       isUnlimited && agent.excludeFromLbWaitTimeInSec > 0,
       'controller.maxConcurrentUpdate "unlimited" with agent.excludeFromLbWaitTimeInSec: ' +
@@ -35,23 +41,33 @@ export function warningsOf(settings: Settings): readonly string[] {
       'controller.schedule.expression has six fields, second to day of week, without the year: every year is meant; ' +
         'add the seventh, "*"',
     ],
-    [agent.interfaceV1, ROOT_ON_HOSTS],
-    [settings.k3os.enabled, ROOT_ON_K3OS],
-    [apiserver.replicas === 1, 'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain'],
+  ];
+}
+
+const ofHosts = ({ agent, k3os }: Settings): readonly Warning[] => [
+  [agent.interfaceV1, ROOT_ON_HOSTS],
+  [k3os.enabled, ROOT_ON_K3OS],
+];
+
+function ofPods({ networkPolicies, ...settings }: Settings): readonly Warning[] {
+  return [
+    [
+      settings.apiserver.hostNetwork && networkPolicies.enabled,
+      'apiserver.hostNetwork: no network policy applies to the apiserver, since its pods have the addresses of their nodes',
+    ],
+    [
+      settings.apiserver.replicas === 1,
+      'apiserver.replicas 1: agents wait whenever the one replica is itself moved by a drain',
+    ],
     [
       !networkPolicies.enabled && Boolean(networkPolicies.kubernetesApiCidrs ?? networkPolicies.metricsNamespace),
       'networkPolicies.enabled is false: kubernetesApiCidrs and metricsNamespace change nothing, and everybody gets in',
     ],
-    ...samePriorities(settings.policies).map((text) => [true, text] as const),
-    ...PROCESSES.map(
-      (process) =>
-        [
-          settings[process].resources.limits.memory === undefined,
-          `${process}.resources.limits without memory, since those that are given replace the defaults: the process may take what its node has`,
-        ] as const,
-    ),
+    ...PROCESSES.map((process): Warning => [
+      settings[process].resources.limits.memory === undefined,
+      `${process}.resources.limits without memory, since those that are given replace the defaults: the process may take what its node has`,
+    ]),
   ];
-  return found.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
 /** Pairs of policies that surely select the same nodes. Where selectors differ, the controller sees it. */

@@ -27,7 +27,7 @@ export function rightsOf(component: Component, scope: keyof Rules): string[] {
 /** The rights that none of these requests needed. */
 export function unusedRights(component: Component, asked: readonly Asked[]): string[] {
   const used = new Set(asked.map(rightFor));
-  return (['cluster', 'namespace', 'default'] as const)
+  return (['cluster', 'namespace'] as const)
     .flatMap((scope) => rightsOf(component, scope))
     .filter((right) => !used.has(right));
 }

@@ -7,7 +7,8 @@ import { valueDocs } from './docs.ts';
 import { faultsTemplate } from './faults.ts';
 import { commentedValues, readme } from './readme.ts';
 import { valuesSchema } from './schema.ts';
-import { initialValues } from './values.ts';
+import { COMPLETED } from './settings.ts';
+import { defaultValues, initialValues } from './values.ts';
 
 const CHART = {
   apiVersion: 'v2',
@@ -45,7 +46,8 @@ export function helmChart(folder: string, image: Pick<BrupopProps, 'image'> = {}
     'values.yaml': commentedValues(docs, initial),
     'values.schema.json': `${JSON.stringify(valuesSchema(), null, 2)}\n`,
     ...Object.fromEntries(templates),
-    'templates/_helpers.tpl': helpers(defines),
+    'templates/extra-objects.yaml': EXTRA_OBJECTS,
+    'templates/_helpers.tpl': helpers(defines, defaultValues(image)),
     'templates/faults.yaml': faultsTemplate(),
     'templates/NOTES.txt': NOTES,
   };
@@ -53,10 +55,39 @@ export function helmChart(folder: string, image: Pick<BrupopProps, 'image'> = {}
 
 function templateOf(part: Part, defines: Defines): string {
   const text = rendered(objectsOf(part, defines));
-  return part.condition ? `{{- if ${bare(part.condition.text)} }}\n${text}{{- end }}\n` : text;
+  return COMPLETED + (part.condition ? `{{- if ${bare(part.condition.text)} }}\n${text}{{- end }}\n` : text);
 }
 
+/** They are the user's, as they are. Text among them is a template. */
+const EXTRA_OBJECTS = `{{- range .Values.extraObjects }}
+---
+{{ if kindIs "string" . }}{{ tpl . $ }}{{ else }}{{ toYaml . }}{{ end }}
+{{- end }}
+`;
+
 const HELPERS: Readonly<Record<string, string>> = {
+  'brupop.withoutNulls':
+    '{{- range $key, $one := . }}{{ if kindIs "invalid" $one }}{{ $_ := unset $ $key }}' +
+    '{{ else if and (kindIs "map" $one) $one }}{{ include "brupop.withoutNulls" $one }}' +
+    // A map of nulls is as good as null, but for requests and limits: without amounts there are none.
+    '{{ if and (not $one) (not (has $key (list "requests" "limits"))) }}{{ $_ := unset $ $key }}{{ end }}' +
+    '{{ else if kindIs "slice" $one }}{{ range $one }}{{ if kindIs "map" . }}{{ include "brupop.withoutNulls" . }}{{ end }}{{ end }}' +
+    '{{ end }}{{ end }}',
+  'brupop.withDefaults':
+    '{{- $given := .given }}{{ range $key, $one := .defaults }}' +
+    '{{ if not (hasKey $given $key) }}{{ $_ := set $given $key $one }}' +
+    '{{ else if kindIs "map" $one }}{{ include "brupop.withDefaults" (dict "given" (get $given $key) "defaults" $one) }}' +
+    '{{ end }}{{ end }}',
+  'brupop.pullSecrets':
+    '{{- $names := .image.pullSecrets }}{{ range .global.imagePullSecrets }}' +
+    '{{ if kindIs "map" . }}{{ $names = append $names .name }}{{ else }}{{ $names = append $names . }}{{ end }}' +
+    '{{ end }}{{ uniq $names | toJson }}',
+  'brupop.amounts':
+    '{{- $amounts := dict }}{{ range $name, $amount := . }}{{ $_ := set $amounts $name (include "brupop.text" $amount) }}{{ end }}{{ toJson $amounts }}',
+  'brupop.env':
+    '{{- $env := list }}{{ range $name, $value := . }}{{ $env = append $env (dict "name" $name "value" $value) }}{{ end }}{{ toJson $env }}',
+  'brupop.nodeTerms':
+    '{{- $terms := list }}{{ range .terms }}{{ $terms = append $terms (dict "matchExpressions" (concat $.own .matchExpressions)) }}{{ end }}{{ toJson $terms }}',
   'brupop.text': '{{ if kindIs "string" . }}{{ . }}{{ else }}{{ toJson . }}{{ end }}',
   'brupop.spread':
     '[{{ range $index, $item := .constraints }}{{ if $index }},{{ end }}' +
@@ -64,8 +95,12 @@ const HELPERS: Readonly<Record<string, string>> = {
     '{{ else }}{{ merge (dict "labelSelector" $.selector) $item | toJson }}{{ end }}{{ end }}]',
 };
 
-function helpers(defines: Defines): string {
-  return Object.entries({ ...HELPERS, ...Object.fromEntries(defines) })
+function helpers(defines: Defines, defaults: object): string {
+  const values =
+    '{{- $values := toJson .Values | fromJson }}{{ include "brupop.withoutNulls" $values }}' +
+    `{{ include "brupop.withDefaults" (dict "given" $values "defaults" (fromJson ${JSON.stringify(JSON.stringify(defaults))})) }}` +
+    '{{ toJson $values }}';
+  return Object.entries({ ...HELPERS, 'brupop.values': values, ...Object.fromEntries(defines) })
     .map(([name, body]) => `{{- define "${name}" -}}\n${body}\n{{- end }}\n`)
     .join('\n');
 }

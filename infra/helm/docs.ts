@@ -30,6 +30,22 @@ const OWN: Readonly<Record<string, Doc>> = {
     fallback: undefined,
   },
   'controller.schedule.kind': { text: '`cron` or `window`.', fallback: undefined },
+  extraObjects: {
+    text: 'Further objects of the release. Text among them is a template.',
+    fallback: undefined,
+  },
+  'global.imageRegistry': {
+    text: 'Registry that an umbrella chart names for all its charts; it wins over `image.registry`.',
+    fallback: 'none',
+  },
+  'global.imagePullSecrets': {
+    text: 'Names of Secrets, or objects with a `name`, besides those of `image.pullSecrets`.',
+    fallback: 'none',
+  },
+  enabled: {
+    text: 'Of an umbrella chart, for its `condition` of this dependency. The chart itself cannot be switched off.',
+    fallback: 'none',
+  },
   'monitors.enabled': {
     text: 'Whether there are a ServiceMonitor and a PodMonitor. The cluster needs the definitions of the Prometheus operator.',
     fallback: undefined,

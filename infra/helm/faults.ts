@@ -1,6 +1,6 @@
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
-import { CERTIFICATES_KIND, optional, value } from './settings.ts';
+import { CERTIFICATES_KIND, COMPLETED, optional, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
 /** A mistake that the props refuse, but neither the schema nor the API server does. */
@@ -11,14 +11,48 @@ interface Fault {
 
 const both = (...operands: readonly Tree[]): Operand => call('and', ...operands);
 /** Lifetimes are whole hours. */
-const hours = (lifetime: Operand): Operand => call('atoi', call('trimSuffix', 'h', lifetime));
+const hours = (lifetime: Operand): Operand => call('atoi', call('regexFind', '^[0-9]+', lifetime));
 const certificate = (field: string, fallback: Tree): Operand => optional(`certificates.${field}`, fallback);
 
+const schedule = (field: string): Operand => optional(`controller.schedule.${field}`, '');
+const isSchedule = (kind: string): Operand => call('eq', schedule('kind'), kind);
+const isSource = (kind: string): Operand => call('eq', CERTIFICATES_KIND, kind);
+/** What a kind needs. Layers of values can leave fields of other kinds behind, so the schema cannot ask for it. */
+const lacks = (kind: Operand, field: Operand): Operand => both(kind, call('empty', field));
+
 const isManaged = call('ne', CERTIFICATES_KIND, 'secret');
+const isEcdsa = call('eq', certificate('keyAlgorithm', 'RSA'), 'ECDSA');
+const defaultSize = call('ternary', '256', '2048', isEcdsa);
 const duration = hours(certificate('duration', '2160h'));
 const serverSecret = certificate('serverSecret', '');
 
 const FAULTS: readonly Fault[] = [
+  {
+    where: call('eq', call('toString', call('get', new Operand('$values'), 'enabled')), 'false'),
+    message: 'enabled: expected a condition of the chart that depends on this one',
+  },
+  {
+    where: both(value('controller.schedule'), call('empty', schedule('kind'))),
+    message: 'controller.schedule.kind: expected cron or window',
+  },
+  {
+    where: lacks(isSchedule('cron'), schedule('expression')),
+    message: 'controller.schedule.expression: expected seven fields, second to year',
+  },
+  { where: lacks(isSchedule('window'), schedule('start')), message: 'controller.schedule.start: expected HH:MM:SS' },
+  { where: lacks(isSchedule('window'), schedule('stop')), message: 'controller.schedule.stop: expected HH:MM:SS' },
+  {
+    where: lacks(isSource('issuer'), certificate('name', '')),
+    message: 'certificates.name: expected that of an issuer',
+  },
+  {
+    where: lacks(isSource('secret'), serverSecret),
+    message: 'certificates.serverSecret: expected the name of a Secret',
+  },
+  {
+    where: lacks(isSource('secret'), certificate('caBundle', '')),
+    message: 'certificates.caBundle: expected certificates in PEM, and nothing else in PEM',
+  },
   {
     where: call('has', new Operand('.Release.Namespace'), [...SYSTEM_NAMESPACES]),
     message: 'the namespace: expected one of its own (its pods may be privileged, and it is deleted with the operator)',
@@ -28,10 +62,7 @@ const FAULTS: readonly Fault[] = [
     message: 'apiserver.httpPort: expected another port than internalPort',
   },
   {
-    where: both(
-      call('eq', optional('controller.schedule.kind', ''), 'window'),
-      call('eq', optional('controller.schedule.start', ''), optional('controller.schedule.stop', '')),
-    ),
+    where: both(isSchedule('window'), call('eq', schedule('start'), schedule('stop'))),
     message: 'controller.schedule.stop: expected another time than start',
   },
   {
@@ -47,6 +78,14 @@ const FAULTS: readonly Fault[] = [
   },
   {
     where: both(
+      isManaged,
+      call('ne', isEcdsa, call('has', call('toString', certificate('keySize', defaultSize)), ['256', '384'])),
+    ),
+    message: 'certificates.keySize: expected 2048, 3072 or 4096, of ECDSA 256 or 384',
+  },
+  {
+    where: both(
+      isSource('issuer'),
       call('eq', certificate('group', CERT_MANAGER), CERT_MANAGER),
       call('not', call('has', certificate('issuerKind', 'Issuer'), ['Issuer', 'ClusterIssuer'])),
     ),
@@ -64,8 +103,9 @@ const FAULTS: readonly Fault[] = [
 
 /** A template that makes nothing, and fails where values contradict each other. */
 export function faultsTemplate(): string {
-  return FAULTS.map(
+  const checks = FAULTS.map(
     ({ where, message }) =>
       `{{- if ${where.text.slice(1, -1)} }}\n{{- fail ${JSON.stringify(message)} }}\n{{- end }}\n`,
-  ).join('');
+  );
+  return COMPLETED + checks.join('');
 }

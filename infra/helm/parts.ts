@@ -12,16 +12,18 @@ import { NetworkPolicies } from '../network-policies.ts';
 import { addPolicyCrd } from '../policy-crd.ts';
 import { PriorityClasses } from '../priority.ts';
 import type { Settings } from '../props/brupop.ts';
+import type { ManagedCertificateSettings } from '../props/certificates.ts';
 import {
   type Decision,
   DECISIONS,
   CERTIFICATES_KIND,
   managedCertificates,
   markedSettings,
+  ofSchedule,
   optional,
   value,
 } from './settings.ts';
-import { at, type Transform, metadata, placed, pods } from './places.ts';
+import { at, changed, type Transform, metadata, placed, pods } from './places.ts';
 import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 
 /** A file of the chart: objects that are there together or not at all. */
@@ -44,24 +46,47 @@ const {
   nodeAnnotations,
   nodeLifecycleConditions,
   scrapePods,
+  wildcards,
   knownCallers,
   knownReaders,
 } = DECISIONS;
 
+const USAGES = ['key encipherment', 'digital signature'];
+
+const leaf: Transform = (object) =>
+  changed(object, [
+    ['spec/dnsNames', (names = []) => call('uniq', names)],
+    [
+      'spec/usages',
+      (own) => call('concat', [(own as readonly Tree[])[0] ?? ''], optional('certificates.usages', USAGES)),
+    ],
+    ['spec/privateKey/algorithm', () => optional('certificates.keyAlgorithm', 'RSA')],
+    ['spec/commonName', () => optional('certificates.commonName', '')],
+    ['spec/subject', () => optional('certificates.subject', {})],
+    ['spec/secretTemplate', () => optional('certificates.secretTemplate', {})],
+  ]);
+
 const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   file: `certificates-${kind}.yaml`,
   condition: call('eq', CERTIFICATES_KIND, kind),
-  add: (scope, settings) => new Certificates(scope, 'Certificates', { settings, source: managedCertificates(kind) }),
+  add: (scope, settings) =>
+    new Certificates(scope, 'Certificates', {
+      settings,
+      source: {
+        ...managedCertificates(kind),
+        wildcards: (settings.certificates as ManagedCertificateSettings).wildcards,
+      },
+    }),
+  decisions: [wildcards],
   // The certificate of the operator's own CA has no DNS names.
-  changes: {
-    Certificate: (object) =>
-      at(object, 'spec/dnsNames') ? placed(object, 'spec/dnsNames', (names = []) => call('uniq', names)) : object,
-  },
+  changes: { Certificate: (object) => (at(object, 'spec/dnsNames') ? leaf(object) : object) },
 });
 
 /** `helm uninstall` keeps the definitions: deleting one would delete its objects, and with a shadow what is known of failures and slots. */
 const kept: Transform = (object) =>
-  placed(object, 'metadata/annotations', (own = {}) => ({ ...(own as Mapping), ...KEPT }));
+  placed(object, 'metadata/annotations', (own = {}) =>
+    call('merge', { ...(own as Mapping), ...KEPT }, value('crdAnnotations')),
+  );
 
 const crd: Transform = (object) => {
   const withAnnotation = kept(object);
@@ -121,7 +146,7 @@ export const PARTS: readonly Part[] = [
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
     decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, scrapePods],
-    changes: { Deployment: (object) => withWindow(pods('controller')(object)) },
+    changes: { Deployment: (object) => pods('controller')(withWindow(object)) },
   },
   {
     file: 'agent.yaml',
@@ -134,7 +159,7 @@ export const PARTS: readonly Part[] = [
     condition: value('agent.interfaceV1'),
     add: (scope, settings) => new UpdogAgent(scope, 'UpdogAgent', settings),
     decisions: [readyMadeCertificates, clientCertificates, digest],
-    changes: { DaemonSet: pods('agent', { hasOwn: true }) },
+    changes: { DaemonSet: pods('agent', { resources: 'agent.interfaceV1Resources', keepsApart: true }) },
   },
   {
     file: 'network-policies.yaml',
@@ -155,8 +180,8 @@ export const PARTS: readonly Part[] = [
 function withWindow(deployment: Mapping): Mapping {
   return placed(deployment, 'spec/template/spec/containers/0/env', (env) => [
     ...(env as readonly Tree[]),
-    { name: 'UPDATE_WINDOW_START', value: optional('controller.schedule.start', '') },
-    { name: 'UPDATE_WINDOW_STOP', value: optional('controller.schedule.stop', '') },
+    { name: 'UPDATE_WINDOW_START', value: ofSchedule('window', 'start', '') },
+    { name: 'UPDATE_WINDOW_STOP', value: ofSchedule('window', 'stop', '') },
   ]);
 }
 

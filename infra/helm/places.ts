@@ -29,50 +29,107 @@ export const metadata: Transform = (object) => {
 
 const POD = 'spec/template/spec';
 const META = 'spec/template/metadata';
-const RESOURCES = `${POD}/containers/0/resources`;
+const CONTAINER = `${POD}/containers/0`;
 const AFFINITY = `${POD}/affinity`;
 
-/**
- * Puts the user's values for the pods of a process in their places.
- * @param hasOwn whether they have resources and an anti-affinity of their own, whatever the user says
- */
+interface Own {
+  /** The value with their requests and limits. @default that of the process */
+  readonly resources?: string;
+  /** Whether they keep their anti-affinity, whatever the user says. @default false */
+  readonly keepsApart?: boolean;
+}
+
+/** Puts the user's values for the pods of a process in their places. */
 export const pods =
-  (component: Component, { hasOwn = false } = {}): Transform =>
+  (component: Component, own: Own = {}): Transform =>
   (workload) =>
-    placesOf(component)
-      .filter(([place]) => !(hasOwn && place === RESOURCES))
-      .map(([place, put]): Place => [place, hasOwn && place === AFFINITY ? keepingApart(put) : put])
-      .reduce<Mapping>((object, [place, put]) => placed(object, place, put), workload);
+    changed(workload, placesOf(component, own));
 
-const keepingApart =
-  (put: Place[1]): Place[1] =>
-  (before) => ({ ...(put(before) as Mapping), podAntiAffinity: (before as Mapping)['podAntiAffinity'] as Tree });
+/** An object with other trees at some places. */
+export function changed(object: Mapping, places: readonly Place[]): Mapping {
+  return places.reduce((before, [place, put]) => placed(before, place, put), object);
+}
 
-type Place = readonly [place: string, put: (before: Tree | undefined) => Tree];
+export type Place = readonly [place: string, put: (before: Tree | undefined) => Tree];
 
-function placesOf(component: Component): readonly Place[] {
+function placesOf(component: Component, { resources = `${component}.resources`, keepsApart }: Own): readonly Place[] {
   const own = (name: string) => value(`${component}.${name}`);
   return [
     [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
     [`${META}/annotations`, (before = {}) => call('merge', {}, own('podAnnotations'), before, value('annotations'))],
-    [RESOURCES, () => own('resources')],
+    [`${CONTAINER}/resources/requests`, (before = {}) => amounts(`${resources}.requests`, before)],
+    [`${CONTAINER}/resources/limits`, (before = {}) => amounts(`${resources}.limits`, before)],
+    [`${CONTAINER}/env`, (before = []) => call('concat', before, listed('brupop.env', own('env')))],
     [`${POD}/nodeSelector`, () => own('nodeSelector')],
-    [`${POD}/tolerations`, (before = []) => call('concat', before, own('tolerations'))],
+    [`${POD}/tolerations`, (before = []) => call('concat', onCordoned(component, before), own('tolerations'))],
     [`${POD}/priorityClassName`, (before = '') => priority(component, before)],
-    [AFFINITY, (before) => affinity(component, before as Mapping)],
-    ...(component === 'agent' ? [] : [spread(component)]),
+    [AFFINITY, (before) => affinity(component, before as Mapping, keepsApart)],
+    ...(component === 'agent' ? [UPDATE_STRATEGY] : [spread(component)]),
+    ...(component === 'apiserver' ? NETWORK : []),
   ];
 }
+
+/** An amount may be a number, and is a text in the manifests. */
+function amounts(path: string, own: Tree): Operand {
+  return new Operand(`(include "brupop.amounts" ${optional(path, own).text} | fromJson)`);
+}
+
+/** A list that a named template makes. */
+function listed(name: string, from: Tree): Operand {
+  return new Operand(`(${call('include', name, from).text} | fromJsonArray)`);
+}
+
+function onCordoned(component: Component, own: Tree): Tree {
+  return component === 'agent' ? own : call('ternary', own, [], value('tolerateCordons'));
+}
+
+const UPDATE_STRATEGY: Place = [
+  'spec/updateStrategy',
+  () =>
+    call(
+      'ternary',
+      { type: 'OnDelete' },
+      {
+        type: 'RollingUpdate',
+        rollingUpdate: { maxUnavailable: value('agent.updateStrategy.maxUnavailable'), maxSurge: 0 },
+      },
+      call('eq', value('agent.updateStrategy.type'), 'OnDelete'),
+    ),
+];
+
+const HOST_NETWORK = value('apiserver.hostNetwork');
+const NETWORK: readonly Place[] = [
+  [`${POD}/hostNetwork`, () => HOST_NETWORK],
+  [
+    `${POD}/dnsPolicy`,
+    () => optional('apiserver.dnsPolicy', call('ternary', 'ClusterFirstWithHostNet', 'ClusterFirst', HOST_NETWORK)),
+  ],
+];
 
 function priority(component: Component, own: Tree): Operand {
   return optional(`${component}.priorityClassName`, call('ternary', own, '', value('createPriorityClasses')));
 }
 
-function affinity(component: Component, { podAffinity = {}, podAntiAffinity = {}, ...rest }: Mapping): Mapping {
+function affinity(component: Component, own: Mapping, keepsApart = false): Mapping {
+  const { nodeAffinity, podAffinity = {}, podAntiAffinity = {} } = own;
   return {
-    ...rest,
+    nodeAffinity: nodes(component, nodeAffinity as Mapping),
     podAffinity: optional(`${component}.podAffinity`, podAffinity),
-    podAntiAffinity: optional(`${component}.podAntiAffinity`, podAntiAffinity),
+    podAntiAffinity: keepsApart ? podAntiAffinity : optional(`${component}.podAntiAffinity`, podAntiAffinity),
+  };
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+/** The user's terms are alternatives, so each of them has the operator's own requirements. */
+function nodes(component: Component, own: Mapping): Mapping {
+  const asked = `${component}.nodeAffinity`;
+  const terms = optional(`${asked}.${REQUIRED}.nodeSelectorTerms`, [{ matchExpressions: [] }]);
+  const required = at(own, `${REQUIRED}/nodeSelectorTerms/0/matchExpressions`) ?? [];
+  return {
+    [REQUIRED]: { nodeSelectorTerms: listed('brupop.nodeTerms', { own: required, terms }) },
+    [PREFERRED]: call('concat', own[PREFERRED] ?? [], optional(`${asked}.${PREFERRED}`, [])),
   };
 }
 
@@ -81,8 +138,7 @@ function spread(component: Component): Place {
   const selector = { matchLabels: selectorLabels(component) };
   const put = (own: Tree = []) => {
     const constraints = optional(`${component}.topologySpreadConstraints`, own);
-    const { text } = call('include', 'brupop.spread', { constraints, selector });
-    return new Operand(`(${text} | fromJsonArray)`);
+    return listed('brupop.spread', { constraints, selector });
   };
   return [`${POD}/topologySpreadConstraints`, put];
 }

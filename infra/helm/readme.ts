@@ -13,6 +13,7 @@ const GROUPS = new Set([
   'certificates',
   'networkPolicies',
   'monitors',
+  'global',
 ]);
 
 /** The chart's README, with a table of all values. */
@@ -56,7 +57,7 @@ out of the cdk8s constructs of the package \`cdk8s-brupop\`; every value has the
 - The CustomResourceDefinition is among the templates, because its conversion webhook names the release's namespace and it is upgraded with the rest. It, and the
   shadows with it, stay when the release is uninstalled: \`kubectl delete crd bottlerocketshadows.brupop.bottlerocket.aws\` is yours.
 - Helm writes \`app.kubernetes.io/managed-by: Helm\` on every object itself, over \`brupop\`; pods keep \`brupop\`, and nothing selects by it.
-- Values are checked by \`values.schema.json\`. Helm merges maps: to take away a default, such as \`agent.resources.limits.memory\`, set it to \`null\`.
+- Values are checked by \`values.schema.json\`. Helm merges maps: to take away a default, such as \`agent.resources.limits.memory\`, set it to \`null\`. Any other value that is null or absent is its default.
 
 ## Values
 `;

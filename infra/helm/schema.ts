@@ -14,15 +14,63 @@ export function valuesSchema(): JsonSchema {
   const { properties: monitors, ...rest } = jsonSchemaOf(monitorsProps);
   const { brupop: _, ...watching } = monitors;
   const own = Object.entries(properties).filter(([name]) => !(NO_VALUES as readonly string[]).includes(name));
-  return {
+  return orDefaults({
     ...schema,
     title: 'Values of the chart brupop',
     properties: {
       ...Object.fromEntries(own),
       monitors: { ...rest, required: [], properties: { enabled: { type: 'boolean' }, ...watching } },
-      // Helm adds this where the chart is a dependency of another one.
-      global: { type: 'object' },
+      extraObjects: { type: 'array', items: { type: ['object', 'string'] } },
+      // Helm adds this where the chart is a dependency of another one, with whatever the other charts have in it.
+      global: {
+        type: 'object',
+        properties: {
+          imageRegistry: { type: 'string' },
+          imagePullSecrets: { type: 'array', items: { type: ['string', 'object'] } },
+        },
+      },
+      enabled: { type: 'boolean' },
     },
+  });
+}
+
+/** A schema with what is done to it here. */
+interface Node extends JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly properties?: Readonly<Record<string, Node>>;
+}
+
+/** Every value may be null, which means its default. Items of lists are taken as they are. */
+function orDefaults(schema: Node): Node {
+  const { properties } = schema;
+  if (!properties) return schema;
+  const own = Object.entries(properties).map(([name, one]) => {
+    return [name, orNull(orDefaults(one.oneOf ? ofAnyKind(one.oneOf) : one))] as const;
+  });
+  return { ...schema, required: [], properties: Object.fromEntries(own) };
+}
+
+/**
+ * The fields of all kinds together: a layer of values that chooses another kind cannot take away what one below it has said for the former.
+ * `faultsTemplate` asks for what a kind needs.
+ */
+function ofAnyKind(kinds: readonly Node[]): Node {
+  const properties = Object.assign({}, ...kinds.map((one) => one.properties)) as Record<string, Node>;
+  const kind = { enum: kinds.map((one) => one.properties?.['kind']?.const) };
+  return { type: 'object', additionalProperties: false, properties: { ...properties, kind } };
+}
+
+function orNull(schema: Node): Node {
+  const { type, const: only, enum: words = only === undefined ? undefined : [only], anyOf } = schema;
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
+    ...(words && { enum: [...words, null] }),
+    ...(anyOf && { anyOf: [...anyOf, { type: 'null' }] }),
   };
 }
 

@@ -1,14 +1,18 @@
+import { KEY_SIZES } from '../certificates.ts';
 import type { ManagedCertificateSettings } from '../props/certificates.ts';
 import type { Settings } from '../props/brupop.ts';
-import type { ScheduleSettings } from '../props/schedule.ts';
+import type { CronProps, ScheduleSettings } from '../props/schedule.ts';
 import { settingsOf } from '../props/settings.ts';
 import { call, itemMark, mark, Operand } from './template.ts';
 import { type Entries, isShown, VALUES } from './values.ts';
 
-/** A value that is always there. */
-export const value = (path: string): Operand => new Operand(`.Values.${path}`);
+/** The variable with all values, complete and without nulls: the first line of each template. */
+export const COMPLETED = '{{- $values := include "brupop.values" . | fromJson }}\n';
 
-/** A value that need not be there. @param path of two parts or more */
+/** A value that has a default. */
+export const value = (path: string): Operand => new Operand(`$values.${path}`);
+
+/** A value without a default. @param path of two parts or more */
 export function optional(path: string, fallback: Parameters<typeof call>[1]): Operand {
   const [first = '', ...rest] = path.split('.');
   return call('dig', ...rest, fallback, value(first));
@@ -43,13 +47,16 @@ function marked(entries: Entries, settings: object, parents: readonly string[] =
 
 function markOf(path: string, initial: unknown): unknown {
   if (path === 'controller.schedule') return schedule();
+  if (path === 'image.registry') return mark(call('default', value(path), value('global.imageRegistry')).text);
+  if (path === 'image.pullSecrets') return [itemMark(path, PULL_SECRETS.text)];
   if (LOG_FILTER.test(path)) return mark(optional(path, value('logging.filter')).text);
   if (SCALAR_LISTS.has(path)) return [itemMark(path, value(path).text)];
   return ['string', 'number', 'boolean'].includes(typeof initial) ? mark(value(path).text) : initial;
 }
 
 const LOG_FILTER = /^\w+\.logFilter$/;
-const SCALAR_LISTS = new Set(['image.pullSecrets', 'networkPolicies.kubernetesApiPorts']);
+const SCALAR_LISTS = new Set(['networkPolicies.kubernetesApiPorts']);
+const PULL_SECRETS = new Operand('(include "brupop.pullSecrets" $values | fromJsonArray)');
 
 /** Marks for optional values below `path`. */
 function optionalMarks(path: string, defaults: object): Record<string, string> {
@@ -57,22 +64,48 @@ function optionalMarks(path: string, defaults: object): Record<string, string> {
   return Object.fromEntries(fields.map(([name, fallback]) => [name, mark(optional(`${path}.${name}`, fallback).text)]));
 }
 
+const SCHEDULE = 'controller.schedule';
+
+/** A field of the schedule of one kind. A layer of values may have left it behind under another one. */
+export function ofSchedule(kind: ScheduleSettings['kind'], field: string, fallback: string): Operand {
+  const isOfKind = call('eq', optional(`${SCHEDULE}.kind`, ''), kind);
+  return call('ternary', optional(`${SCHEDULE}.${field}`, fallback), fallback, isOfKind);
+}
+
 /** Marks for a schedule. Under a daily window the cron expression keeps its default. */
 function schedule(): ScheduleSettings {
-  const path = 'controller.schedule';
-  return { ...optionalMarks(path, settingsOf({}).controller.schedule), kind: 'cron' } as unknown as ScheduleSettings;
+  const { expression, timeZone, windowFit } = settingsOf({}).controller.schedule as Required<CronProps>;
+  return {
+    kind: 'cron',
+    expression: mark(ofSchedule('cron', 'expression', expression).text),
+    timeZone: mark(ofSchedule('cron', 'timeZone', timeZone).text),
+    windowFit: mark(optional(`${SCHEDULE}.windowFit`, windowFit).text),
+  } as unknown as ScheduleSettings;
 }
 
 /** Certificates made by cert-manager. @param kind of the values that select them */
 export function managedCertificates(kind: ManagedCertificateSettings['kind']): ManagedCertificateSettings {
   const { certificates } = settingsOf({ certificates: kind === 'issuer' ? { kind, name: 'x' } : { kind } });
-  const names = 'certificates.dnsNames';
+  const lifetimes = { duration: '', renewBefore: '', ...('caDuration' in certificates && { caDuration: '' }) };
+  const hours = Object.keys(lifetimes).map((name) => {
+    const fallback = (certificates as unknown as Record<string, string>)[name] ?? '';
+    return [name, mark(call('trimSuffix', '0m0s', optional(`certificates.${name}`, fallback)).text)] as const;
+  });
   return {
-    ...optionalMarks('certificates', { ...certificates, dnsNames: '' }),
-    dnsNames: [itemMark(names, optional(names, []).text)],
+    ...optionalMarks('certificates', { ...certificates, dnsNames: '', usages: '' }),
+    ...Object.fromEntries(hours),
+    // A transform of the part fills these in, because the constructs look them up.
+    usages: [],
+    keyAlgorithm: 'RSA',
+    keySize: mark(optional('certificates.keySize', KEY_SIZE).text),
+    dnsNames: [itemMark(DNS_NAMES, optional(DNS_NAMES, []).text)],
     kind,
   } as unknown as ManagedCertificateSettings;
 }
+
+const DNS_NAMES = 'certificates.dnsNames';
+const IS_ECDSA = call('eq', optional('certificates.keyAlgorithm', 'RSA'), 'ECDSA');
+const KEY_SIZE = call('ternary', KEY_SIZES.ECDSA, KEY_SIZES.RSA, IS_ECDSA);
 
 export const CERTIFICATES_KIND = optional('certificates.kind', 'self-signed');
 
@@ -107,6 +140,11 @@ export const DECISIONS = {
     condition: value('apiserver.requireClientCertificate'),
     yes: (settings) => ({ ...settings, apiserver: { ...settings.apiserver, requireClientCertificate: true } }),
     no: (settings) => ({ ...settings, apiserver: { ...settings.apiserver, requireClientCertificate: false } }),
+  },
+  wildcards: {
+    condition: optional('certificates.wildcards', true),
+    yes: (settings) => withWildcards(settings, true),
+    no: (settings) => withWildcards(settings, false),
   },
   digest: {
     condition: isSet(optional('image.digest', '')),
@@ -147,6 +185,10 @@ export const DECISIONS = {
     no: same,
   },
 } satisfies Record<string, Decision>;
+
+function withWildcards(settings: Settings, wildcards: boolean): Settings {
+  return { ...settings, certificates: { ...settings.certificates, wildcards } as ManagedCertificateSettings };
+}
 
 function withPolicies(settings: Settings, policies: Partial<Settings['networkPolicies']>): Settings {
   return { ...settings, networkPolicies: { ...settings.networkPolicies, ...policies } };

@@ -33,9 +33,12 @@ const workload = {
   nodeSelector: 'default',
   tolerations: 'default',
   priorityClassName: 'unset',
+  nodeAffinity: 'unset',
   podAffinity: 'unset',
   podAntiAffinity: 'unset',
   logFilter: 'unset',
+  env: 'default',
+  minReadySeconds: 'default',
   podLabels: 'default',
   podAnnotations: 'default',
 } satisfies Record<keyof WorkloadProps, Shown>;
@@ -43,7 +46,9 @@ const workload = {
 /** Every value of the chart, by the name of its prop. A prop that is neither here nor above does not compile. */
 export const VALUES = {
   createCrd: 'default',
+  crdAnnotations: 'default',
   createPriorityClasses: 'default',
+  tolerateCordons: 'default',
   clusterDomain: 'default',
   scrapePods: 'default',
   image: {
@@ -63,6 +68,8 @@ export const VALUES = {
     updateCheckIntervalInSec: 'default',
     httpPort: 'default',
     interfaceV1: 'default',
+    interfaceV1Resources: 'default',
+    updateStrategy: 'default',
     apiSocket: 'default',
     seLinuxType: 'default',
   } satisfies Record<keyof AgentProps, Shown>,
@@ -70,6 +77,8 @@ export const VALUES = {
     ...workload,
     replicas: 'default',
     topologySpreadConstraints: 'unset',
+    hostNetwork: 'default',
+    dnsPolicy: 'unset',
     internalPort: 'default',
     servicePort: 'default',
     httpPort: 'default',
@@ -111,8 +120,12 @@ export const VALUES = {
     namespace: 'unset',
     labels: { as: {} },
   } satisfies Record<Exclude<keyof MonitorsProps, 'brupop'> | 'enabled', Shown>,
+  extraObjects: { as: [] },
+  // Other charts of an umbrella chart read these too, and what switches this one on or off is the umbrella's.
+  global: { imageRegistry: 'unset', imagePullSecrets: 'unset' },
+  enabled: 'unset',
 } satisfies Record<
-  Exclude<keyof BrupopProps, (typeof NO_VALUES)[number]> | 'monitors',
+  Exclude<keyof BrupopProps, (typeof NO_VALUES)[number]> | 'monitors' | 'extraObjects' | 'global' | 'enabled',
   Shown | Readonly<Record<string, Shown>>
 >;
 
@@ -124,6 +137,16 @@ export const isShown = (entry: Entries[string]): entry is Shown => typeof entry 
 export function initialValues(image: Pick<BrupopProps, 'image'> = {}): Record<string, unknown> {
   const values = shown(VALUES, settingsOf(image));
   return { ...values, image: { ...(values['image'] as object), digest: image.image?.digest } };
+}
+
+/**
+ * What a template goes by where a value is null or absent, as below a newer chart with `--reuse-values`. Requests and limits have their
+ * defaults where they are used, since an amount that is taken out of one must not come back.
+ */
+export function defaultValues(image: Pick<BrupopProps, 'image'> = {}): Record<string, unknown> {
+  return JSON.parse(
+    JSON.stringify(initialValues(image), (key, value) => (/resources$/i.test(key) ? undefined : value)),
+  );
 }
 
 function shown(entries: Entries, defaults: object): Record<string, unknown> {

@@ -50,6 +50,7 @@ interface Alert {
   readonly expression: string;
   /** How long it must hold. */
   readonly during: string;
+  /** No template of Prometheus: a Helm chart that carries the rule would take its braces for its own. The value is the number of nodes. */
   readonly summary: string;
   readonly description: string;
 }
@@ -65,68 +66,66 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
   BrupopNodeNotReturned: {
     severity: 'critical',
     during: '0m',
-    summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
+    summary: 'Nodes did not come back from the reboot into an update.',
     description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
   },
   BrupopProgressDeadlineExceeded: {
     severity: 'critical',
     during: '0m',
-    summary: 'The update of {{ $value }} node(s) makes no progress.',
+    summary: 'The update of nodes makes no progress.',
     description:
       'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
   },
   BrupopRolloutHalted: {
     severity: 'critical',
     during: '5m',
-    summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
+    summary: 'Nodes wait because too many others failed on the version that they are offered.',
     description:
       'See status.last_failure of the shadows with a crash_count. MAX_FAILED_UPDATE is the budget, and while no node has proven the version, two more than PROOF_NODES.',
   },
   BrupopNoRulingPolicy: {
     severity: 'warning',
     during: '5m',
-    summary:
-      '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
+    summary: 'Nodes are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
     description:
       'The message of the condition UpToDate of the shadow names the policies. Where it says that the list of policies is refused, the role of the controller is older than the controller.',
   },
   BrupopSoakFailed: {
     severity: 'warning',
     during: '0m',
-    summary: '{{ $value }} node(s) did not stay Ready after their update.',
+    summary: 'Nodes did not stay Ready after their update.',
     description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
   },
   BrupopFitsNoWindow: {
     severity: 'warning',
     during: '15m',
-    summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
+    summary: 'Nodes never start: no window ahead is open for as long as their updates take.',
     description:
       'An update counts as long as the last one of its node took (annotation brupop.bottlerocket.aws/last-update-seconds of its shadow), else the longest of its kind. Open a longer window, ask for the nodes with kubectl brupop now, or remove the annotation that is no measure.',
   },
   BrupopDrainBlocked: {
     severity: 'warning',
     during: '15m',
-    summary: 'The drain of {{ $value }} node(s) does not get on.',
+    summary: 'The drain of nodes does not get on.',
     description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
   },
   BrupopWriteRefused: {
     severity: 'warning',
     during: '15m',
-    summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
+    summary: 'The API server does not take what the controller writes for nodes.',
     description:
       'The message of the condition UpToDate of the shadow names what was refused, and the answer: a policy, a webhook or a right.',
   },
   BrupopAgentSilent: {
     severity: 'warning',
     during: '15m',
-    summary: '{{ $value }} node(s) have no running agent and are not updated.',
+    summary: 'Nodes have no running agent and are not updated.',
     description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
   },
   BrupopShadowNotOwned: {
     severity: 'warning',
     during: '15m',
-    summary:
-      '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
+    summary: 'Nodes have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
     description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
   },
 };
@@ -137,7 +136,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'critical',
     expression: 'max by (policy) (brupop_controller_policy_halted_releases) > 0',
     during: '5m',
-    summary: 'Under the policy {{ $labels.policy }} no further node starts on {{ $value }} version(s).',
+    summary: 'Under a policy no further node starts on a version.',
     description:
       'Too many of its nodes failed, or did not come back, before or after the version was proven: kubectl describe bup says which version. It needs a person, or a newer version.',
   },
@@ -146,7 +145,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'warning',
     expression: 'min by (policy) (brupop_controller_policy_accepted) == 0',
     during: '5m',
-    summary: 'The policy {{ $labels.policy }} cannot be obeyed: none of its nodes starts.',
+    summary: 'A policy cannot be obeyed: none of its nodes starts.',
     description: 'The message of its condition Accepted names the field, what was expected and what came.',
   },
   {
@@ -154,7 +153,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'warning',
     expression: 'max by (target) (brupop_controller_notifications_failing) == 1',
     during: '30m',
-    summary: 'Notifications do not reach the target {{ $labels.target }}.',
+    summary: 'Notifications do not reach a target.',
     description: 'The log of the controller says why: "notification not accepted yet", or "notification given up".',
   },
   {
@@ -187,7 +186,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'critical',
     expression: 'min(brupop_apiserver_certificate_expiry_timestamp_seconds) - time() < 14 * 24 * 3600',
     during: '1h',
-    summary: 'The certificate of the apiserver expires in {{ $value | humanizeDuration }}.',
+    summary: 'The certificate of the apiserver expires within two weeks.',
     description: 'It should have been renewed by now. Once it is void, agents and conversions fail.',
   },
   {

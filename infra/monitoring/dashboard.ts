@@ -3,7 +3,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import * as z from 'zod';
 import type { Brupop } from '../brupop.ts';
-import { addObject, namespacedMeta } from '../objects.ts';
+import { addObject, jsonText, namespacedMeta } from '../objects.ts';
 import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
 import { freeLabels } from '../props/workload.ts';
@@ -37,7 +37,7 @@ export class Dashboard extends Construct {
       'ConfigMap',
       k8s.KubeConfigMap.manifest({
         metadata: namespacedMeta(brupop.settings, { name: 'brupop-dashboard', namespace, labels }),
-        data: { 'brupop.json': JSON.stringify(dashboard(), null, 2) },
+        data: { 'brupop.json': jsonText(dashboard()) },
       }),
     );
   }

@@ -7,9 +7,17 @@ import type { Brupop } from '../brupop.ts';
 import { selectorLabels } from '../labels.ts';
 import { tcp } from '../network-policies.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
-import { HTTP_PORT_NAME, httpProbe, pullSecrets, RESTRICTED_CONTAINER, RESTRICTED_POD } from '../pods.ts';
+import {
+  HTTP_PORT_NAME,
+  httpProbe,
+  pullSecrets,
+  resourceRequirements,
+  RESTRICTED_CONTAINER,
+  RESTRICTED_POD,
+} from '../pods.ts';
 import type { Settings } from '../props/brupop.ts';
 import { retentionTime, scrapeInterval, someText } from '../props/fields.ts';
+import { type Resources, resourceProps } from '../props/resources.ts';
 import { checkProps } from '../props/settings.ts';
 import { ServiceAccount } from '../service-account.ts';
 import { alertGroups } from './alerts.ts';
@@ -24,7 +32,11 @@ export interface PrometheusSampleProps {
   readonly interval?: string;
   /** How long samples are kept, e.g. `15d`; they are lost with the pod. @default 24h */
   readonly retention?: string;
+  /** Requests and limits of its container. @default 512Mi at most */
+  readonly resources?: Resources;
 }
+
+const RESOURCES = { requests: { cpu: '50m', memory: '256Mi' }, limits: { memory: '512Mi' } };
 
 /** A tag `latest`, stated or by default, does not tell what runs. */
 const pinnedImage = someText.regex(
@@ -37,6 +49,7 @@ const sampleProps = z.strictObject({
   image: pinnedImage.default('docker.io/prom/prometheus:v3.5.0'),
   interval: scrapeInterval.default('30s'),
   retention: retentionTime.default('24h'),
+  resources: resourceProps(RESOURCES),
 } satisfies Record<keyof PrometheusSampleProps, z.ZodType>);
 
 type SampleSettings = z.output<typeof sampleProps>;
@@ -182,7 +195,7 @@ export class PrometheusSample extends Construct {
   }
 }
 
-function prometheus({ image, retention }: SampleSettings): k8s.Container {
+function prometheus({ image, retention, resources }: SampleSettings): k8s.Container {
   return {
     name: 'prometheus',
     image,
@@ -195,10 +208,7 @@ function prometheus({ image, retention }: SampleSettings): k8s.Container {
     ports: [{ name: HTTP_PORT_NAME, containerPort: PORT, protocol: 'TCP' }],
     livenessProbe: httpProbe('/-/healthy', 10),
     readinessProbe: httpProbe('/-/ready', 10),
-    resources: {
-      requests: { cpu: k8s.Quantity.fromString('50m'), memory: k8s.Quantity.fromString('256Mi') },
-      limits: { memory: k8s.Quantity.fromString('512Mi') },
-    },
+    resources: resourceRequirements(resources),
     securityContext: RESTRICTED_CONTAINER,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIR, readOnly: true },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
-import { apiserverEnv } from '../../runtime/apiserver/config.ts';
+import { APISERVER_ALLOCATOR, apiserverEnv } from '../../runtime/apiserver/config.ts';
 import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
@@ -10,6 +10,13 @@ export interface ApiserverProps extends WorkloadProps {
   readonly replicas?: number;
   /** How the pods are spread over the cluster. @default by zone, as far as there are any */
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;
+  /**
+   * Whether the pods share their node's network, for clusters whose API server does not reach the addresses of pods. The ports are then the
+   * node's, and network policies do not apply. @default false
+   */
+  readonly hostNetwork?: boolean;
+  /** How the pods look names up. @default ClusterFirst, with `hostNetwork` ClusterFirstWithHostNet */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | undefined;
   /** TLS port of the container. @default 8443 */
   readonly internalPort?: number;
   /** Port of the Service. @default 443 */
@@ -43,9 +50,16 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 /** @internal */
 export const apiserverProps = z
   .strictObject({
-    ...workloadFields(RESOURCES),
+    ...workloadFields(RESOURCES, { ...apiserverEnv, ...APISERVER_ALLOCATOR }),
     topologySpreadConstraints: topologySpreadConstraints.optional(),
     replicas: count(1).default(3),
+    hostNetwork: flag.default(false),
+    dnsPolicy: z
+      .enum(
+        ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
+        'expected ClusterFirst, ClusterFirstWithHostNet or Default',
+      )
+      .optional(),
     internalPort: listenPort(apiserverEnv.APISERVER_INTERNAL_PORT),
     servicePort: portFrom(1).default(Number(agentEnv.APISERVER_SERVICE_PORT.default)),
     httpPort: listenPort(apiserverEnv.HTTP_PORT),

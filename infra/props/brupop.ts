@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { type AgentProps, agentProps } from './agent.ts';
+import { type AgentProps, agentProps, type AgentUpdateStrategy } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
 import { type CertificateProps, certificateProps, type CertificateSettings } from './certificates.ts';
 import { type ControllerProps, controllerProps } from './controller.ts';
@@ -20,9 +20,10 @@ import {
   textOf,
 } from './fields.ts';
 import { type ImageProps, imageProps, type ImageSettings } from './image.ts';
-import { type K3osProps, k3osProps } from './k3os.ts';
+import { type K3osProps, k3osProps, type K3osSettings } from './k3os.ts';
 import { type NotificationProps, notificationProps, type NotificationSettings } from './notifications.ts';
 import { policiesProp, type UpdatePolicyProps } from './policies.ts';
+import type { Resources } from './resources.ts';
 import type { ScheduleSettings } from './schedule.ts';
 import { freeLabels, type WorkloadSettings } from './workload.ts';
 
@@ -47,6 +48,14 @@ export interface BrupopProps {
    * @default true
    */
   readonly createPriorityClasses?: boolean;
+  /** Annotations for the CustomResourceDefinitions alone, e.g. `argocd.argoproj.io/sync-options: Prune=false`. @default none */
+  readonly crdAnnotations?: Readonly<Record<string, string>>;
+  /**
+   * Whether controller and apiserver may also be put on cordoned nodes. A drain of the operator leaves them where no other node could take
+   * them, so they need it only where the last nodes in service can fail. With it, drains of other tools may never end: what they
+   * evict may come back to the same node. @default false
+   */
+  readonly tolerateCordons?: boolean;
   /** The domain of the cluster's Services. @default cluster.local */
   readonly clusterDomain?: string;
   /** Value of the label app.kubernetes.io/instance. @default brupop */
@@ -117,11 +126,14 @@ export interface Settings extends Required<
 > {
   readonly image: ImageSettings;
   readonly logging: Required<LoggingProps>;
-  readonly agent: WorkloadSettings<AgentProps>;
+  readonly agent: WorkloadSettings<Omit<AgentProps, 'interfaceV1Resources' | 'updateStrategy'>> & {
+    readonly interfaceV1Resources: Required<Resources>;
+    readonly updateStrategy: Required<AgentUpdateStrategy>;
+  };
   readonly apiserver: WorkloadSettings<ApiserverProps>;
   readonly controller: WorkloadSettings<Omit<ControllerProps, 'schedule'>> & { readonly schedule: ScheduleSettings };
   readonly certificates: CertificateSettings;
-  readonly k3os: Required<K3osProps>;
+  readonly k3os: K3osSettings;
   readonly notifications: NotificationSettings;
   readonly networkPolicies: NetworkPolicyProps & Required<Pick<NetworkPolicyProps, 'enabled' | 'kubernetesApiPorts'>>;
 }
@@ -158,6 +170,8 @@ export const brupopProps = z
     createNamespace: flag.default(true),
     createCrd: flag.default(true),
     createPriorityClasses: flag.default(true),
+    crdAnnotations: annotationMap.default({}),
+    tolerateCordons: flag.default(false),
     clusterDomain: domain.default('cluster.local'),
     instance: labelValue.default('brupop'),
     scrapePods: flag.default(false),

@@ -52,7 +52,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 
 /** @internal */
 export const controllerProps = z.strictObject({
-  ...workloadFields(RESOURCES),
+  ...workloadFields(RESOURCES, controllerEnv),
   topologySpreadConstraints: topologySpreadConstraints.optional(),
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),

@@ -61,6 +61,8 @@ export function portFrom(least: number) {
   return wholeNumber({ least, most: 65_535 }, `a port number from ${least} to 65535`);
 }
 
+const PERCENTAGE = /^([1-9]|[1-9]\d|100)%$/;
+
 /** A whole number within bounds. */
 export const numberFrom = (least: number, most: number) =>
   wholeNumber({ least, most }, `a whole number from ${least} to ${most}`);
@@ -68,6 +70,14 @@ export const numberFrom = (least: number, most: number) =>
 export const flag = z.boolean('expected true or false');
 
 export const count = (least: number) => wholeNumber({ least }, `a whole number, ${least} or more`);
+
+/** One or more, or a share of all. */
+export const numberOrPercentage = z
+  .custom<number | string>(
+    (value) => (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : PERCENTAGE.test(String(value))),
+    'expected a whole number, 1 or more, or a percentage such as 10%',
+  )
+  .meta({ type: ['integer', 'string'], pattern: PERCENTAGE.source, minimum: 1 });
 
 interface Bounds {
   readonly least: number;
@@ -108,9 +118,16 @@ export const namespaceName = namespaceOrAny.refine(
 );
 export const objectName = matching(DNS_NAME, 'an object name (lower case letters, digits, "-" and ".", at most 253)');
 export const someText = matching(/\S/, 'some text');
-export const quantity = matching(/^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/, 'a quantity such as 10m, 0.5 or 128Mi');
-/** A lifetime in whole hours as cert-manager and Go write it. */
-export const goHours = matching(/^[1-9]\d*h$/, 'a lifetime in hours such as 2160h');
+const QUANTITY = /^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/;
+/** Text, or a number as YAML makes it of `cpu: 1`. */
+export const quantity = z
+  .custom<string | number>(
+    (value) => ['string', 'number'].includes(typeof value) && QUANTITY.test(String(value)),
+    'expected a quantity such as 10m, 0.5 or 128Mi',
+  )
+  .meta({ type: ['string', 'number'], pattern: QUANTITY.source, minimum: 0 });
+/** A lifetime in whole hours, as cert-manager takes it or as Go prints it. */
+export const goHours = matching(/^[1-9]\d*h(0m0s)?$/, 'a lifetime in hours such as 2160h');
 export const scrapeInterval = matching(/^[1-9]\d*(ms|s|m|h)$/, 'a time such as 30s');
 /** A duration in Prometheus' syntax. */
 export const retentionTime = matching(/^([1-9]\d*(ms|[smhdwy]))+$/, 'a time such as 24h or 15d');

@@ -5,8 +5,8 @@ import { objectName } from './fields.ts';
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const HOST = /^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d{1,5})?$/;
 const PATH = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
-/** Any tag but `latest`, which says nothing about what runs. */
-const TAG = /^(?!latest$)\w[\w.-]{0,127}$/;
+/** Any tag but `latest`, which says nothing about what runs; with a digest behind it, as tools that pin images write it. */
+const TAG = /^(?!latest$)\w[\w.-]{0,127}(@sha256:[0-9a-f]{64})?$/;
 
 const text = (pattern: RegExp, expected: string) =>
   z.string(`expected ${expected}`).regex(pattern, `expected ${expected}`);
@@ -17,7 +17,7 @@ export interface ImageProps {
   readonly registry?: string;
   /** Path in the registry. @default cdk8s-brupop/brupop */
   readonly repository?: string;
-  /** Not `latest`, which says nothing about what runs. @default the version of this package */
+  /** Not `latest`, which says nothing about what runs; also `0.1.0@sha256:...`. @default the version of this package */
   readonly tag?: string;
   /** `sha256:...`; the image is then named by it and not by its tag. @default none */
   readonly digest?: string | undefined;

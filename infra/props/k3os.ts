@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
 import { CHANNEL_NAMESPACE } from '../../runtime/k3os/names.ts';
 import { flag, namespaceOrAny, textOf } from './fields.ts';
+import { type Resources, resourceProps } from './resources.ts';
 
 /** Nodes that run k3OS. */
 export interface K3osProps {
@@ -14,11 +15,19 @@ export interface K3osProps {
   readonly namespace?: string;
   /** Address of GitHub's REST API, which is asked for releases. @default https://api.github.com */
   readonly releasesUrl?: string;
+  /** Requests and limits of the agents of k3OS nodes: the host's k3os downloads a release in their container. @default 512Mi at most */
+  readonly resources?: Resources;
 }
+
+/** The same with every default. */
+export type K3osSettings = Required<Omit<K3osProps, 'resources'>> & { readonly resources: Required<Resources> };
+
+const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
 
 /** @internal */
 export const k3osProps = z.strictObject({
   enabled: flag.default(false),
   namespace: namespaceOrAny.default(CHANNEL_NAMESPACE),
   releasesUrl: textOf(controllerEnv.K3OS_RELEASES_URL),
+  resources: resourceProps(RESOURCES),
 } satisfies Record<keyof K3osProps, z.ZodType>);

@@ -2,10 +2,12 @@ import * as z from 'zod';
 import { quantity } from './fields.ts';
 
 export interface ResourceList {
-  /** Processor time, e.g. `10m`. */
-  readonly cpu?: string | undefined;
+  /** Processor time, e.g. `10m` or 1. */
+  readonly cpu?: string | number | undefined;
   /** e.g. `128Mi` */
-  readonly memory?: string | undefined;
+  readonly memory?: string | number | undefined;
+  /** e.g. `1Gi`. The processes write nothing but their logs. */
+  readonly 'ephemeral-storage'?: string | number | undefined;
 }
 
 /** Requests and limits of a container. A part that is given replaces its defaults whole, so `limits: {}` means none. */
@@ -31,11 +33,12 @@ const FACTORS: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-const NAMES = ['cpu', 'memory'] as const satisfies readonly (keyof ResourceList)[];
+const NAMES = ['cpu', 'memory', 'ephemeral-storage'] as const satisfies readonly (keyof ResourceList)[];
 
 const resourceList = z.strictObject({
   cpu: quantity.optional(),
   memory: quantity.optional(),
+  'ephemeral-storage': quantity.optional(),
 } satisfies Record<keyof ResourceList, z.ZodType>);
 
 /** Requests and limits. A request above its limit is refused, as the API server would; the fault names the one that is no default. @internal */
@@ -59,7 +62,8 @@ export const resourceProps = (defaults: Required<Resources>) =>
     })
     .prefault({});
 
-function valueOf(text: string): number {
+function valueOf(amount: string | number): number {
+  const text = String(amount);
   const suffix = /[A-Za-z]i?$/.exec(text)?.[0] ?? '';
   return Number.parseFloat(text) * (FACTORS[suffix] ?? 1);
 }

@@ -34,6 +34,35 @@ export interface PodAffinity {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[] | undefined;
 }
 
+/** What a node must be, or had better be: Kubernetes' NodeAffinity. */
+export interface NodeAffinity {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector | undefined;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredNodes[] | undefined;
+}
+
+/** A node that fits one of the terms. */
+export interface NodeSelector {
+  readonly nodeSelectorTerms: readonly NodeSelectorTerm[];
+}
+
+export interface PreferredNodes {
+  /** 1 to 100. */
+  readonly weight: number;
+  readonly preference: NodeSelectorTerm;
+}
+
+/** All of them must hold. */
+export interface NodeSelectorTerm {
+  readonly matchExpressions: readonly NodeSelectorRequirement[];
+}
+
+export interface NodeSelectorRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+  /** For In and NotIn at least one, for Gt and Lt one number as text. */
+  readonly values?: readonly string[] | undefined;
+}
+
 /** How evenly pods are spread over the places that a label of nodes tells apart. */
 export interface TopologySpreadConstraint {
   /** Pods by which two places may differ, 1 or more. */
@@ -55,6 +84,36 @@ const requirement = z
     message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
     ...onceWell('operator', 'values'),
   });
+
+const nodeRequirement = z
+  .strictObject({
+    key: qualifiedName,
+    operator: z.enum(
+      ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'],
+      'expected In, NotIn, Exists, DoesNotExist, Gt or Lt',
+    ),
+    values: z.array(labelValue).readonly().optional(),
+  } satisfies Record<keyof NodeSelectorRequirement, z.ZodType>)
+  .refine(({ operator, values = [] }) => operator.includes('Exist') === (values.length === 0), {
+    path: ['values'],
+    message: 'expected at least one value with In, NotIn, Gt or Lt, none with Exists or DoesNotExist',
+    ...onceWell('operator', 'values'),
+  });
+
+const nodeTerm = z.strictObject({
+  matchExpressions: z.array(nodeRequirement).min(1, 'expected at least one').readonly(),
+} satisfies Record<keyof NodeSelectorTerm, z.ZodType>);
+
+/** @internal */
+export const nodeAffinity = z.strictObject({
+  requiredDuringSchedulingIgnoredDuringExecution: z
+    .strictObject({ nodeSelectorTerms: z.array(nodeTerm).min(1, 'expected at least one term').readonly() })
+    .optional(),
+  preferredDuringSchedulingIgnoredDuringExecution: z
+    .array(z.strictObject({ weight: numberFrom(1, 100), preference: nodeTerm }))
+    .readonly()
+    .optional(),
+} satisfies Record<keyof NodeAffinity, z.ZodType>);
 
 const labelSelector = z.strictObject({
   matchLabels: labelMap.optional(),

@@ -3,7 +3,7 @@ import { OWN_LABEL_KEYS } from '../labels.ts';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { annotationMap, count, labelMap, labelValue, objectName, onceWell, qualifiedName, textIn } from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
-import { type PodAffinity, podAffinity } from './scheduling.ts';
+import { type NodeAffinity, nodeAffinity, type PodAffinity, podAffinity } from './scheduling.ts';
 
 /** A taint that pods tolerate. */
 export interface Toleration {
@@ -25,12 +25,18 @@ export interface WorkloadProps {
   readonly tolerations?: readonly Toleration[];
   /** An existing PriorityClass. @default the operator's own, or none where `createPriorityClasses` is false */
   readonly priorityClassName?: string | undefined;
+  /** What the nodes must be besides, or had better be. @default none */
+  readonly nodeAffinity?: NodeAffinity | undefined;
   /** Pods to be near. @default none */
   readonly podAffinity?: PodAffinity | undefined;
   /** Pods to be away from. @default controller and apiserver: their own other replicas, by host, as far as there are any */
   readonly podAntiAffinity?: PodAffinity | undefined;
   /** Least level that this process logs, or directives like `brupop=debug,info`. @default `logging.filter` */
   readonly logFilter?: string | undefined;
+  /** Further variables of the container, e.g. `NODE_EXTRA_CA_CERTS`; none that a prop sets. @default none */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Seconds that a new pod must be ready before the next one is replaced. @default 0 */
+  readonly minReadySeconds?: number;
   /** Labels for the pods alone. @default none */
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Annotations for the pods alone. @default none */
@@ -42,7 +48,13 @@ export type WorkloadSettings<P extends WorkloadProps> = Required<Omit<P, 'resour
   Pick<P, OptionalProp & keyof P> & { readonly resources: Required<Resources> };
 /** Props of a process that have no default of their own. */
 export type OptionalProp =
-  'logFilter' | 'podAffinity' | 'podAntiAffinity' | 'priorityClassName' | 'topologySpreadConstraints';
+  | 'logFilter'
+  | 'nodeAffinity'
+  | 'podAffinity'
+  | 'podAntiAffinity'
+  | 'priorityClassName'
+  | 'topologySpreadConstraints'
+  | 'dnsPolicy';
 
 // Rules between fields that the API server would refuse at apply.
 const toleration = z
@@ -80,16 +92,34 @@ export const freeLabels = labelMap
   .meta({ not: { anyOf: OWN_LABEL_KEYS.map((key) => ({ required: [key] })) } })
   .default({});
 
-/** @internal */
-export const workloadFields = (defaults: Required<Resources>) =>
+/** Variables other than those that the container states itself. A name that is there twice is one too many for the API server. */
+function furtherEnv(own: object) {
+  const names = Object.keys(own).filter((name) => !name.startsWith('KUBERNETES_SERVICE_'));
+  return z
+    .record(z.string().regex(VARIABLE, 'expected the name of a variable'), z.string('expected some text'))
+    .superRefine((given, context) => {
+      for (const name of names.filter((one) => Object.hasOwn(given, one)))
+        context.addIssue({ code: 'custom', path: [name], message: 'expected a variable that no prop sets' });
+    })
+    .meta({ not: { anyOf: names.map((name) => ({ required: [name] })) } })
+    .default({});
+}
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** @param own variables that the container states itself @internal */
+export const workloadFields = (defaults: Required<Resources>, own: object) =>
   ({
     resources: resourceProps(defaults),
     nodeSelector: labelMap.default({}),
     tolerations: z.array(toleration).readonly().default([]),
     priorityClassName: objectName.optional(),
+    nodeAffinity: nodeAffinity.optional(),
     podAffinity: podAffinity.optional(),
     podAntiAffinity: podAffinity.optional(),
     logFilter: textIn(agentEnv.TRACING_FILTER_DIRECTIVE).optional(),
+    env: furtherEnv(own),
+    minReadySeconds: count(0).default(0),
     podLabels: freeLabels,
     podAnnotations: annotationMap.default({}),
   }) satisfies Record<keyof WorkloadProps, z.ZodType>;

@@ -74,25 +74,20 @@ export async function apiserverAccount(cluster: Contract, grant: Grant): Promise
 
 async function grantRoles({ admin }: Contract, grant: Grant, clusterRole: string): Promise<void> {
   const { namespace, name, but } = grant;
-  const { cluster, namespace: own, default: events } = rules('apiserver', namespace);
+  const { cluster, namespace: own } = rules('apiserver', namespace);
   const without = (granted: typeof own): object[] =>
     granted
       .map((rule) => ({ ...rule, resources: (rule.resources ?? []).filter((resource) => resource !== but) }))
       .filter(({ resources }) => resources.length > 0);
   const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  const inNamespace = async (home: string, role: string, granted: typeof own): Promise<void> => {
-    const path = `${ROLES}/namespaces/${home}`;
-    const metadata = { name: role };
-    await admin.create(`${path}/roles`, { metadata, rules: without(granted) });
-    await admin.create(`${path}/rolebindings`, {
-      metadata,
-      subjects,
-      roleRef: { apiGroup: RBAC, kind: 'Role', name: role },
-    });
-  };
+  const path = `${ROLES}/namespaces/${namespace}`;
+  await admin.create(`${path}/roles`, { metadata: { name }, rules: without(own) });
+  await admin.create(`${path}/rolebindings`, {
+    metadata: { name },
+    subjects,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name },
+  });
   // What is looked at to see that they are in effect comes last.
-  await inNamespace('default', clusterRole, events);
-  await inNamespace(namespace, name, own);
   await admin.create(`${ROLES}/clusterroles`, { metadata: { name: clusterRole }, rules: without(cluster) });
   await admin.create(`${ROLES}/clusterrolebindings`, {
     metadata: { name: clusterRole },

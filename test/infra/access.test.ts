@@ -39,6 +39,7 @@ describe('each process may do what it does and no more', () => {
 
   test('apiserver', () => {
     expect(granted('ClusterRole', 'apiserver')).toEqual([
+      'events: create patch',
       'nodes: get list watch patch',
       'persistentvolumeclaims,persistentvolumes: get',
       'poddisruptionbudgets: list',
@@ -58,44 +59,18 @@ describe('each process may do what it does and no more', () => {
       'bottlerocketupdatepolicies: list watch',
       'customresourcedefinitions bottlerocketshadows.brupop.bottlerocket.aws: get',
       'customresourcedefinitions/status bottlerocketshadows.brupop.bottlerocket.aws: patch',
+      'events: create patch',
       'namespaces brupop-bottlerocket-aws: list watch',
       'nodes: get list watch patch',
     ]);
     expect(granted('Role', 'controller')).toEqual([
       'bottlerocketshadows/status: patch',
       'bottlerocketshadows: get list watch patch delete',
-      'events: create patch',
       'leases brupop-controller: get update',
       'leases: create',
       'pods: list watch',
     ]);
   });
-
-  test('Events are written where those of Nodes live, and by the controller in its own namespace, and nowhere else', () => {
-    const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
-    const writers = roles.filter((role) =>
-      (role['rules'] as readonly Rule[]).some(({ resources }) => resources.includes('events')),
-    );
-    expect(writers.map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace}/${name}`).toSorted()).toEqual(
-      [
-        'Role brupop-bottlerocket-aws/brupop-controller-role',
-        'Role default/brupop-apiserver-events-role',
-        'Role default/brupop-controller-events-role',
-      ],
-    );
-  });
-
-  test.each(['apiserver', 'controller'] as const)(
-    '%s: its role for Events is bound to its own account alone',
-    (process) => {
-      const binding = find(objects, 'RoleBinding', `brupop-${process}-events-role-binding`);
-      expect(binding.metadata.namespace).toBe('default');
-      expect(binding['roleRef']).toMatchObject({ kind: 'Role', name: `brupop-${process}-events-role` });
-      expect(binding['subjects']).toEqual([
-        { kind: 'ServiceAccount', name: `brupop-${process}-service-account`, namespace: 'brupop-bottlerocket-aws' },
-      ]);
-    },
-  );
 
   test('only the apiserver asks whose token it was shown', () => {
     const delegates = objects.filter((object) => object['roleRef']?.name === 'system:auth-delegator');

@@ -35,11 +35,11 @@ describe("the operator's own CA", () => {
     const rotation = (name: string) => find(objects, 'Certificate', name).spec;
     expect(rotation('brupop-selfsigned-ca')).toMatchObject({
       isCA: true,
-      duration: '87600h',
+      duration: '87600h0m0s',
       privateKey: { algorithm: 'RSA', encoding: 'PKCS8', rotationPolicy: 'Never' },
     });
     for (const leaf of ['brupop-apiserver-certificate', 'brupop-apiserver-client-certificate'])
-      expect(rotation(leaf)).toMatchObject({ duration: '2160h', privateKey: { rotationPolicy: 'Always' } });
+      expect(rotation(leaf)).toMatchObject({ duration: '2160h0m0s', privateKey: { rotationPolicy: 'Always' } });
   });
 
   test('vouches for the names that agents and the API server call', () => {
@@ -93,6 +93,34 @@ test('names and keys of the certificates are as asked for, and the CA keeps its 
   ]);
   expect(privateKey.size).toBe(4096);
   expect(find(objects, 'Certificate', 'brupop-selfsigned-ca').spec.privateKey.size).toBe(2048);
+});
+
+test('what an issuer demands is stated, by its own words for it', () => {
+  const asked = {
+    commonName: 'brupop',
+    subject: { organizations: ['Example'], countries: ['DE'] },
+    secretTemplate: { labels: { copied: 'yes' } },
+  };
+  const own = { kind: 'issuer', name: 'vault', keyAlgorithm: 'ECDSA', wildcards: false, usages: [] } as const;
+  const objects = manifests({ certificates: { ...own, ...asked, duration: '240h0m0s', renewBefore: '80h' } });
+  for (const [name, usage] of [
+    ['brupop-apiserver-certificate', 'server auth'],
+    ['brupop-apiserver-client-certificate', 'client auth'],
+  ] as const)
+    expect(find(objects, 'Certificate', name).spec).toMatchObject({
+      ...asked,
+      duration: '240h0m0s',
+      renewBefore: '80h0m0s',
+      usages: [usage],
+      privateKey: { algorithm: 'ECDSA', size: 256 },
+      dnsNames: [
+        'brupop-apiserver.brupop-bottlerocket-aws.svc.cluster.local',
+        'brupop-apiserver.brupop-bottlerocket-aws.svc',
+      ],
+    });
+  expect(faults({ certificates: { ...own, keySize: 2048 } })).toEqual([
+    'certificates.keySize: expected 2048, 3072 or 4096, of ECDSA 256 or 384, got 2048',
+  ]);
 });
 
 test('ready-made secrets need no cert-manager at all', () => {

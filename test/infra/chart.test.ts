@@ -9,10 +9,8 @@ import { chartOf, container, find, manifests, podSpec, PROCESSES, type Manifest,
 
 const GLOBAL = new Set(['Namespace', 'PriorityClass', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
 
-/** Where an object belongs; Events of Nodes live in `default`. */
-function homeOf({ kind, metadata }: Manifest, operator: string): string | undefined {
-  if (GLOBAL.has(kind)) return undefined;
-  return /-events-role(-binding)?$/.test(metadata.name) ? 'default' : operator;
+function homeOf({ kind }: Manifest, operator: string): string | undefined {
+  return GLOBAL.has(kind) ? undefined : operator;
 }
 
 describe('the default chart', () => {
@@ -50,7 +48,7 @@ describe('the default chart', () => {
     }
   });
 
-  test('puts everything that has a namespace into the one of the operator, but for the roles of Events of Nodes', () => {
+  test('has no object outside of the cluster’s own and the operator’s namespace', () => {
     for (const object of objects) expect(object.metadata.namespace).toBe(homeOf(object, 'brupop-bottlerocket-aws'));
   });
 

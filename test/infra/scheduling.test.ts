@@ -4,7 +4,7 @@ import { schedule } from '../../sim/kubernetes/scheduler.ts';
 import type { SimNode, SimPod } from '../../sim/kubernetes/types.ts';
 import type { PodAffinity } from '../../infra/props/scheduling.ts';
 import { faults } from './faults.ts';
-import { manifests, podSpec, PROCESSES, workload } from './manifests.ts';
+import { literalEnv, manifests, podSpec, PROCESSES, workload } from './manifests.ts';
 
 const near: PodAffinity = {
   requiredDuringSchedulingIgnoredDuringExecution: [
@@ -73,17 +73,71 @@ describe('a replica that has to leave its node', () => {
   const objects = manifests();
 
   test.each([
-    ['is with others rather than on a node that is being updated', [node('b', true), node('c')], 'c'],
-    ['is alone rather than with others', [node('b'), node('c')], 'b'],
-    ['is on a node that is being updated where there is no other', [node('b', true)], 'b'],
-  ])('%s', (_, nodes, expected) => {
+    ['is with others rather than on a node that is being updated', [node('b', true), node('c')], 'c', false],
+    ['is alone rather than with others', [node('b'), node('c')], 'b', false],
+    ['waits where every other node is cordoned', [node('b', true)], undefined, false],
+    ['is on a cordoned node where that is asked for', [node('b', true)], 'b', true],
+    ['is not on a cordoned node while there is another', [node('b', true), node('c')], 'c', true],
+  ])('%s', (_, nodes, expected, tolerateCordons) => {
     const [leaving] = pods('', 'apiserver');
-    const pod = { ...leaving!, spec: podSpec(objects, 'apiserver') };
+    const pod = { ...leaving!, spec: podSpec(manifests({ tolerateCordons }), 'apiserver') };
     const agents = nodes.flatMap(({ metadata }) => pods(metadata.name, 'agent'));
     const none = { daemonSets: [], deployments: [], replicaSets: [], budgets: [] };
     const world = { ...none, nodes, pods: [pod, ...agents, ...pods('c', 'apiserver', 2)] };
     const [bound] = schedule(world, { now: () => 0 });
-    expect(bound?.body).toMatchObject({ target: { name: expected } });
+    expect(bound?.body).toMatchObject(
+      expected === undefined ? { status: { phase: 'Pending' } } : { target: { name: expected } },
+    );
+  });
+});
+
+describe('where the pods are put', () => {
+  const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+  const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' as const }] });
+
+  test('what nodes must be besides holds with each alternative, and what they had better be comes last', () => {
+    const nodeAffinity = {
+      [REQUIRED]: { nodeSelectorTerms: [term('a'), term('b')] },
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 5, preference: term('c') }],
+    };
+    const of = (props: object) => podSpec(manifests(props), 'apiserver').affinity.nodeAffinity;
+    const [own] = of({})[REQUIRED].nodeSelectorTerms;
+    const asked = of({ apiserver: { nodeAffinity } });
+    expect(asked[REQUIRED].nodeSelectorTerms).toEqual(
+      ['a', 'b'].map((key) => ({ matchExpressions: [...own.matchExpressions, ...term(key).matchExpressions] })),
+    );
+    expect(asked.preferredDuringSchedulingIgnoredDuringExecution.at(-1)).toEqual({ weight: 5, preference: term('c') });
+  });
+
+  test('an apiserver in the network of its node still looks up names of the cluster', () => {
+    expect(podSpec(manifests({ apiserver: { hostNetwork: true } }), 'apiserver')).toMatchObject({
+      hostNetwork: true,
+      dnsPolicy: 'ClusterFirstWithHostNet',
+    });
+    const { hostNetwork, dnsPolicy } = podSpec(manifests({ apiserver: { dnsPolicy: 'Default' } }), 'apiserver');
+    expect([hostNetwork, dnsPolicy]).toEqual([undefined, 'Default']);
+  });
+
+  test('agents are replaced as asked, and never doubled', () => {
+    const of = (updateStrategy: object) =>
+      workload(manifests({ agent: { updateStrategy } }), 'agent').spec.updateStrategy;
+    expect(of({ maxUnavailable: 3 })).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxUnavailable: 3, maxSurge: 0 },
+    });
+    expect(of({ type: 'OnDelete' })).toEqual({ type: 'OnDelete' });
+  });
+
+  test.each(PROCESSES)('%s: further variables, and how long a pod must be ready', (process) => {
+    const objects = manifests({ [process]: { env: { NODE_EXTRA_CA_CERTS: '/ca.crt' }, minReadySeconds: 9 } });
+    expect(workload(objects, process).spec.minReadySeconds).toBe(9);
+    expect(literalEnv(objects, process)).toEqual({
+      ...literalEnv(manifests(), process),
+      NODE_EXTRA_CA_CERTS: '/ca.crt',
+    });
+    expect(faults({ [process]: { env: { HTTP_PORT: '1' } } })).toEqual([
+      `${process}.env.HTTP_PORT: expected a variable that no prop sets, got "1"`,
+    ]);
   });
 });
 

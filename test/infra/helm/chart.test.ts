@@ -1,10 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'cdk8s';
 import * as fc from 'fast-check';
-import { parseAllDocuments } from 'yaml';
 import { BrupopChart } from '../../../infra/chart.ts';
 import { helmChart } from '../../../infra/helm/chart.ts';
 import { NO_VALUES } from '../../../infra/helm/values.ts';
@@ -17,74 +13,58 @@ import { literalEnv, type Manifest, PROCESSES } from '../manifests.ts';
 import { CA } from '../pem.ts';
 import { EVERYTHING, type Given, type Values } from './everything.ts';
 import { meaning } from './meaning.ts';
+import { helm, RELEASE, released as releasedBy, template as helmTemplate, writeChart } from './rendered.ts';
 import { runs } from '../../random.ts';
 import { shared } from '../../folder.ts';
 
 const files = helmChart('infra');
 const MINUTE = 60_000;
+const template = (values: Values, namespace = RELEASE.namespace) => helmTemplate(shared, values, namespace);
+const released = (values: Values) => releasedBy(shared, values);
 
-beforeAll(() => {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(shared, name)), { recursive: true });
-    writeFileSync(join(shared, name), text);
-  }
-});
+beforeAll(() => writeChart(shared, files));
 
 /** What Helm has no value for. */
-const RELEASE = {
-  instance: 'updater',
-  namespace: 'updates',
+const NO_VALUE = {
+  ...RELEASE,
   createNamespace: false,
   policies: [],
   k3os: {},
   notifications: {},
 };
 
-function helm(...args: readonly string[]): {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly status: number;
-} {
-  const { status, stdout, stderr } = spawnSync('helm', args, { cwd: shared, encoding: 'utf8' });
-  return { status: status ?? -1, stdout, stderr };
-}
-
-function template(values: Values, namespace = RELEASE.namespace) {
-  writeFileSync(join(shared, 'given.json'), JSON.stringify(values));
-  const version = ['--kube-version', '1.33.0'];
-  return helm('template', RELEASE.instance, '.', '--namespace', namespace, '--values', 'given.json', ...version);
-}
-
-/** What Helm makes of the chart. */
-function released(values: Values): Manifest[] {
-  const { status, stdout, stderr } = template(values);
-  if (status !== 0) throw new Error(stderr);
-  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
-}
-
 /** What the constructs make of the same. */
 function synthesised({ monitors, ...props }: Given): Manifest[] {
-  const chart = new BrupopChart(new App(), 'brupop', { ...props, ...RELEASE });
+  const chart = new BrupopChart(new App(), 'brupop', { ...props, ...NO_VALUE });
   const { enabled = false, ...monitoring } = monitors ?? {};
   if (enabled) new Monitors(chart, 'Monitors', { brupop: chart.brupop, ...monitoring });
   return chart.toJson() as Manifest[];
 }
 
-/** Helm merges maps, and takes a default away by null. */
 function valuesOf(given: Given): Values {
   const values: Record<string, unknown> = { ...given };
   for (const name of NO_VALUES) delete values[name];
   const defaults = settingsOf({});
   for (const process of PROCESSES) {
-    const resources = given[process]?.resources;
-    if (!resources) continue;
-    const parts = Object.entries(resources).map(([part, amounts]) => {
-      const gone = Object.keys(defaults[process].resources[part as 'limits']).filter((name) => !(name in amounts));
-      return [part, { ...amounts, ...Object.fromEntries(gone.map((name) => [name, null])) }];
-    });
-    values[process] = { ...given[process], resources: Object.fromEntries(parts) };
+    values[process] = { ...given[process], ...amountsOf(given[process] ?? {}, defaults[process]) };
   }
   return values;
+}
+
+type Amounts = Readonly<Record<string, Readonly<Record<string, Record<string, unknown>>>>>;
+
+/** Helm merges maps, so an amount that is not given has to be taken out. */
+function amountsOf(given: object, defaults: object): object {
+  const all = Object.keys(defaults).filter((name) => /resources$/i.test(name) && name in given);
+  return Object.fromEntries(
+    all.map((name) => {
+      const parts = Object.entries((given as Amounts)[name] ?? {}).map(([part, amounts]) => {
+        const own = Object.keys((defaults as Amounts)[name]?.[part] ?? {});
+        return [part, { ...Object.fromEntries(own.map((one) => [one, null])), ...amounts }];
+      });
+      return [name, Object.fromEntries(parts)];
+    }),
+  );
 }
 
 (noHelm ? describe.skip : describe)(noHelm ? 'the Helm chart (skipped: no helm on the PATH)' : 'the Helm chart', () => {
@@ -147,7 +127,8 @@ function valuesOf(given: Given): Values {
     [{ controller: { schedule: { kind: 'window', start: '01:00:00', stop: '01:00:00' } } }, 'controller.schedule.stop'],
     [{ certificates: { kind: 'self-signed', renewBefore: '2160h' } }, 'certificates.renewBefore'],
     [{ certificates: { kind: 'self-signed', duration: '2160h', caDuration: '2159h' } }, 'certificates.caDuration'],
-    [{ certificates: { kind: 'issuer' } }, '/certificates'],
+    [{ certificates: { kind: 'issuer' } }, 'certificates.name'],
+    [{ certificates: { kind: 'self-signed', keyAlgorithm: 'ECDSA', keySize: 2048 } }, 'certificates.keySize'],
     [{ certificates: { kind: 'issuer', name: 'x', issuerKind: 'Authority' } }, 'certificates.issuerKind'],
     [{ networkPolicies: { kubernetesApiCidrs: ['10.0.0.0'] } }, '/networkPolicies/kubernetesApiCidrs/0'],
     [
@@ -183,6 +164,6 @@ function valuesOf(given: Given): Values {
   });
 
   test('has nothing that its linter objects to', () => {
-    expect(helm('lint', '--strict', '--namespace', 'updates', '.').stdout).toContain('0 chart(s) failed');
+    expect(helm(shared, 'lint', '--strict', '--namespace', 'updates', '.').stdout).toContain('0 chart(s) failed');
   });
 });

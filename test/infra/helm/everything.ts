@@ -11,13 +11,26 @@ const near = {
   requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack' }],
 };
 const workload = {
-  resources: { requests: { cpu: '30m' }, limits: { cpu: '1', memory: '1Gi' } },
+  resources: { requests: { cpu: '30m' }, limits: { cpu: 1, memory: '1Gi', 'ephemeral-storage': 1e9 } },
   nodeSelector: { pool: 'a' },
   tolerations: [{ key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 5 }],
   priorityClassName: 'system-cluster-critical',
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [
+        { matchExpressions: [{ key: 'pool', operator: 'In', values: ['a', 'b'] }] },
+        { matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['4'] }] },
+      ],
+    },
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 1, preference: { matchExpressions: [{ key: 'spot', operator: 'DoesNotExist' }] } },
+    ],
+  },
   podAffinity: near,
   podAntiAffinity: near,
   logFilter: 'brupop=debug,info',
+  env: { NODE_EXTRA_CA_CERTS: '/etc/ssl/ca.crt', FLAG: 'true' },
+  minReadySeconds: 7,
   podLabels: { team: 'pods' },
   podAnnotations: { note: 'a "quoted" <text> with a \\ and {{ braces }}' },
 } as const;
@@ -36,6 +49,8 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
   'a CA of the operator’s own, at times by cron': {
     createCrd: false,
     createPriorityClasses: false,
+    crdAnnotations: { 'argocd.argoproj.io/sync-options': 'Prune=false' },
+    tolerateCordons: true,
     clusterDomain: 'k8s.example.com',
     scrapePods: true,
     image: {
@@ -54,6 +69,8 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       updateCheckIntervalInSec: 60,
       httpPort: 9001,
       interfaceV1: true,
+      interfaceV1Resources: { requests: { memory: '100Mi' }, limits: { memory: '700Mi' } },
+      updateStrategy: { type: 'RollingUpdate', maxUnavailable: 2 },
       apiSocket: '/run/other.sock',
       seLinuxType: 'control_t',
     },
@@ -61,6 +78,8 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       ...workload,
       replicas: 2,
       topologySpreadConstraints: spread,
+      hostNetwork: true,
+      dnsPolicy: 'Default',
       internalPort: 9443,
       servicePort: 8443,
       httpPort: 9002,
@@ -94,7 +113,13 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       renewBefore: '50h',
       keySize: 4096,
       dnsNames: ['brupop.example.com'],
-      caDuration: '1000h',
+      caDuration: '1000h0m0s',
+      keyAlgorithm: 'RSA',
+      wildcards: false,
+      commonName: 'brupop',
+      subject: { organizations: ['Example'], countries: ['DE'], serialNumber: '1' },
+      usages: [],
+      secretTemplate: { labels: { copied: 'yes' }, annotations: { note: 'x' } },
     },
     networkPolicies: {
       enabled: true,
@@ -106,12 +131,15 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
   },
   'an issuer of the user’s, in a daily window': {
     image: { digest: `sha256:${'0a'.repeat(32)}` },
+    agent: { updateStrategy: { type: 'OnDelete' } },
+    apiserver: { hostNetwork: true },
     controller: { schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00', windowFit: 'strict' } },
     certificates: {
       kind: 'issuer',
       name: 'company',
       group: 'awspca.cert-manager.io',
       issuerKind: 'AWSPCAClusterIssuer',
+      keyAlgorithm: 'ECDSA',
     },
   },
   'ready-made certificates': {

@@ -8,11 +8,16 @@ const MAY_BE_EMPTY = new Set([
   'annotations',
   'imagePullSecrets',
   'limits',
+  'hostNetwork',
   'nodeSelector',
   'podAffinity',
   'podAntiAffinity',
   'priorityClassName',
   'requests',
+  'commonName',
+  'secretTemplate',
+  'subject',
+  'preferredDuringSchedulingIgnoredDuringExecution',
   'tolerations',
   'topologySpreadConstraints',
 ]);
@@ -38,7 +43,7 @@ function plain(node: unknown): unknown {
     ([key, value]) => [key, key === 'env' ? variables(value) : plain(value)] as const,
   );
   const isEmpty = (value: unknown) =>
-    value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
+    value === '' || value === false || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
   return Object.fromEntries(
     fields.filter(([key, value]) => key !== KEEP && !(MAY_BE_EMPTY.has(key) && isEmpty(value))),
   );
