@@ -15,6 +15,7 @@ import { cliStatus } from './cli/status.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
 import { planRollout } from './controller/plan-rollout.ts';
+import { rollouts } from './rollout/rollouts.ts';
 
 const BENCHES: readonly Bench[] = [
   agentMemory,
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   apiserverAbuse,
   blockedDrain,
   controlPlaneDrain,
+  rollouts,
   conversion,
   cliStatus,
 ];

@@ -21,6 +21,8 @@ export interface FleetOptions {
   readonly dir: string;
   /** What all hosts are offered. @default the versions of the options */
   readonly releases?: Releases;
+  /** What of the hosts' own times is other than at the speed of the options. */
+  readonly times?: Partial<HostTimes> | undefined;
 }
 
 /** The nodes by name, node-1 to node-N, each with the faults that were planted on it. Nothing runs yet. */
@@ -31,8 +33,9 @@ export function createFleet({
   kubelet,
   dir,
   releases = new Releases([options.from, options.to]),
+  times: asked,
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
-  const times = scaled(options.speed);
+  const times = { ...scaled(options.speed), ...asked };
   return new Map(
     nodeNames(options.nodes).map((name, index) => {
       const { hosts = ['bottlerocket'] } = options;

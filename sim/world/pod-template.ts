@@ -17,6 +17,7 @@ export interface Container {
   readonly command?: readonly string[];
   readonly env?: readonly EnvEntry[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly resources?: { readonly limits?: { readonly memory?: string } };
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;

@@ -1,9 +1,8 @@
-import { expect } from '@jest/globals';
 import { join } from 'node:path';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { eventually } from '../contract/eventually.ts';
 import type { RealCluster } from './cluster.ts';
+import { comesTrue } from './come-true.ts';
 import { certManagerCrds, programs } from './controlplane/build.ts';
 import { Daemon } from './controlplane/daemon.ts';
 import { kubectl } from './kubectl.ts';
@@ -33,7 +32,7 @@ export async function startCertManager({ kubeconfig, dir }: RealCluster): Promis
 /** Resolves when every certificate has been issued and the CRD trusts the authority that signed the apiserver's. */
 export async function certificatesIssued(): Promise<void> {
   await kubectl('wait', '--for=condition=Ready', 'certificate', '--all', '-n', NAMESPACE, '--timeout=60s');
-  await eventually(async () => {
+  await comesTrue(async () => {
     const crd = await kubectl(
       'get',
       'crd',
@@ -50,8 +49,7 @@ export async function certificatesIssued(): Promise<void> {
       '-o',
       jsonPath(String.raw`.data.ca\.crt`),
     );
-    expect(crd.stdout).not.toBe('');
-    expect(crd.stdout).toBe(secret.stdout);
+    return crd.stdout !== '' && crd.stdout === secret.stdout;
   });
 }
 

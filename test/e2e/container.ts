@@ -20,19 +20,25 @@ export interface ContainerOptions {
   readonly hostsFile: string;
   /** Folder of this machine that is the root of the pod's host. */
   readonly hostRoot: string | undefined;
+  /** Words of a command that runs the words after it in the cgroup of the pod. @default the pod has none of its own */
+  readonly enter?: ((pod: Pod) => readonly string[]) | undefined;
 }
 
 /**
  * The command that a pod states, in a mount namespace of its own: it sees the files of its image and what its pod mounts, where that
  * mounts it, and of this machine can write to what it may write to of its host. Undefined for a container of another image.
  */
-export function containerProgram(pod: Pod, { root, hostsFile, hostRoot }: ContainerOptions): StartProgram | undefined {
+export function containerProgram(
+  pod: Pod,
+  { root, hostsFile, hostRoot, enter }: ContainerOptions,
+): StartProgram | undefined {
   const command = imageCommand(pod);
   if (!command) return undefined;
   return (env, logFile, mounts = {}) => {
     const files = { ...IMAGE, '/etc/hosts': hostsFile, ...scriptFiles(pod, hostRoot), ...mounts };
     const shown = Object.entries(files).flatMap(([inside, outside]) => [outside, inside, accessTo(pod, inside)]);
-    return childProcess(here('contained'), root, ...shown, '--', ...command)({ PATH, ...env }, logFile);
+    const [program = '', ...args] = [...(enter?.(pod) ?? []), here('contained'), root, ...shown, '--', ...command];
+    return childProcess(program, ...args)({ PATH, ...env }, logFile);
   };
 }
 

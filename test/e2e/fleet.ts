@@ -5,14 +5,14 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import type { SimOptions } from '../../sim/options.ts';
-import { createFleet, nodeNames } from '../../sim/world/fleet.ts';
+import { createFleet, type FleetOptions as CreateFleetOptions, nodeNames } from '../../sim/world/fleet.ts';
 import type { SimulatedNode } from '../../sim/world/node.ts';
 import { OperatorPods, type OperatorPodsOptions } from '../../sim/world/operator-pods.ts';
 import type { Mounts } from '../../sim/world/pod-files.ts';
 import { imageCommand } from '../../sim/world/programs.ts';
 import { initVariable } from '../../sim/world/variables.ts';
 import type { RealCluster } from './cluster.ts';
-import { containerProgram } from './container.ts';
+import { type ContainerOptions, containerProgram } from './container.ts';
 import { Machine } from './machine.ts';
 import { type ClusterNetwork, clusterNetwork } from './network.ts';
 import { nodeTransport } from './node-identity.ts';
@@ -24,7 +24,12 @@ export interface Reboot {
   readonly atMs: number;
 }
 
-export interface FleetOptions extends SimOptions, Pick<OperatorPodsOptions, 'renewal' | 'liveness'> {}
+export interface FleetOptions
+  extends
+    SimOptions,
+    Pick<OperatorPodsOptions, 'renewal' | 'liveness'>,
+    Pick<CreateFleetOptions, 'times'>,
+    Pick<ContainerOptions, 'enter'> {}
 
 /** Simulated hosts as nodes of a real cluster. */
 export interface Fleet {
@@ -72,8 +77,9 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
     return machine;
   };
   const reboots: Reboot[] = [];
+  const { times } = options;
   const releases = new Releases([options.from, options.to]);
-  for (const [name, node] of createFleet({ ...COMMON, options, kubelet, releases, dir: join(dir, 'hosts') })) {
+  for (const [name, node] of createFleet({ ...COMMON, options, times, kubelet, releases, dir: join(dir, 'hosts') })) {
     const { signal } = machines.get(name)?.power ?? new AbortController();
     nodes.set(name, node);
     noteReboots(name, node, reboots);
@@ -108,13 +114,13 @@ function transportOf(transports: Transports, node = ''): KubeTransport {
   return transport;
 }
 
-interface PodParts extends Pick<OperatorPodsOptions, 'dir' | 'renewal' | 'liveness'> {
+interface PodParts extends Pick<OperatorPodsOptions, 'dir' | 'renewal' | 'liveness'>, Pick<ContainerOptions, 'enter'> {
   readonly network: ClusterNetwork;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   readonly transports: Transports;
 }
 
-function operatorPods({ network, nodes, transports, ...parts }: PodParts): OperatorPods {
+function operatorPods({ network, nodes, transports, enter, ...parts }: PodParts): OperatorPods {
   const hostFiles = (name = ''): Mounts => nodes.get(name)?.files ?? {};
   return new OperatorPods({
     ...parts,
@@ -122,7 +128,8 @@ function operatorPods({ network, nodes, transports, ...parts }: PodParts): Opera
     endpoints: network.endpoints,
     environment: ({ mounts }) => ({ ...network.environment, ...initVariable(mounts) }),
     transport: ({ spec }) => transportOf(transports, spec?.nodeName),
-    program: (pod) => containerProgram(pod, { ...network.container, hostRoot: hostFiles(pod.spec?.nodeName)['/'] }),
+    program: (pod) =>
+      containerProgram(pod, { ...network.container, enter, hostRoot: hostFiles(pod.spec?.nodeName)['/'] }),
     hostFiles,
   });
 }

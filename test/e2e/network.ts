@@ -21,7 +21,7 @@ const SLICE = 'brupop-e2e';
 
 /** What kube-proxy, the cluster's DNS and the kubelets give to pods, in a network that all of them share. */
 export interface ClusterNetwork {
-  readonly container: Omit<ContainerOptions, 'hostRoot'>;
+  readonly container: Pick<ContainerOptions, 'root' | 'hostsFile'>;
   /** What a kubelet tells every container of where the Kubernetes API is; its port is the one on which it listens here. */
   readonly environment: Readonly<Record<string, string>>;
   /** Of the Service of the operator's apiserver. */

@@ -1,0 +1,41 @@
+import type { HostTimes } from '../../sim/hosts/times.ts';
+
+/** What every host takes for its part, milliseconds. */
+export const TIMES: HostTimes = {
+  refreshMs: 2000,
+  prepareMs: 20_000,
+  rebootMs: 30_000,
+  shutdownMs: 5000,
+  spread: 0,
+};
+
+/** One node's update, for its host: a refresh, the image, its activation and the reboot. */
+const HOST_WORK_MS = 2 * TIMES.refreshMs + TIMES.prepareMs + TIMES.rebootMs;
+
+export interface Scenario {
+  readonly name: string;
+  readonly nodes: number;
+  /** Of the nodes, that may be updating at once. */
+  readonly places: number;
+  /** That the nodes are in, in equal parts. */
+  readonly zones: number;
+  /** Spec of a policy for all nodes. @default the controller's variables rule */
+  readonly policy?: object;
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: '3 in turn', nodes: 3, places: 1, zones: 1 },
+  { name: '30 by 10 with the canary', nodes: 30, places: 10, zones: 1 },
+  {
+    name: '30 by 10 with the canary, one of two zones at a time',
+    nodes: 30,
+    places: 10,
+    zones: 2,
+    policy: { nodeSelector: {}, zones: { atOnce: 1 } },
+  },
+];
+
+/** Hosts' work, one node after the other at each place, in the time that the rollout took: more than 1 where nodes prepare while others boot. */
+export function efficiency({ nodes, places }: Scenario, wallMs: number): number {
+  return (HOST_WORK_MS * nodes) / places / wallMs;
+}
