@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { containerOf } from '../../sim/world/pod-template.ts';
@@ -12,11 +12,15 @@ const BYTES: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 
 
 /** Memory cgroups, one for each container that starts, with the limit that its pod states. Needs root. */
 export class ContainerLimits {
-  readonly #dir = join(ROOT, `brupop-bench-${process.pid}`);
+  readonly #dir: string;
   #containers = 0;
 
-  async create(): Promise<void> {
-    await mkdir(this.#dir);
+  private constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  static async create(): Promise<ContainerLimits> {
+    return new ContainerLimits(await mkdtemp(join(ROOT, 'brupop-bench-')));
   }
 
   /** Words of a command that runs the words after it within the pod's limit. */

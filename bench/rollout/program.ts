@@ -32,8 +32,7 @@ const SPEED = 5;
 const ZONE = 'topology.kubernetes.io/zone';
 
 async function rollOut(scenario: Scenario): Promise<RolloutResult> {
-  const limits = new ContainerLimits();
-  await limits.create();
+  const limits = await ContainerLimits.create();
   const stage = await Stage.set();
   try {
     await stage.installOperator();
