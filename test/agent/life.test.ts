@@ -25,7 +25,6 @@ test('an update goes through its states in order, drained before it is activated
     'StagedAndPerformedUpdate ->1.39.0 record',
     'uncordon',
     'RebootedIntoUpdate ->1.39.0',
-    'uncordon',
     'MonitoringUpdate ->1.39.0',
     'Idle ->1.39.0',
   ]);

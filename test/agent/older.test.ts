@@ -132,8 +132,6 @@ test('an agent goes through an update with the older apiserver, CRD and controll
     'POST /cordon-and-drain',
     'POST /remove-exclusion-from-lb',
     'POST /uncordon',
-    'POST /remove-exclusion-from-lb',
-    'POST /uncordon',
   ]);
   await expectInService();
   expect((await operator.shadow()).status).toEqual({

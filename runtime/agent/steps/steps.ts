@@ -23,6 +23,8 @@ export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
   const watchOffers = offerWatch(context);
   const staging = new Staging(context);
+  /** Whether this process has put the node back into service, and has not disturbed it since: nobody else disturbs it. */
+  let isReleased = false;
   const handlers: StepHandlers = {
     wait: (_step, signal) => aborted(signal),
     create: (_step, signal) => apiserver.createShadow(signal),
@@ -34,12 +36,16 @@ export function createSteps(context: StepContext): StepHandler<Step> {
       await staging.stage(version, signal);
       await apiserver.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
     },
-    reboot: ({ version }, signal) => rebootInto({ ...context, staging }, version, signal),
+    reboot: ({ version }, signal) => {
+      isReleased = false;
+      return rebootInto({ ...context, staging }, version, signal);
+    },
     bootFailed: async ({ version }, signal) => {
       throw new StepFailedError('BootFailed', await rollback(context, version, signal));
     },
     reached: async (step, signal) => {
-      if (step.release) await releaseNode(context, signal);
+      if (step.release && !isReleased) await releaseNode(context, signal);
+      isReleased ||= step.release;
       await apiserver.report((view) => reaching(view, step.state), signal);
     },
   };
