@@ -8,6 +8,7 @@ import { blockedDrain } from './apiserver/blocked-drain.ts';
 import { conversion } from './apiserver/conversion.ts';
 import { controlPlaneDrain } from './apiserver/drain-on-control-plane.ts';
 import { apiserverDrains } from './apiserver/drains.ts';
+import { heavyDrains } from './apiserver/heavy-drains.ts';
 import { apiserverRotation } from './apiserver/rotation.ts';
 import { apiserverStatuses } from './apiserver/statuses.ts';
 import type { Bench, Figure } from './bench.ts';
@@ -26,6 +27,7 @@ const BENCHES: readonly Bench[] = [
   apiserverStatuses,
   apiserverRotation,
   apiserverDrains,
+  heavyDrains,
   apiserverAbuse,
   blockedDrain,
   controlPlaneDrain,

@@ -23,11 +23,12 @@ export const apiserverDrains: Bench = {
   run: (context) =>
     withStand({ root: context.root, agents: NODES }, async (stand) => {
       const over = new AbortController();
-      const ending = endPods(stand.objects, over.signal);
+      const ending = endPods(stand.objects, { endingMs: ENDING_MS, signal: over.signal });
       const memory = new MemoryCurve(stand.replica, over.signal);
       const rounds: Round[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         context.progress(`adds ${NODES * PODS} pods and drains, ${round + 1} of ${ROUNDS}`);
+        await addPods(stand);
         rounds.push({ seconds: await drainAll(stand), heapMb: await stand.replica.heapMb() });
       }
       over.abort();
@@ -96,8 +97,7 @@ class MemoryCurve {
 }
 
 /** Seconds that each drain took that finished. */
-async function drainAll({ objects, replica, agents }: Stand): Promise<number[]> {
-  for (const { nodeName } of agents) await addPods(objects, nodeName);
+export async function drainAll({ objects, replica, agents }: Stand): Promise<number[]> {
   const began = performance.now();
   const seconds: number[] = [];
   await Promise.all(
@@ -109,8 +109,9 @@ async function drainAll({ objects, replica, agents }: Stand): Promise<number[]> 
   return seconds;
 }
 
-async function addPods(objects: Objects, node: string): Promise<void> {
-  for (let index = 0; index < PODS; index++) await objects.addPod(podName(node, index), { node });
+async function addPods({ objects, agents }: Stand): Promise<void> {
+  for (const { nodeName: node } of agents)
+    for (let index = 0; index < PODS; index++) await objects.addPod(podName(node, index), { node });
 }
 
 /** Gives the node back, for its next drain. */
@@ -120,12 +121,15 @@ async function release(objects: Objects, { nodeName }: Identity): Promise<void> 
 }
 
 /** The kubelets: each pod ends a while after its deletion was asked for. */
-async function endPods(objects: Objects, signal: AbortSignal): Promise<void> {
+export async function endPods(
+  objects: Objects,
+  { endingMs, signal }: { readonly endingMs: number; readonly signal: AbortSignal },
+): Promise<void> {
   const ending = new Set<string>();
   for await (const { object } of objects.admin.watch({ path: '/api/v1/pods', signal })) {
     const { uid, name, namespace, deletionTimestamp } = (object as Pod).metadata;
     if (deletionTimestamp === undefined || ending.has(uid)) continue;
     ending.add(uid);
-    void sleep(ENDING_MS).then(() => objects.endPod(name, namespace));
+    void sleep(endingMs).then(() => objects.endPod(name, namespace));
   }
 }

@@ -12,12 +12,18 @@ export class MeteredCluster implements Servable {
   readonly #reviews = new Map<string, number>();
   /** Evictions in flight by the first part of their pod's name, which is its node's. */
   readonly #inFlight = new Map<string, number>();
+  #requests = 0;
   #evictions = 0;
   #mostOnNode = 0;
   #mostInAll = 0;
 
   constructor(cluster: EmbeddedCluster) {
     this.#cluster = cluster;
+  }
+
+  /** All so far. */
+  get requests(): number {
+    return this.#requests;
   }
 
   /** Most TokenReviews of any one token since this was last asked. */
@@ -37,6 +43,7 @@ export class MeteredCluster implements Servable {
   }
 
   async handle(request: ApiRequest, user: UserInfo): Promise<ApiResponse> {
+    this.#requests++;
     if (request.path.endsWith('/tokenreviews')) this.#countReview(request.body as TokenReview);
     const evicted = /\/pods\/([^/]+)\/eviction$/.exec(request.path)?.[1];
     if (evicted === undefined) return this.#cluster.handle(request, user);

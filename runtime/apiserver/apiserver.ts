@@ -1,5 +1,6 @@
 import type { Server } from 'node:https';
-import { budgetsOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import { nodeFields } from '../kube/objects.ts';
+import { nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
 import { type EventRecorder, eventRecorder } from '../kube/event-recorder.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
@@ -15,6 +16,7 @@ import { createApp } from './http/app.ts';
 import { RefusalLog } from './http/refusal-log.ts';
 import { ConnectionGuard, type Handle } from './http/connections.ts';
 import { Metrics } from './metrics.ts';
+import { pagesInTurn } from './pages.ts';
 import type { NodeEvents, Ports } from './ports.ts';
 import { createService, type Service } from './service.ts';
 
@@ -51,14 +53,13 @@ export interface Apiserver {
 
 /** Wires an apiserver together. Nothing runs before the first request. */
 export function createApiserver(options: ApiserverOptions): Apiserver {
-  const { transport, namespace, config, instance, clock, random, logger } = options;
+  const { namespace, config, instance, clock, random, logger } = options;
+  const transport = pagesInTurn(options.transport);
   const metrics = new Metrics();
   const ports: Ports = {
     transport,
-    nodes: nodesOf(transport),
-    pods: podsOf(transport),
+    nodes: cutNodes(nodesOf(transport)),
     shadows: shadowsOf(transport, namespace),
-    budgets: budgetsOf(transport),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
@@ -86,6 +87,17 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     metrics,
     handle: connections.inTurn(app.callback()),
     guard: (server) => connections.watch(server),
+  };
+}
+
+/** A Node is held while its drain lasts. */
+function cutNodes(nodes: Ports['nodes']): Ports['nodes'] {
+  return {
+    async get(name, signal) {
+      const node = await nodes.get(name, signal);
+      return node && nodeFields(node);
+    },
+    patch: async (name, patch, signal) => nodeFields(await nodes.patch(name, patch, signal)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Collection, VersionedPatch } from '../kube/collection.ts';
-import type { Node, Pod, PodDisruptionBudget, ShadowObject } from '../kube/objects.ts';
+import type { Node, ShadowObject } from '../kube/objects.ts';
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -19,12 +19,10 @@ export interface NodeEvents {
 
 /** Everything that acting for agents needs of the world. */
 export interface Ports {
-  /** For what is watched rather than asked for. */
+  /** For what is listed and watched. */
   readonly transport: KubeTransport;
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
   readonly shadows: Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'>;
-  readonly pods: Pick<Collection<Pod>, 'list'>;
-  readonly budgets: Pick<Collection<PodDisruptionBudget>, 'list'>;
   readonly evictions: EvictionPort;
   readonly volumes: VolumePort;
   readonly events: NodeEvents;

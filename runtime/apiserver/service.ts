@@ -2,7 +2,8 @@ import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import { expectDrainable } from './drain/cordon.ts';
-import { DrainEngine, type DrainSettings } from './drain/engine.ts';
+import type { DrainSettings } from './drain/drain.ts';
+import { DrainEngine } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';
 import { createShadow, putStatus, type StatusReport } from './shadow-service.ts';
@@ -36,7 +37,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     cordonAndDrain: (agent, gone, request) => engine.drain(agent, { gone, request }),
     uncordon: (agent) => uncordon(ports, agent),
     excludeFromLb: async (agent) => {
-      if (settings.preflight === 'refuse') await expectDrainable(ports, { ...settings, agent });
+      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, settings });
       await excludeFromLb(ports, agent);
     },
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),

@@ -1,10 +1,12 @@
-import { NotFoundError } from './errors.ts';
+import { GoneError, NotFoundError } from './errors.ts';
 import type { KubeList, KubeObject } from './objects.ts';
 import { objectPath } from './paths.ts';
 import type { KubeRequest, KubeTransport } from './transport.ts';
 
 /** A large list comes in pages of this many objects. */
 export const PAGE_SIZE = 500;
+/** The same where objects are large and little is kept of each: a page then is the most that has to fit into memory. */
+export const SMALL_PAGE_SIZE = 50;
 
 export interface Selectors {
   /** e.g. `brupop.bottlerocket.aws/component=agent`. */
@@ -49,12 +51,9 @@ export class Collection<T extends KubeObject, P extends object = object> {
   }
 
   /** All objects that match at one moment, read in pages. */
-  async list(selectors: Selectors = {}, signal?: AbortSignal): Promise<readonly T[]> {
-    const items: T[] = [];
-    for await (const page of listPages<T>(this.#transport, { path: this.#path, query: queryOf(selectors), signal })) {
-      items.push(...page.items);
-    }
-    return items;
+  list(selectors: Selectors = {}, signal?: AbortSignal): Promise<readonly T[]> {
+    const request = { path: this.#path, query: queryOf(selectors), project: (object: T) => object, signal };
+    return listAll(this.#transport, request);
   }
 
   /** @throws ConflictError (reason AlreadyExists) */
@@ -113,31 +112,64 @@ export function deleteOptions(preconditions: Preconditions): object {
   return { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
 }
 
-interface ListRequest {
+export interface ListRequest<T, P> {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** What is kept of an object. */
+  readonly project: (object: T) => P;
   /** Most objects in a page. @default 500 */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The pages of a list, all of one moment. A page can be freed as soon as its consumer is done with it.
+ * The pages of a list, all of one moment. Of a page only the projections are held, also while the next one is waited for.
  * @throws GoneError when the list took so long that its moment was compacted; the caller begins again
  */
-export async function* listPages<T>(transport: KubeTransport, request: ListRequest): AsyncGenerator<KubeList<T>> {
-  const { path, query, pageSize = PAGE_SIZE, signal } = request;
+export async function* listPages<T, P>(
+  transport: KubeTransport,
+  request: ListRequest<T, P>,
+): AsyncGenerator<KubeList<P>> {
   let next: string | undefined;
   do {
-    const page = (await transport.request({
-      method: 'GET',
-      path,
-      query: { ...query, limit: String(pageSize), ...(next && { continue: next }) },
-      ...(signal && { signal }),
-    })) as KubeList<T>;
+    const page = await readPage(transport, request, next);
     yield page;
     next = page.metadata.continue;
   } while (next);
+}
+
+async function readPage<T, P>(
+  transport: KubeTransport,
+  { path, query, project, pageSize = PAGE_SIZE, signal }: ListRequest<T, P>,
+  next: string | undefined,
+): Promise<KubeList<P>> {
+  const { metadata, items } = (await transport.request({
+    method: 'GET',
+    path,
+    query: { ...query, limit: String(pageSize), ...(next && { continue: next }) },
+    ...(signal && { signal }),
+  })) as KubeList<T>;
+  return { metadata, items: items.map(project) };
+}
+
+/** How often a list is begun anew whose moment was compacted. */
+const MAX_RESTARTS = 3;
+
+/** The projections of all objects that match at one moment, read in pages. */
+export async function listAll<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<readonly P[]> {
+  for (let restarts = 0; ; restarts++) {
+    try {
+      return await pagesOf(transport, request);
+    } catch (error) {
+      if (!(error instanceof GoneError) || restarts >= MAX_RESTARTS) throw error;
+    }
+  }
+}
+
+async function pagesOf<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<readonly P[]> {
+  const pages: (readonly P[])[] = [];
+  for await (const { items } of listPages(transport, request)) pages.push(items);
+  return pages.flat();
 }
 
 /** Query parameters of selectors. */

@@ -79,6 +79,27 @@ export interface Node extends KubeObject {
   };
 }
 
+/**
+ * A Node without what is not read, above all its images and `managedFields`: tens of KB that would be held for as long as something happens
+ * to it.
+ */
+export function nodeFields({ metadata, spec, status }: Node): Node {
+  const { name, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
+  const { conditions, nodeInfo, volumesInUse } = status ?? {};
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(creationTimestamp && { creationTimestamp }),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+    ...(spec && { spec: { ...(spec.unschedulable !== undefined && { unschedulable: spec.unschedulable }) } }),
+    status: { ...(conditions && { conditions }), ...(nodeInfo && { nodeInfo }), ...(volumesInUse && { volumesInUse }) },
+  };
+}
+
 export interface Toleration {
   readonly key?: string;
   readonly operator?: 'Exists' | 'Equal';

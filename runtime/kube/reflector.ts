@@ -14,6 +14,8 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly query?: Readonly<Record<string, string>>;
   /** What is kept of an object. The rest is freed at once. */
   readonly project: (object: T) => P;
+  /** Most objects in a page. @default 500 */
+  readonly pageSize?: number | undefined;
   /** Set for a collection that the cluster may lack. @default its absence is an outage like others */
   readonly optional?: OptionalCollection;
   readonly clock: Clock;
@@ -89,11 +91,13 @@ class Reflector<T extends KubeObject, P> {
   }
 
   async #list(): Promise<Change<P>> {
-    const { transport, path, query } = this.#options;
+    const { transport, path, query, pageSize } = this.#options;
     const items: Projected<P>[] = [];
     let version = '';
-    for await (const page of listPages<T>(transport, { path, ...(query && { query }), signal: this.#signal })) {
-      for (const object of page.items) items.push(this.#projected(object));
+    const project = (object: T): Projected<P> => this.#projected(object);
+    const request = { path, ...(query && { query }), pageSize, project, signal: this.#signal };
+    for await (const page of listPages(transport, request)) {
+      items.push(...page.items);
       version = page.metadata.resourceVersion;
     }
     this.#version = version;

@@ -19,6 +19,9 @@ import type { KubeTransport } from './transport.ts';
 export const NODES_PATH = collectionPath({ version: 'v1', plural: 'nodes' });
 export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespaces' });
 
+/** Of all namespaces. */
+export const BUDGETS_PATH = collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
+
 export const POLICIES_PATH = collectionPath({ group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL });
 
 /** @param namespace all of them where undefined */
@@ -70,7 +73,7 @@ export function leasesOf(transport: KubeTransport, namespace: string): Collectio
 
 /** Of all namespaces. */
 export function budgetsOf(transport: KubeTransport): Pick<Collection<PodDisruptionBudget>, 'list'> {
-  return new Collection(transport, collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' }));
+  return new Collection(transport, BUDGETS_PATH);
 }
 
 export function crdsOf(transport: KubeTransport): Collection<CustomResourceDefinition> {

@@ -5,7 +5,7 @@ import { type Change, listAndWatch } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeTransport } from './transport.ts';
 
-interface WatchOneOptions {
+interface WatchOneOptions<T> {
   /** Path of the object's collection. */
   readonly path: string;
   readonly name: string;
@@ -15,6 +15,8 @@ interface WatchOneOptions {
   readonly signal: AbortSignal;
   /** Called for each outage of the API, which is then waited out. */
   readonly onInterrupted?: (error: unknown, retryMs: number) => void;
+  /** What is kept of the object. @default all of it */
+  readonly project?: (object: T) => T;
 }
 
 /**
@@ -23,15 +25,15 @@ interface WatchOneOptions {
  */
 export async function* watchOne<T extends KubeObject>(
   transport: KubeTransport,
-  options: WatchOneOptions,
+  options: WatchOneOptions<T>,
 ): AsyncGenerator<T | undefined, void, void> {
-  const { path, name, clock, random, onInterrupted } = options;
+  const { path, name, clock, random, onInterrupted, project = (object) => object } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const query = queryOf({ fieldSelector: `metadata.name=${name}` });
   const newest = new Newest<T | undefined>();
   const pump = async (): Promise<void> => {
-    const changes = listAndWatch<T, T>({ transport, path, query, project: (object) => object, clock, random }, signal);
+    const changes = listAndWatch<T, T>({ transport, path, query, project, clock, random }, signal);
     for await (const change of changes) {
       if (change.kind === 'interrupted') onInterrupted?.(change.error, change.retryMs);
       else receive(change, newest);

@@ -9,7 +9,7 @@ import type { Ref } from './store.ts';
 /** What a client may not change. */
 const SERVER_OWNED = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'];
 /** Absent and empty are the same to the API server. */
-const OMITTED_WHEN_EMPTY = new Set(['labels', 'annotations', 'finalizers', 'ownerReferences']);
+const OMITTED_WHEN_EMPTY = new Set(['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields']);
 
 /** Checks that a body is an object of this type for this path, and gives it the path's name and namespace. @throws StatusError 400 */
 export function envelope(ref: Ref, body: unknown): KubeJson {
@@ -44,7 +44,7 @@ function expectSame(found: unknown, expected: string, what: string): void {
 export function tidy(metadata: Fields): Meta {
   const dropped = Object.keys(metadata).filter((key) => {
     const value = metadata[key];
-    return value === null || key === 'managedFields' || (OMITTED_WHEN_EMPTY.has(key) && isEmpty(value));
+    return value === null || (OMITTED_WHEN_EMPTY.has(key) && isEmpty(value));
   });
   return (dropped.length === 0 ? metadata : without(metadata, ...dropped)) as Meta;
 }
@@ -66,10 +66,11 @@ export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta 
   };
 }
 
-/** The metadata that an update leads to. */
+/** The metadata that an update leads to. `managedFields` stay where they are left out; an empty list takes them away. */
 export function revisedMeta(current: Meta, next: Meta): Meta {
   const revised: Record<string, unknown> = without(tidy(next), ...SERVER_OWNED);
-  for (const key of SERVER_OWNED) if (current[key] !== undefined) revised[key] = current[key];
+  const kept = 'managedFields' in next ? SERVER_OWNED : [...SERVER_OWNED, 'managedFields'];
+  for (const key of kept) if (current[key] !== undefined) revised[key] = current[key];
   return { ...(revised as Meta), resourceVersion: current.resourceVersion };
 }
 

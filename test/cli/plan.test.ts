@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { overridesOf } from '../../runtime/cli/forecast/command.ts';
-import { stuckOn } from '../../runtime/cli/forecast/drains.ts';
+import { placed, stuckOn } from '../../runtime/cli/forecast/drains.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { inspect } from '../../runtime/cli/inspect.ts';
 import type { Pod, ShadowObject } from '../../runtime/kube/objects.ts';
@@ -158,8 +158,8 @@ test('a drain that cannot end is named with its pod and budget, and what a drain
     spec: { selector: { matchLabels: labels } },
     status: { disruptionsAllowed: 0, desiredHealthy: 1, expectedPods: 1, currentHealthy: 1 },
   };
-  const pods = [pod('web-1', 'a'), pod('web-2', 'other'), pod('log', 'a', daemon)];
-  const terms = { namespace: NAMESPACE, lateAfter: '2026-01-01T00:00:00Z' };
+  const pods = [pod('web-1', 'a'), pod('web-2', 'other'), pod('log', 'a', daemon)].map(placed);
+  const terms = { namespace: NAMESPACE, lateAfter: Date.parse('2026-01-01T00:00:00Z') };
   expect(stuckOn(new Set(['a']), { pods, budgets: [budget] }, terms)).toEqual([
     { node: 'a', pod: 'shop/web-1', because: 'PodDisruptionBudget shop/web' },
   ]);

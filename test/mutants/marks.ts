@@ -21,9 +21,9 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M1',
     does: 'cordons a Node that it has not looked at',
     file: 'runtime/apiserver/drain/cordon.ts',
-    find: 'await ports.nodes.patch(snapshot.node.metadata.name, { ...patch })',
+    find: 'await ports.nodes.patch(drain.node.metadata.name, { ...cordon })',
     replace:
-      'await ports.nodes.patch(snapshot.node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined } })',
+      'await ports.nodes.patch(drain.node.metadata.name, { ...cordon, metadata: { ...cordon.metadata, resourceVersion: undefined as never } })',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
@@ -32,7 +32,7 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/apiserver/drain/cordon.ts',
     find: '    const shadowVersion = await',
     replace:
-      '    const early = cordonPatch(snapshot.node, attempt);\n    if (early) await ports.nodes.patch(snapshot.node.metadata.name, { ...early });\n    const shadowVersion = await',
+      '    if (cordon) await ports.nodes.patch(drain.node.metadata.name, { ...cordon });\n    const shadowVersion = await',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
@@ -87,9 +87,9 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M3',
     does: 'takes an empty watch for an empty Node',
-    file: 'runtime/apiserver/drain/filter.ts',
-    find: 'return pods.list({ fieldSelector: onNode(nodeName) });',
-    replace: 'return Promise.resolve([]);',
+    file: 'runtime/apiserver/drain/cordon.ts',
+    find: 'await listAll(ports.transport, podsOn(agent.nodeName))',
+    replace: 'await Promise.resolve([])',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
@@ -122,9 +122,9 @@ export const markMutants: readonly Mutant[] = [
     does: 'answers the deadline without a last look',
     unseen: 'an attempt fails that had just succeeded, and the next one succeeds',
     file: 'runtime/apiserver/drain/engine.ts',
-    find: "    if (end === 'superseded') throw superseded();\n",
+    find: "  if ((await run.wait(gone)) === 'superseded') throw superseded();\n",
     replace:
-      "    if (end === 'superseded') throw superseded();\n    if (end === 'deadline') throw this.#tooLate(left, look);\n",
+      "  const end = await run.wait(gone);\n  if (end === 'superseded') throw superseded();\n  if (end === 'deadline') throw new RefusedError(504, 'DrainTimeout', 'no last look');\n",
     tests: ['test/apiserver/drain/replicas.test.ts'],
   },
   {

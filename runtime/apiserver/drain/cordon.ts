@@ -1,48 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../kube/objects.ts';
-import { keyOf } from '../../kube/reflector.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import { listAll } from '../../kube/collection.ts';
+import type { Node, ShadowObject } from '../../kube/objects.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
-import { type Attempt, cordonPatch, drainOn } from '../../marks/patches.ts';
-import type { DrainProgress } from '../../shadow/model.ts';
+import { cordonPatch, drainOn, type NodePatch } from '../../marks/patches.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
-import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
+import { whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
-import { type Blocked, filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
+import type { Blocked, Drain, DrainSettings } from './drain.ts';
+import { drainBlocked, drainMayTimeOut, drainStarted } from './events.ts';
+import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
+import { type DrainPod, podName, podsOn } from './pod.ts';
 import { outlasting, precheck, preflightOn } from './preflight.ts';
-import { drainBlocked, drainMayTimeOut, progressOf, type ReportedDrain, reasonsOf } from './status.ts';
+import { otherNodeTakesPods } from './reschedule.ts';
+import { progressOf, reasonsOf } from './status.ts';
 
-/** What the marks on a node say of its drain. */
-interface DrainIdentity {
-  readonly id: string;
-  /** When the drain began (RFC 3339). */
-  readonly since: string;
-  /** Pods that were created after this (RFC 3339) came after the cordon. */
-  readonly lateAfter: string;
-  /** Whether this call began the drain. */
-  readonly begun: boolean;
-}
-
-/** A node that may be drained and is cordoned for it. */
-export interface CordonedNode extends DrainIdentity, ReportedDrain {
-  /** The pods of the node, read after it was seen cordoned; undefined where this call cordoned it. */
-  readonly pods: PodDeleteList | undefined;
-}
-
-export interface CordonRequest {
+/** Who asks for a drain. */
+export interface DrainCall {
   readonly agent: VerifiedAgent;
-  /** Identity of the drain that the caller takes part in already; undefined = any. */
-  readonly id?: string | undefined;
-  /** Why pods were not evicted in the run that the caller has waited for; undefined before the first run. */
-  readonly blocked?: Blocked | undefined;
-  /** What to do with a new drain that could not end as things are. */
-  readonly preflight: Preflight;
-  /** How long a drain may take, milliseconds; 0 = for ever. */
-  readonly timeoutMs: number;
+  readonly settings: DrainSettings;
+  /** The drain that the caller takes part in already, as it knows it from the runs that it has waited for. */
+  readonly joined?: Pick<Drain, 'id' | 'blocked'> | undefined;
 }
 
 /**
@@ -51,19 +33,19 @@ export interface CordonRequest {
  * what was true long ago.
  * @throws RefusedError 409 where the update's state, or the preflight, does not allow a drain, 503 where the caller's drain is over
  */
-export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<CordonedNode> {
+export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
   return retryOnConflict(async () => {
-    const considered = await consider(ports, request);
-    const { snapshot, attempt, drain, pods, progress, refusal } = considered;
-    if (refusal) return refuse(ports, considered, refusal);
-    if (drain.begun) {
-      tellBlocked(ports, considered);
-      tellMayTimeOut(ports, considered);
+    const look = await lookAt(ports, call);
+    const { shadow, drain, begins, cordon } = look;
+    if (begins) {
+      await expectEvictable(ports, look);
+      tellMayTimeOut(ports, look, call.settings);
     }
-    const shadowVersion = await writeProgress(ports, considered, endOfProbe(considered));
-    const patch = cordonPatch(snapshot.node, attempt);
-    const node = patch ? await ports.nodes.patch(snapshot.node.metadata.name, { ...patch }) : snapshot.node;
-    return { ...drain, node, progress, shadowVersion, pods: patch ? undefined : pods };
+    const shadowVersion = await writeProgress(ports, look, endOfProbe(call.agent, shadow));
+    if (!cordon) return { ...drain, shadowVersion };
+    const node = await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
+    if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
+    return { ...drain, shadowVersion, node, list: await listToDrain(ports, drain) };
   });
 }
 
@@ -71,78 +53,94 @@ export function cordonForDrain(ports: Ports, request: CordonRequest): Promise<Co
  * Throws where the preflight would refuse a drain now. What is done to a node before such a drain would last as long as the refusal.
  * @throws RefusedError 409, as `cordonForDrain` does
  */
-export function expectDrainable(ports: Ports, request: CordonRequest): Promise<void> {
+export function expectDrainable(ports: Ports, call: DrainCall): Promise<void> {
   return retryOnConflict(async () => {
-    const considered = await consider(ports, request);
-    if (considered.refusal) await refuse(ports, considered, considered.refusal);
+    const look = await lookAt(ports, call);
+    if (look.begins && look.preflight === 'refuse') await expectEvictable(ports, look);
   });
 }
 
-interface Considered {
-  /** With the preflight as it is on this node. */
-  readonly request: CordonRequest;
-  readonly snapshot: NodeSnapshot;
-  readonly attempt: Attempt;
-  readonly drain: DrainIdentity;
-  readonly pods: PodDeleteList;
-  /** The new `status.drain`. */
-  readonly progress: DrainProgress;
-  /** Undefined where the drain may begin, or go on. */
-  readonly refusal: RefusedError | undefined;
+/** What a drain is decided on before anything is written. */
+interface Look {
+  readonly shadow: ShadowObject;
+  /** With the `progress` that is to be written. */
+  readonly drain: Drain;
+  /** Whether this call begins it. */
+  readonly begins: boolean;
+  /** Cordons the node; undefined where this drain has done so already. */
+  readonly cordon: NodePatch | undefined;
+  /** Of a drain that begins: why pods of it cannot be evicted as things are. */
+  readonly reasons: readonly string[];
+  /** As it is on this node. */
+  readonly preflight: Preflight;
 }
 
 /** Reads everything and writes nothing. */
-async function consider(ports: Ports, asked: CordonRequest): Promise<Considered> {
-  const { agent } = asked;
-  const snapshot = await takeSnapshot(ports, agent);
-  const why = whyNotDrain(snapshot);
+async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Promise<Look> {
+  const { node, shadow } = await takeSnapshot(ports, agent);
+  const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
-  const request = { ...asked, preflight: preflightOn(snapshot.node, asked.preflight) };
-  const listed = await listPodsOn(ports, agent.nodeName);
-  const newestPod = newestCreation([snapshot.node, ...listed]);
-  const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId, newestPod };
-  const drain = joined(snapshot, attempt, request);
-  const pods = await filterListed(ports, listed, { nodeName: agent.nodeName, lateAfter: drain.lateAfter });
-  const looked = { request, snapshot, attempt, drain, pods };
-  if (!drain.begun) return { ...looked, progress: laterProgress(looked), refusal: undefined };
-  const left = podsLeft(pods);
-  const blocked = await precheck(ports, left, request.preflight);
-  const progress = progressOf(drain.since, left, blocked);
-  return { ...looked, progress, refusal: undrainable(request.preflight, reasonsOf(left, blocked)) };
+  const pods = await listAll(ports.transport, podsOn(agent.nodeName));
+  const now = rfc3339(ports.clock.now());
+  const attempt = { id: randomId(ports.random), now, boot: agent.bootId, newestPod: newestCreation(node, pods) };
+  const { id, since, newestPod = since } = drainOn(node, attempt);
+  if (joined && joined.id !== id) throw superseded();
+  const begins = id === attempt.id;
+  const preflight = preflightOn(node, settings.preflight);
+  const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked: joined?.blocked };
+  const list = await listToDrain(ports, marked, pods);
+  const left = podsLeft(list);
+  const unevictable = begins ? await precheck(ports, left, preflight) : NONE;
+  const progress = begins ? progressOf(since, left, unevictable) : laterProgress(shadow, marked, left);
+  const drain = { ...marked, list, progress, shadowVersion: shadow.metadata.resourceVersion };
+  return {
+    shadow,
+    drain,
+    begins,
+    cordon: cordonPatch(node, attempt),
+    preflight,
+    reasons: reasonsOf(left, unevictable),
+  };
 }
+
+const NONE: Blocked = new Map();
 
 /** RFC 3339. A node is older than its pods, so its own time is used where it has no pods. */
-function newestCreation(objects: readonly KubeObject[]): string | undefined {
-  const times = objects.flatMap(({ metadata }) => metadata.creationTimestamp ?? []);
-  return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
+function newestCreation({ metadata }: Node, pods: readonly DrainPod[]): string | undefined {
+  const times = [instantOf(metadata.creationTimestamp), ...pods.map(({ created }) => created)];
+  const newest = Math.max(...times.filter((time) => time !== undefined));
+  return Number.isFinite(newest) ? rfc3339(newest) : undefined;
 }
 
-function joined({ node }: NodeSnapshot, attempt: Attempt, { id: own }: CordonRequest): DrainIdentity {
-  const { id, since, newestPod: lateAfter = since } = drainOn(node, attempt);
-  if (own !== undefined && own !== id) throw superseded();
-  return { id, since, lateAfter, begun: id === attempt.id };
+/** @param pods of the node; read now where they are left out */
+async function listToDrain(
+  { transport, namespace }: Ports,
+  { node, lateAfter }: Pick<Drain, 'node' | 'lateAfter'>,
+  pods?: readonly DrainPod[],
+): Promise<PodDeleteList> {
+  const { name } = node.metadata;
+  const list = filterPods(pods ?? (await listAll(transport, podsOn(name))), { lateAfter, namespace });
+  return keepOwnUnlessReschedulable(list, () => otherNodeTakesPods(transport, name));
 }
 
 /** While pods are left, a replica that has not worked on the drain keeps what a working replica has written. */
-function laterProgress({ request, snapshot, drain, pods }: Omit<Considered, 'progress' | 'refusal'>): DrainProgress {
-  const left = podsLeft(pods);
-  const stated = snapshot.shadow.status?.drain;
-  const isKnown = left.length === 0 || request.blocked !== undefined || stated?.started_at !== drain.since;
-  return isKnown ? progressOf(drain.since, left, request.blocked ?? new Map()) : stated;
-}
-
-function undrainable(preflight: Preflight, reasons: readonly string[]): RefusedError | undefined {
-  if (preflight === 'warn' || reasons.length === 0) return undefined;
-  return new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
+function laterProgress(
+  { status }: ShadowObject,
+  { since, blocked }: Pick<Drain, 'since' | 'blocked'>,
+  left: readonly DrainPod[],
+): Drain['progress'] {
+  const stated = status?.drain;
+  const isKnown = left.length === 0 || blocked !== undefined || stated?.started_at !== since;
+  return isKnown ? progressOf(since, left, blocked ?? NONE) : stated;
 }
 
 /** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
 async function writeProgress(
   { shadows }: Ports,
-  { snapshot, progress }: Considered,
+  { shadow: { metadata }, drain: { progress } }: Look,
   more: { readonly reboot?: null } = {},
 ): Promise<string> {
-  const { name, resourceVersion } = snapshot.shadow.metadata;
+  const { name, resourceVersion } = metadata;
   const patch = { metadata: { resourceVersion }, status: { drain: progress, ...more } };
   return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
 }
@@ -151,34 +149,36 @@ async function writeProgress(
  * Takes away the probe of a newer agent where an older one drains. An older agent does not say in which boot it runs, and keeps no record of
  * reboots. So the probe would go on saying that nobody has asked for a reboot, even after the older agent has.
  */
-function endOfProbe({ request: { agent }, snapshot: { shadow } }: Considered): { readonly reboot?: null } {
-  const reboot = shadow.status?.reboot;
+function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly reboot?: null } {
+  const reboot = status?.reboot;
   return agent.bootId === null && reboot != null && reboot.requested_at == null ? { reboot: null } : {};
 }
 
-/** An agent that is refused asks again and again. The status is written only where it has changed. */
-async function refuse(ports: Ports, considered: Considered, refusal: RefusedError): Promise<never> {
-  const { snapshot, progress } = considered;
-  tellBlocked(ports, considered);
-  const stated = snapshot.shadow.status?.drain?.blocked_by;
-  if (!isDeepStrictEqual(stated, progress.blocked_by)) await writeProgress(ports, considered);
-  throw refusal;
-}
-
-/** Tells what will keep a drain from ending, when it begins or is refused. */
-function tellBlocked(ports: Ports, { request: { preflight }, snapshot: { node }, drain, progress }: Considered): void {
-  if (progress.blocked_by.length === 0) return;
+/**
+ * Tells what will keep a drain from ending, when it begins or is refused. An agent that is refused asks again and again: the status is
+ * written only where it has changed.
+ * @throws RefusedError 409 where the preflight refuses
+ */
+async function expectEvictable(ports: Ports, look: Look): Promise<void> {
+  const { shadow, drain, preflight, reasons } = look;
+  if (reasons.length === 0) return;
+  const { node, id, progress } = drain;
+  const { blocked_by } = progress;
   void ports.events.record(node, drainBlocked(preflight, progress));
-  const fields = { node: node.metadata.name, drain: drain.id, blocked_by: progress.blocked_by };
-  if (preflight === 'warn') ports.logger.warn('drain blocked', fields);
+  if (preflight === 'warn') {
+    ports.logger.warn('drain blocked', { node: node.metadata.name, drain: id, blocked_by });
+    return;
+  }
+  if (!isDeepStrictEqual(shadow.status?.drain?.blocked_by, blocked_by)) await writeProgress(ports, look);
+  throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }
 
 /** Tells, when a drain begins, which of its pods may take longer than the drain may. */
-function tellMayTimeOut(ports: Ports, { request: { timeoutMs }, snapshot: { node }, drain, pods }: Considered): void {
-  const slow = outlasting(podsLeft(pods), timeoutMs);
+function tellMayTimeOut(ports: Ports, { drain: { node, id, list } }: Look, { timeoutMs }: DrainSettings): void {
+  const slow = outlasting(podsLeft(list), timeoutMs);
   if (slow.length === 0) return;
   void ports.events.record(node, drainMayTimeOut(timeoutMs, slow));
-  const fields = { node: node.metadata.name, drain: drain.id, pods: slow.map(keyOf) };
+  const fields = { node: node.metadata.name, drain: id, pods: slow.map(podName) };
   ports.logger.warn('pods may outlast their drain', fields);
 }
 

@@ -1,34 +1,22 @@
 import { ConflictError } from '../../kube/errors.ts';
-import type { Pod } from '../../kube/objects.ts';
-import { keyOf } from '../../kube/reflector.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { drainedPatch } from '../../marks/patches.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
-import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
-import { type CordonedNode, cordonForDrain, type CordonRequest, superseded } from './cordon.ts';
+import { cordonForDrain, type DrainCall, superseded } from './cordon.ts';
+import { type Drain, type DrainSettings, nextStep } from './drain.ts';
+import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
-import { filterListed, listPodsOn, type PodDeleteList, podsLeft } from './filter.ts';
+import { podsLeft } from './filter.ts';
+import { podName } from './pod.ts';
 import { DrainRun, type RunEnd } from './run.ts';
-import { describeLeft, drainFailed, drainFinished, drainStarted, reportEmpty, volumesInUse } from './status.ts';
+import { describeLeft, reportEmpty } from './status.ts';
 import { awaitVolumes } from './volumes.ts';
 
-export interface DrainSettings {
-  /** What to do with a drain that could not end as things are. */
-  readonly preflight: Preflight;
-  /** How long a drain may take from its beginning, milliseconds; 0 = for ever. */
-  readonly timeoutMs: number;
-  /** Most eviction requests in flight for one drain. */
-  readonly maxInFlight: number;
-  /** How long a drain may wait for the volumes of its pods, milliseconds; 0 = not at all. */
-  readonly volumesMs: number;
-}
-
-/** Who asks for a drain. */
 interface DrainRequest {
   /** Aborts when nobody waits for the answer any more. The drain then continues until the agent's next request may have come. */
   readonly gone?: AbortSignal | undefined;
@@ -36,17 +24,8 @@ interface DrainRequest {
   readonly request?: string | undefined;
 }
 
-/** What a request has learnt from the runs that it waited for. */
-type Learnt = Pick<CordonRequest, 'id' | 'blocked'>;
-
-/** One look of a request at its node. */
-interface Look {
-  /** With the identity of the request on each log line. */
-  readonly ports: Ports;
-  readonly cordoned: CordonedNode;
-  readonly learnt: Learnt;
-  readonly gone: AbortSignal | undefined;
-}
+/** What comes of a look at the node: the run that the request waits for, or whether the node was proven to be empty. */
+type Outcome = DrainRun | 'proven' | 'changed';
 
 const REMEMBERED = 1000;
 
@@ -86,17 +65,29 @@ export class DrainEngine {
    */
   async drain(agent: VerifiedAgent, { gone, request }: DrainRequest = {}): Promise<void> {
     const ports = { ...this.#ports, logger: this.#ports.logger.with(request === undefined ? {} : { request }) };
-    let learnt: Learnt = {};
+    const signal = AbortSignal.any([this.#closing.signal, ...(gone ? [gone] : [])]);
+    const settings = this.#settings;
+    let joined: DrainCall['joined'];
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
-      const cordoned = await cordonForDrain(ports, { ...this.#settings, ...learnt, agent });
-      if (cordoned.begun) void ports.events.record(cordoned.node, drainStarted(cordoned.progress.pods_left));
-      const pods = cordoned.pods ?? (await readPods(ports, cordoned));
-      const left = podsLeft(pods);
-      const look = { ports, cordoned, learnt, gone };
-      if (left.length > 0) learnt = await this.#waitFor(left, look);
-      else if (await this.#proveEmpty(pods, look)) return;
-      else learnt = { ...learnt, id: cordoned.id };
+      const drain = await cordonForDrain(ports, { agent, settings, joined });
+      const outcome = await this.#act(ports, drain, signal);
+      if (outcome === 'proven') return;
+      joined = outcome === 'changed' ? { id: drain.id, blocked: drain.blocked } : await waitFor(outcome, gone);
+    }
+  }
+
+  async #act(ports: Ports, drain: Drain, signal: AbortSignal): Promise<Outcome> {
+    const step = nextStep(drain, this.#settings, ports.clock.now());
+    switch (step.kind) {
+      case 'prove':
+        return (await this.#proveEmpty(ports, drain, signal)) ? 'proven' : 'changed';
+      case 'refuse':
+        throw this.#tooLate(drain);
+      case 'wait':
+        return this.#join(ports, drain);
+      default:
+        return step satisfies never;
     }
   }
 
@@ -104,11 +95,10 @@ export class DrainEngine {
    * The proof is a write with the version of the node that was seen cordoned before the pods were listed. If somebody had uncordoned the
    * node in between, even for a moment, the write would fail.
    */
-  async #proveEmpty(pods: PodDeleteList, look: Look): Promise<boolean> {
-    const inUse = await this.#volumesInUse(pods, look);
+  async #proveEmpty(ports: Ports, drain: Drain, signal: AbortSignal): Promise<boolean> {
+    const inUse = await awaitVolumes(ports, { drain, timeoutMs: this.#settings.volumesMs, signal });
     if (!inUse) return false;
-    const { ports, cordoned } = look;
-    const { node, id } = cordoned;
+    const { node, id, list } = drain;
     const { nodes, clock, random, logger } = ports;
     const patch = drainedPatch(node, id, { id: randomId(random), now: rfc3339(clock.now()) });
     if (!patch) return false;
@@ -118,61 +108,44 @@ export class DrainEngine {
       if (error instanceof ConflictError) return false;
       throw error;
     }
-    if (readMarks(node)?.drained === undefined) tellFinished(look, pods, inUse);
-    const tolerating = pods.tolerating.map(keyOf);
+    if (readMarks(node)?.drained === undefined) tellFinished(ports, drain, inUse);
+    const tolerating = list.tolerating.map(podName);
     logger.info('node drained', { node: node.metadata.name, drain: id, tolerating, volumes: inUse });
     return true;
   }
 
-  /** The volumes that the drain no longer waits for; undefined where the node has to be read again. */
-  #volumesInUse({ staying }: PodDeleteList, { ports, cordoned, gone }: Look): Promise<readonly string[] | undefined> {
-    const signal = AbortSignal.any([this.#closing.signal, ...(gone ? [gone] : [])]);
-    return awaitVolumes(ports, { cordoned, staying, timeoutMs: this.#settings.volumesMs, signal });
-  }
-
-  async #waitFor(left: readonly Pod[], look: Look): Promise<Learnt> {
-    const { cordoned, gone } = look;
-    const deadline = this.#deadline(cordoned);
-    if (deadline !== undefined && this.#ports.clock.now() >= deadline) throw this.#tooLate(left, look);
-    const run = this.#join(look, deadline);
-    const end = await run.wait(gone);
-    if (end === 'superseded') throw superseded();
-    return { id: cordoned.id, blocked: run.blocked() };
-  }
-
-  /** Every replica computes the same instant, because the time counts from what is written on the node. */
-  #deadline({ since }: CordonedNode): number | undefined {
-    const { timeoutMs } = this.#settings;
-    return timeoutMs === 0 ? undefined : Date.parse(since) + timeoutMs;
-  }
-
-  #join({ ports, cordoned }: Look, deadline: number | undefined): DrainRun {
-    const nodeName = cordoned.node.metadata.name;
-    const before = this.#runs.get(nodeName);
-    if (before?.id === cordoned.id) return before;
-    const run = new DrainRun(ports, { cordoned, deadline, queue: this.#queue, signal: this.#closing.signal });
-    this.#runs.set(nodeName, run);
-    this.#start(run, cordoned);
+  #join(ports: Ports, drain: Drain): DrainRun {
+    const { name } = drain.node.metadata;
+    const before = this.#runs.get(name);
+    if (before?.id === drain.id) return before;
+    const run = new DrainRun(ports, drain, {
+      settings: this.#settings,
+      queue: this.#queue,
+      signal: this.#closing.signal,
+    });
+    this.#runs.set(name, run);
+    this.#start(run, drain);
     return run;
   }
 
-  #start(run: DrainRun, { node, since }: CordonedNode): void {
+  #start(run: DrainRun, { node, since }: Drain): void {
     const { metrics } = this.#ports;
+    const { name } = node.metadata;
     metrics.drainsRunning.inc();
     const over = (end?: RunEnd): void => {
       metrics.drainsRunning.dec();
       if (end === 'superseded') metrics.drains.inc({ result: end });
-      if (this.#runs.get(node.metadata.name) === run) this.#runs.delete(node.metadata.name);
+      if (this.#runs.get(name) === run) this.#runs.delete(name);
       // Those who wait check the node themselves. If nobody waits, the status wakes the agent, which asks again.
-      if (end === 'empty' && !run.isAwaited) void reportEmpty(this.#ports, { node, since }, this.#closing.signal);
+      if (end === 'empty' && !run.isAwaited) void reportEmpty(this.#ports, { name, since }, this.#closing.signal);
     };
     // A failure goes to those who wait for the run. If nobody waits, the next request begins another run.
     run.start().then(over, () => over());
   }
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
-  #tooLate(left: readonly Pod[], { cordoned: { node, id, progress }, learnt }: Look): RefusedError {
-    const pods = describeLeft(left, learnt.blocked, progress);
+  #tooLate({ node, id, list, blocked, progress }: Drain): RefusedError {
+    const pods = describeLeft(podsLeft(list), blocked, progress);
     const message = `the drain did not end within ${this.#settings.timeoutMs / 1000} s; ${pods}`;
     // Several requests can wait for one drain, and an agent whose answer was lost asks again.
     if (!this.#timedOut.get(id)) {
@@ -184,22 +157,18 @@ export class DrainEngine {
   }
 }
 
-/** Read only now, after the node was cordoned. */
-async function readPods(ports: Ports, { node, lateAfter }: CordonedNode): Promise<PodDeleteList> {
-  const nodeName = node.metadata.name;
-  return filterListed(ports, await listPodsOn(ports, nodeName), { nodeName, lateAfter });
+/** @throws RefusedError 503 where the drain is another's by then */
+async function waitFor(run: DrainRun, gone: AbortSignal | undefined): Promise<DrainCall['joined']> {
+  if ((await run.wait(gone)) === 'superseded') throw superseded();
+  return { id: run.id, blocked: run.blocked() };
 }
 
-function tellFinished(
-  { ports: { events, metrics, clock }, cordoned: { node, since } }: Look,
-  { tolerating }: PodDeleteList,
-  inUse: readonly string[],
-): void {
+function tellFinished({ events, metrics, clock }: Ports, { node, since, list }: Drain, inUse: readonly string[]): void {
   const seconds = Math.max(0, clock.now() - Date.parse(since)) / 1000;
   metrics.drains.inc({ result: 'drained' });
   metrics.drainDuration.observe(seconds);
   if (inUse.length > 0) void events.record(node, volumesInUse(inUse));
-  void events.record(node, drainFinished(seconds, tolerating));
+  void events.record(node, drainFinished(seconds, list.tolerating));
 }
 
 function shuttingDown(): RefusedError {

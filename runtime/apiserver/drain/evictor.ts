@@ -1,12 +1,12 @@
 import type { EvictionPort, EvictionResult, PodIdentity } from '../../kube/evictions.ts';
-import type { Pod } from '../../kube/objects.ts';
 import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
 import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Blocked } from './filter.ts';
+import type { Blocked } from './drain.ts';
+import type { DrainPod } from './pod.ts';
 
 interface EvictionQueueOptions {
   /** Most requests of one drain in flight. How long pods take to end does not count. */
@@ -89,10 +89,8 @@ export class Evictor {
   }
 
   /** Evicts exactly these pods from now on. Those that are ending already need no eviction. */
-  setTargets(pods: readonly Pod[]): void {
-    const wanted = new Map(
-      pods.filter((pod) => pod.metadata.deletionTimestamp === undefined).map((pod) => [pod.metadata.uid, pod]),
-    );
+  setTargets(pods: readonly DrainPod[]): void {
+    const wanted = new Map(pods.filter(({ due }) => due === undefined).map((pod) => [pod.uid, pod]));
     for (const [uid, task] of this.#tasks) {
       if (wanted.has(uid)) continue;
       task.cancel.abort();
@@ -111,7 +109,7 @@ export class Evictor {
     return new Map([...this.#tasks].flatMap(([uid, { blocked }]) => (blocked === undefined ? [] : [[uid, blocked]])));
   }
 
-  async #evict(pod: Pod, task: Task): Promise<void> {
+  async #evict(pod: DrainPod, task: Task): Promise<void> {
     const { clock, signal, onBlocked } = this.#options;
     const cancelled = AbortSignal.any([signal, task.cancel.signal]);
     for (let attempt = 0; !cancelled.aborted; attempt++) {
@@ -128,10 +126,7 @@ export class Evictor {
   }
 
   /** Undefined when nothing is left to ask for. */
-  async #ask(
-    { metadata: { namespace = '', name, uid } }: Pod,
-    cancelled: AbortSignal,
-  ): Promise<EvictionFailure | undefined> {
+  async #ask({ namespace, name, uid }: DrainPod, cancelled: AbortSignal): Promise<EvictionFailure | undefined> {
     const { queue, drain, metrics } = this.#options;
     const result = await queue
       .evict(drain, { namespace, name, uid }, cancelled)

@@ -1,10 +1,13 @@
-import { isPodTerminal, isReady, type Node, type Pod, type PodDisruptionBudget } from '../../kube/objects.ts';
+import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
+import type { Node, PodDisruptionBudget } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
+import { BUDGETS_PATH } from '../../kube/resources.ts';
 import { selects } from '../../lib/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
-import type { Blocked } from './filter.ts';
+import type { Blocked } from './drain.ts';
+import { type DrainPod, isFinished } from './pod.ts';
 
 /**
  * What the preflight does on this node. A refusal leaves a node in service, so it is meant for nodes in service. A node may bear our marks
@@ -20,13 +23,8 @@ export function preflightOn(node: Node, set: Preflight): Preflight {
  * and not to refuse.
  * @param timeoutMs of a drain, from its beginning; 0 = for ever
  */
-export function outlasting(pods: readonly Pod[], timeoutMs: number): readonly Pod[] {
-  return timeoutMs === 0 ? [] : pods.filter((pod) => graceSeconds(pod) * 1000 > timeoutMs);
-}
-
-/** How long the pod may take to end once it is told to. A pod that is ending was told already, with a grace of its own. */
-export function graceSeconds({ metadata, spec }: Pod): number {
-  return metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 0;
+export function outlasting(pods: readonly DrainPod[], timeoutMs: number): readonly DrainPod[] {
+  return timeoutMs === 0 ? [] : pods.filter(({ graceSeconds }) => graceSeconds * 1000 > timeoutMs);
 }
 
 /**
@@ -34,13 +32,16 @@ export function graceSeconds({ metadata, spec }: Pod): number {
  * @throws what the transport throws, but only with `refuse`. With `warn` the drain goes on without a warning where budgets cannot be read
  */
 export async function precheck(
-  { budgets, logger }: Pick<Ports, 'budgets' | 'logger'>,
-  pods: readonly Pod[],
+  { transport, logger }: Pick<Ports, 'transport' | 'logger'>,
+  pods: readonly DrainPod[],
   preflight: Preflight,
 ): Promise<Blocked> {
   if (pods.length === 0) return new Map();
   try {
-    return unevictable(pods, await budgets.list());
+    return unevictable(
+      pods,
+      await listAll(transport, { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE }),
+    );
   } catch (error) {
     if (preflight === 'refuse') throw error;
     logger.warn('disruption budgets not read before a drain', { error });
@@ -48,14 +49,24 @@ export async function precheck(
   }
 }
 
+/** A budget without its `managedFields`, which would take most of the memory. */
+function budgetFields({ metadata, spec, status }: PodDisruptionBudget): PodDisruptionBudget {
+  const { name, namespace = '', uid, resourceVersion, generation = 0 } = metadata;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, generation },
+    ...(spec && { spec }),
+    ...(status && { status }),
+  };
+}
+
 /**
  * What would keep a drain of these pods from ever ending: by UID of the pod, why its eviction cannot be granted as things are. A budget
  * that is merely used up, because some of its pods are not healthy at the moment, is not among the reasons.
  */
-export function unevictable(pods: readonly Pod[], budgets: readonly PodDisruptionBudget[]): Blocked {
+export function unevictable(pods: readonly DrainPod[], budgets: readonly PodDisruptionBudget[]): Blocked {
   const reasons = pods.flatMap((pod): [string, string][] => {
     const why = whyNever(pod, budgets);
-    return why === undefined ? [] : [[pod.metadata.uid, why]];
+    return why === undefined ? [] : [[pod.uid, why]];
   });
   return new Map(reasons);
 }
@@ -64,9 +75,8 @@ export function unevictable(pods: readonly Pod[], budgets: readonly PodDisruptio
  * In the API server's order: a pod that provides nothing is evicted freely, two budgets for one pod are an error, and then its one budget
  * decides.
  */
-function whyNever(pod: Pod, budgets: readonly PodDisruptionBudget[]): string | undefined {
-  if (pod.metadata.deletionTimestamp !== undefined || isPodTerminal(pod) || pod.status?.phase === 'Pending')
-    return undefined;
+function whyNever(pod: DrainPod, budgets: readonly PodDisruptionBudget[]): string | undefined {
+  if (pod.due !== undefined || isFinished(pod) || pod.phase === 'Pending') return undefined;
   const own = budgets.filter((budget) => covers(budget, pod));
   if (own.length > 1) return `${own.length} PodDisruptionBudgets at once: ${own.map(keyOf).join(', ')}`;
   const [budget] = own;
@@ -74,8 +84,8 @@ function whyNever(pod: Pod, budgets: readonly PodDisruptionBudget[]): string | u
   return `PodDisruptionBudget ${keyOf(budget)}`;
 }
 
-function covers({ metadata, spec }: PodDisruptionBudget, pod: Pod): boolean {
-  return metadata.namespace === pod.metadata.namespace && selects(spec?.selector, pod.metadata.labels ?? {});
+function covers({ metadata, spec }: PodDisruptionBudget, pod: DrainPod): boolean {
+  return metadata.namespace === pod.namespace && selects(spec?.selector, pod.labels);
 }
 
 /**
@@ -88,8 +98,8 @@ function hasSpare(budget: PodDisruptionBudget): boolean {
   return disruptionsAllowed > 0 || desiredHealthy === undefined || (expectedPods ?? 0) > desiredHealthy;
 }
 
-function unhealthyGoes({ spec, status }: PodDisruptionBudget, pod: Pod): boolean {
-  if (isReady(pod)) return false;
+function unhealthyGoes({ spec, status }: PodDisruptionBudget, pod: DrainPod): boolean {
+  if (pod.isReady) return false;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
 }

@@ -1,23 +1,16 @@
-import type { Node, Pod } from '../../kube/objects.ts';
-import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
-import { watchOne } from '../../kube/watch-one.ts';
+import { type Node, nodeFields, type Pod } from '../../kube/objects.ts';
 import { Informer } from '../../kube/informer.ts';
+import { NODES_PATH } from '../../kube/resources.ts';
+import { watchOne } from '../../kube/watch-one.ts';
 import { aborted } from '../../lib/abort.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
-import type { CordonedNode } from './cordon.ts';
+import { type Blocked, deadlineOf, type Drain, type DrainSettings, nextStep } from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import {
-  type Blocked,
-  filterFields,
-  filterPods,
-  keepOwnUnlessReschedulable,
-  type PodDeleteList,
-  podsLeft,
-  Reschedule,
-} from './filter.ts';
+import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
+import { type DrainPod, podsOn } from './pod.ts';
+import { Reschedule } from './reschedule.ts';
 import { StatusWriter } from './status.ts';
 
 /** How a run of a drain ended. Those who waited for it then check the node themselves. */
@@ -33,10 +26,8 @@ export type RunEnd =
   /** This replica ends, or nobody has waited for a while. */
   | 'closed';
 
-export interface RunOptions {
-  readonly cordoned: CordonedNode;
-  /** Milliseconds since the Unix epoch; undefined = no deadline. */
-  readonly deadline: number | undefined;
+interface RunOptions {
+  readonly settings: DrainSettings;
   readonly queue: EvictionQueue;
   /** Ends the run as `closed`. */
   readonly signal: AbortSignal;
@@ -48,25 +39,41 @@ const LONGEST_ABSENCE_MS = 10_000;
 /** Evicts the pods of a cordoned node for as long as the node has the marks of this drain. There is one run for each node and replica. */
 export class DrainRun {
   readonly #ports: Ports;
-  readonly #options: RunOptions;
-  readonly #nodeName: string;
-  #evictor: Evictor | undefined;
+  readonly #drain: Omit<Drain, 'list'>;
+  readonly #settings: DrainSettings;
+  readonly #signal: AbortSignal;
+  readonly #evictor: Evictor;
+  readonly #status: StatusWriter;
+  readonly #pods: Informer<Pod, DrainPod>;
+  readonly #reschedule: Reschedule;
+  #list: PodDeleteList;
   #ended: Promise<RunEnd> | undefined;
   #waiting = 0;
+  /** Aborts when the run has ended. */
+  readonly #end = new AbortController();
   /** Aborts when nobody has waited for a while. */
   readonly #abandoned = new AbortController();
   /** Aborts when somebody waits again, which ends that countdown. */
   #joined = new AbortController();
 
-  constructor(ports: Ports, options: RunOptions) {
+  constructor(ports: Ports, { list, ...drain }: Drain, { settings, queue, signal }: RunOptions) {
     this.#ports = ports;
-    this.#options = options;
-    this.#nodeName = options.cordoned.node.metadata.name;
+    this.#drain = drain;
+    this.#list = list;
+    this.#settings = settings;
+    this.#signal = AbortSignal.any([this.#end.signal, this.#abandoned.signal, signal]);
+    const onBlocked = (): void => this.#report();
+    this.#evictor = new Evictor({ ...ports, queue, drain: drain.id, signal: this.#signal, onBlocked });
+    this.#status = new StatusWriter(ports, drain, this.#signal);
+    const nodeName = drain.node.metadata.name;
+    const logger = ports.logger.with({ node: nodeName });
+    this.#pods = new Informer({ ...ports, ...podsOn(nodeName), logger });
+    this.#reschedule = new Reschedule({ ...ports, nodeName, signal: this.#signal });
   }
 
   /** Identity of the drain. */
   get id(): string {
-    return this.#options.cordoned.id;
+    return this.#drain.id;
   }
 
   get isAwaited(): boolean {
@@ -75,7 +82,7 @@ export class DrainRun {
 
   /** By UID: why a pod could not be evicted at the last try. */
   blocked(): Blocked {
-    return this.#evictor?.blocked() ?? new Map();
+    return this.#evictor.blocked();
   }
 
   /** Resolves when the run ends. Outages of the API do not end it. */
@@ -102,7 +109,7 @@ export class DrainRun {
   #countDown(): void {
     this.#joined = new AbortController();
     const abandoned = this.#abandoned;
-    // This callback does not capture `this`: a run that has ended would keep its node and pods in memory until then.
+    // This callback does not capture `this`: a run that has ended would keep its pods in memory until then.
     const absence = this.#ports.clock.sleep(LONGEST_ABSENCE_MS, this.#joined.signal);
     absence.then(
       () => abandoned.abort(),
@@ -111,71 +118,65 @@ export class DrainRun {
   }
 
   async #run(): Promise<RunEnd> {
-    const end = new AbortController();
-    const signal = AbortSignal.any([end.signal, this.#options.signal, this.#abandoned.signal]);
     try {
       return await Promise.race([
-        this.#untilMarksChange(signal),
-        this.#untilEmpty(signal),
-        untilInstant(this.#ports.clock, this.#options.deadline, signal),
+        this.#untilMarksChange(),
+        this.#untilDeadline(),
+        this.#untilEmpty(),
+        this.#pods.run(this.#signal).then((): RunEnd => 'closed'),
       ]);
     } finally {
-      end.abort();
+      this.#end.abort();
     }
   }
 
-  async #untilMarksChange(signal: AbortSignal): Promise<RunEnd> {
-    const { transport, clock, random } = this.#ports;
-    const watched = { path: NODES_PATH, name: this.#nodeName, clock, random, signal };
-    for await (const node of watchOne<Node>(transport, watched)) {
+  async #untilMarksChange(): Promise<RunEnd> {
+    const { name } = this.#drain.node.metadata;
+    const watched = { ...this.#ports, path: NODES_PATH, name, project: nodeFields, signal: this.#signal };
+    for await (const node of watchOne<Node>(this.#ports.transport, watched)) {
       if (!node || readMarks(node)?.id !== this.id) return 'superseded';
       if (node.spec?.unschedulable !== true) return 'uncordoned';
     }
     return 'closed';
   }
 
-  #untilEmpty(signal: AbortSignal): Promise<RunEnd> {
-    const logger = this.#ports.logger.with({ node: this.#nodeName });
-    const query = { fieldSelector: onNode(this.#nodeName) };
-    const pods = new Informer({ ...this.#ports, logger, path: podsPath(), query, project: filterFields });
-    return Promise.race([pods.run(signal).then((): RunEnd => 'closed'), this.#evict(pods, signal)]);
+  async #untilDeadline(): Promise<RunEnd> {
+    const { clock } = this.#ports;
+    const ms = deadlineOf(this.#drain, this.#settings) - clock.now();
+    return clock.sleep(Math.min(ms, Number.MAX_SAFE_INTEGER), this.#signal).then(
+      () => 'deadline',
+      () => 'closed',
+    );
   }
 
-  /** Until none of `pods` is left to evict, or the signal aborts. */
-  async #evict(pods: Informer<Pod, Pod>, signal: AbortSignal): Promise<RunEnd> {
-    const { cordoned, queue } = this.#options;
-    const { clock, namespace } = this.#ports;
-    const status = new StatusWriter(this.#ports, cordoned, signal);
-    const report = (): void => {
-      if (list) status.report(podsLeft(list), evictor.blocked());
-    };
-    const evictor = new Evictor({ ...this.#ports, queue, drain: this.id, signal, onBlocked: report });
-    const terms = { lateAfter: cordoned.lateAfter, namespace };
-    const reschedule = new Reschedule({ ...this.#ports, nodeName: this.#nodeName, signal });
-    let list: PodDeleteList | undefined;
-    this.#evictor = evictor;
+  /** Until no pod is left that the drain has to see gone. */
+  async #untilEmpty(): Promise<RunEnd> {
+    const { clock } = this.#ports;
     const changed = new Wakeup();
-    pods.onChange(() => changed.ring());
-    await pods.synced;
-    for (; !signal.aborted; await changed.wait(clock, Infinity, signal)) {
-      const all = filterPods([...pods.items().values()], terms);
-      if (all.pods.length > 0) evictor.setTargets(all.pods);
-      list = await keepOwnUnlessReschedulable(all, () =>
-        all.pods.length > 0 ? reschedule.isPresumed() : reschedule.isPossible(),
-      );
-      if (podsLeft(list).length === 0) return 'empty';
-      evictor.setTargets(list.pods.length > 0 ? list.pods : list.own);
-      report();
+    this.#pods.onChange(() => changed.ring());
+    await this.#pods.synced;
+    for (; !this.#signal.aborted; await changed.wait(clock, Infinity, this.#signal)) {
+      this.#list = await this.#look();
+      const step = nextStep({ ...this.#drain, list: this.#list }, this.#settings, clock.now());
+      if (step.kind === 'prove') return 'empty';
+      if (step.kind === 'wait') this.#evictor.setTargets(step.evict);
+      this.#report();
     }
     return 'closed';
   }
-}
 
-async function untilInstant(clock: Clock, instant: number | undefined, signal: AbortSignal): Promise<RunEnd> {
-  try {
-    await clock.sleep(instant === undefined ? Number.MAX_SAFE_INTEGER : instant - clock.now(), signal);
-    return 'deadline';
-  } catch {
-    return 'closed';
+  async #look(): Promise<PodDeleteList> {
+    const { lateAfter } = this.#drain;
+    const { namespace } = this.#ports;
+    const seen = filterPods([...this.#pods.items().values()], { lateAfter, namespace });
+    // Their evictions do not wait for the answer to where the operator's own pods could go.
+    if (seen.pods.length > 0) this.#evictor.setTargets(seen.pods);
+    return keepOwnUnlessReschedulable(seen, () =>
+      seen.pods.length > 0 ? this.#reschedule.isPresumed() : this.#reschedule.isPossible(),
+    );
+  }
+
+  #report(): void {
+    this.#status.report(podsLeft(this.#list), this.blocked());
   }
 }

@@ -1,19 +1,18 @@
 import { ConflictError } from '../../kube/errors.ts';
-import type { Node, Pod } from '../../kube/objects.ts';
+import { type Node, nodeFields } from '../../kube/objects.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { type NodePatch, volumesPatch } from '../../marks/patches.ts';
 import type { Ports } from '../ports.ts';
-import type { CordonedNode } from './cordon.ts';
-import { waitingForVolumes } from './status.ts';
+import type { Drain } from './drain.ts';
+import { waitingForVolumes } from './events.ts';
+import { type DrainPod, podName } from './pod.ts';
 
 /** What a node without pods to drain has to wait for. */
 interface VolumeWait {
-  readonly cordoned: Pick<CordonedNode, 'node' | 'id'>;
-  /** Pods that stay on the node, with their volumes. */
-  readonly staying: readonly Pod[];
+  readonly drain: Pick<Drain, 'node' | 'id' | 'list'>;
   /** How long one drain may wait for volumes, milliseconds; 0 = not at all. */
   readonly timeoutMs: number;
   /** Its reason is thrown. */
@@ -39,7 +38,7 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
     case 'go':
       return step.inUse;
     case 'begin':
-      return begin(ports, wait.cordoned.node, { inUse, patch: step.patch });
+      return begin(ports, wait.drain.node, { inUse, patch: step.patch });
     case 'wait':
       return untilFree(ports, wait, { inUse, ms: step.ms });
     default:
@@ -53,7 +52,7 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
  */
 function nextVolumeStep(
   inUse: readonly string[],
-  { cordoned: { node, id }, timeoutMs }: VolumeWait,
+  { drain: { node, id }, timeoutMs }: VolumeWait,
   now: number,
 ): VolumeStep {
   if (inUse.length === 0) return { kind: 'go', inUse };
@@ -88,7 +87,7 @@ async function begin(
  */
 async function untilFree(
   ports: Ports,
-  { cordoned: { node, id }, signal: given }: VolumeWait,
+  { drain: { node, id }, signal: given }: VolumeWait,
   { inUse, ms }: { readonly inUse: readonly string[]; readonly ms: number },
 ): Promise<undefined> {
   const { transport, clock, random } = ports;
@@ -96,7 +95,14 @@ async function untilFree(
   const signal = AbortSignal.any([end.signal, given]);
   const free = async (): Promise<void> => {
     const { name } = node.metadata;
-    for await (const now of watchOne<Node>(transport, { path: NODES_PATH, name, clock, random, signal })) {
+    for await (const now of watchOne<Node>(transport, {
+      path: NODES_PATH,
+      name,
+      project: nodeFields,
+      clock,
+      random,
+      signal,
+    })) {
       if (!now || readMarks(now)?.id !== id || now.spec?.unschedulable !== true) return;
       if (!volumesOf(now).some((volume) => inUse.includes(volume))) return;
     }
@@ -109,11 +115,11 @@ async function untilFree(
 }
 
 /** The volumes that the kubelet has in use, without those of pods that stay. If those cannot be read, all are waited for. */
-async function volumesToLeave(ports: Ports, { cordoned: { node }, staying }: VolumeWait): Promise<readonly string[]> {
+async function volumesToLeave(ports: Ports, { drain: { node, list } }: VolumeWait): Promise<readonly string[]> {
   const inUse = volumesOf(node);
   if (inUse.length === 0) return [];
   const { volumes, logger } = ports;
-  const claims = new Map(staying.flatMap(claimsOf).map((claim) => [`${claim.namespace}/${claim.name}`, claim]));
+  const claims = new Map(list.staying.flatMap(claimsOf).map((claim) => [podName(claim), claim]));
   const names = await Promise.all([...claims.values()].map((claim) => volumes.uniqueName(claim))).catch(
     (error: unknown): void => logger.warn('volumes of pods that stay not read', { node: node.metadata.name, error }),
   );
@@ -125,10 +131,6 @@ function volumesOf({ status }: Node): readonly string[] {
   return status?.volumesInUse ?? [];
 }
 
-/** An ephemeral claim is named after its pod and its volume. */
-function claimsOf({ metadata: { namespace = '', name }, spec }: Pod): { namespace: string; name: string }[] {
-  return (spec?.volumes ?? []).flatMap((volume) => {
-    const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
-    return claim === undefined ? [] : [{ namespace, name: claim }];
-  });
+function claimsOf({ namespace, claims }: DrainPod): readonly { readonly namespace: string; readonly name: string }[] {
+  return claims.map((name) => ({ namespace, name }));
 }

@@ -1,8 +1,9 @@
-import { filterPods, podsLeft } from '../../apiserver/drain/filter.ts';
+import { filterPods, type FilterTerms, podsLeft } from '../../apiserver/drain/filter.ts';
+import { type DrainPod, drainPod, podName } from '../../apiserver/drain/pod.ts';
 import { unevictable } from '../../apiserver/drain/preflight.ts';
+import { listAll } from '../../kube/collection.ts';
 import type { Pod, PodDisruptionBudget } from '../../kube/objects.ts';
-import { budgetsOf, podsOf } from '../../kube/resources.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import { budgetsOf, podsPath } from '../../kube/resources.ts';
 import type { Cluster } from '../command.ts';
 import { ifAllowed } from '../reading.ts';
 
@@ -24,36 +25,40 @@ export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, 
   const { transport } = cluster;
   if (nodes.size === 0) return { stuck: [], unknown: [] };
   const [pods, budgets] = await Promise.all([
-    ifAllowed(podsOf(transport).list(), []),
+    ifAllowed(listAll(transport, { path: podsPath(), project: placed }), []),
     ifAllowed(budgetsOf(transport).list(), []),
   ]);
   const refused = pods.refused ?? budgets.refused;
   if (refused !== undefined)
     return { stuck: [], unknown: [`which drains cannot end (${refused}): all are assumed to`] };
   const world = { pods: pods.value, budgets: budgets.value };
-  return { stuck: stuckOn(nodes, world, { namespace: cluster.namespace, lateAfter: rfc3339(now) }), unknown: [] };
+  return { stuck: stuckOn(nodes, world, { namespace: cluster.namespace, lateAfter: now }), unknown: [] };
+}
+
+interface PlacedPod extends DrainPod {
+  readonly node: string;
 }
 
 interface PodsAndBudgets {
-  readonly pods: readonly Pod[];
+  readonly pods: readonly PlacedPod[];
   readonly budgets: readonly PodDisruptionBudget[];
+}
+
+export function placed(pod: Pod): PlacedPod {
+  return { ...drainPod(pod), node: pod.spec?.nodeName ?? '' };
 }
 
 export function stuckOn(
   nodes: ReadonlySet<string>,
   { pods, budgets }: PodsAndBudgets,
-  terms: Parameters<typeof filterPods>[1],
+  terms: FilterTerms,
 ): readonly Stuck[] {
-  const moved = podsLeft(
-    filterPods(
-      pods.filter(({ spec }) => nodes.has(spec?.nodeName ?? '')),
-      terms,
-    ),
-  );
-  const blocked = unevictable(moved, budgets);
-  return moved.flatMap(({ metadata, spec }) => {
-    const because = blocked.get(metadata.uid);
-    const pod = `${metadata.namespace}/${metadata.name}`;
-    return because === undefined ? [] : [{ node: spec?.nodeName ?? '', pod, because }];
+  return [...Map.groupBy(pods, ({ node }) => node)].flatMap(([node, onIt]) => {
+    const moved = nodes.has(node) ? podsLeft(filterPods(onIt, terms)) : [];
+    const blocked = unevictable(moved, budgets);
+    return moved.flatMap((pod) => {
+      const because = blocked.get(pod.uid);
+      return because === undefined ? [] : [{ node, pod: podName(pod), because }];
+    });
   });
 }

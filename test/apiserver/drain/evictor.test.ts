@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { EvictionQueue, Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
+import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
 import { Metrics } from '../../../runtime/apiserver/metrics.ts';
 import type { EvictionResult } from '../../../runtime/kube/evictions.ts';
 import { settle, VirtualClock } from '../../../sim/clock.ts';
@@ -20,7 +21,9 @@ test('a pod that went by itself is forgotten, and evicted when it is listed once
     signal: stop.signal,
     onBlocked: () => undefined,
   });
-  const pods = ['web-1', 'web-2'].map((name) => ({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } }));
+  const pods = ['web-1', 'web-2'].map((name) =>
+    drainPod({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } }),
+  );
   subject.setTargets(pods);
   await settle();
   subject.setTargets(pods.slice(1));

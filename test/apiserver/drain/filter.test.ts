@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { type PodDeleteStatus, podDeleteStatus } from '../../../runtime/apiserver/drain/filter.ts';
+import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
 import type { OwnerReference, Pod, Toleration } from '../../../runtime/kube/objects.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 
-const TERMS = { lateAfter: '2026-01-01T00:00:00Z', namespace: NAMESPACE };
+const TERMS = { lateAfter: Date.parse('2026-01-01T00:00:00Z'), namespace: NAMESPACE };
 
 interface Parts {
   readonly owners?: readonly OwnerReference[];
@@ -23,7 +24,7 @@ function status({ owners = [], tolerations = [] }: Parts): PodDeleteStatus {
     },
     spec: { tolerations },
   };
-  return podDeleteStatus(pod, TERMS);
+  return podDeleteStatus(drainPod(pod), TERMS);
 }
 
 describe('a pod is left for its DaemonSet’s sake', () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { VerifiedAgent } from '../../../runtime/apiserver/auth/authenticator.ts';
+import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
@@ -158,7 +159,7 @@ describe('a pod can never be evicted', () => {
     ...more,
   });
   const why = (subject: Pod, ...budgets: PodDisruptionBudget[]): string | undefined =>
-    unevictable([subject], budgets).get('u');
+    unevictable([drainPod(subject)], budgets).get('u');
   const unready: Partial<Pod> = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } };
 
   test('under a budget without a spare, and under two at once', () => {

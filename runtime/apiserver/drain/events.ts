@@ -1,0 +1,48 @@
+import { joinParts } from '../../lib/parts.ts';
+import type { DrainProgress } from '../../shadow/model.ts';
+import type { Preflight } from '../config.ts';
+import type { NodeEvent } from '../ports.ts';
+import { type DrainPod, podName } from './pod.ts';
+
+export function drainStarted(pods: number): NodeEvent {
+  return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
+}
+
+/** Why pods cannot be evicted, told before the drain begins, in the words of its progress. */
+export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainProgress, 'blocked_by'>): NodeEvent {
+  const [reason, what] =
+    preflight === 'refuse' ? ['DrainRefused', 'Not drained'] : ['DrainBlocked', 'The drain will not end by itself'];
+  const message = `${what}; no eviction can be granted as things are: ${joinParts(blocked_by)}`;
+  return { type: 'Warning', reason, message };
+}
+
+/** @param timeoutMs of the drain; @param pods that may take longer to end */
+export function drainMayTimeOut(timeoutMs: number, pods: readonly DrainPod[]): NodeEvent {
+  const named = joinParts(pods.map((pod) => `${podName(pod)} (${pod.graceSeconds} s)`));
+  const message = `The drain fails after ${timeoutMs / 1000} s, and these pods may take longer to end: ${named}`;
+  return { type: 'Warning', reason: 'DrainMayTimeOut', message };
+}
+
+/** @param seconds that the drain took; @param tolerating pods that came after the cordon, which they tolerate */
+export function drainFinished(seconds: number, tolerating: readonly DrainPod[]): NodeEvent {
+  const came =
+    tolerating.length > 0 ? `; pods that tolerate the cordon came since: ${joinParts(tolerating.map(podName))}` : '';
+  const message = `Drained for a Bottlerocket update in ${Math.round(seconds)} s${came}`;
+  return { type: 'Normal', reason: 'DrainFinished', message };
+}
+
+/** @param volumes by their unique names */
+export function waitingForVolumes(volumes: readonly string[]): NodeEvent {
+  const message = `Waiting until volumes of drained pods are unmounted: ${joinParts(volumes)}`;
+  return { type: 'Normal', reason: 'WaitingForVolumes', message };
+}
+
+/** @param volumes by their unique names */
+export function volumesInUse(volumes: readonly string[]): NodeEvent {
+  const message = `Volumes of drained pods are not unmounted in time, and their pods may have to wait for them: ${joinParts(volumes)}`;
+  return { type: 'Warning', reason: 'VolumesInUse', message };
+}
+
+export function drainFailed(message: string): NodeEvent {
+  return { type: 'Warning', reason: 'DrainFailed', message };
+}
