@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/lib': ['node', 'prom-client'],
-  'runtime/shadow': ['zod'],
+  'runtime/shadow': ['runtime/lib', 'zod'],
   'runtime/marks': ['runtime/shadow', 'zod'],
   'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
   'runtime/kube': ['runtime/lib', 'runtime/shadow', 'runtime/policy', 'node', '@kubernetes/client-node', 'hpagent'],

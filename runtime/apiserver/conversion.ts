@@ -1,13 +1,7 @@
-import { isUtf8 } from 'node:buffer';
+import { boundedJson, JsonError } from '../lib/json.ts';
 import { convertShadow } from '../shadow/convert.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
-/**
- * JSON of nothing but brackets takes a hundred times its size once it is parsed: four megabytes of it do not fit into memory. No real
- * object holds this many values. Most values of an object are in its `managedFields`, which take four bytes a value and two megabytes at
- * most.
- */
-const MAX_VALUES = 500_000;
 /** A request of the API server states its uid within this many characters, before its objects. */
 export const HEAD_LENGTH = 1024;
 
@@ -36,19 +30,13 @@ export function convert(body: unknown): ConversionReview {
   }
 }
 
-/** The same for a request as bytes. One that is not JSON in UTF-8 fails the review too, and so does one whose answer cannot be written. */
+/** The same for a request as bytes. One that is not JSON within bounds fails the review too. */
 export function convertBytes(bytes: Buffer): string {
-  const head = bytes.toString('latin1', 0, HEAD_LENGTH);
-  // Lossy decoding would store characters that nobody has written.
-  if (!isUtf8(bytes)) return unreadText(head, 'expected UTF-8');
-  if (mayHoldMore(bytes, MAX_VALUES)) return unreadText(head, `expected at most ${MAX_VALUES} values`);
-  const body = parsed(bytes.toString('utf8'));
-  if (body === undefined) return unreadText(head, 'expected JSON');
   try {
-    return JSON.stringify(convert(body));
+    return JSON.stringify(convert(boundedJson(bytes)));
   } catch (error) {
-    // JSON.parse is iterative and JSON.stringify is not: thousands of nested brackets can be read but not written.
-    return JSON.stringify(failed(field(body, 'request'), error));
+    if (!(error instanceof JsonError)) throw error;
+    return unreadText(bytes.toString('latin1', 0, HEAD_LENGTH), error.message);
   }
 }
 
@@ -60,28 +48,6 @@ export function unreadText(start: string, message: string): string {
   const [head] = start.slice(0, HEAD_LENGTH).split('"objects"');
   const uid = /"uid"\s*:\s*"([\w-]{1,128})"/.exec(head ?? '')?.[1];
   return JSON.stringify(failed({ uid }, new Error(message)));
-}
-
-const [COMMA, BRACKET, BRACE] = Buffer.from(',[{');
-
-/**
- * Whether the JSON may hold more than `values` values. One of these signs stands before each value, or before its name. Signs within texts
- * count too, so the answer may be a false yes.
- */
-function mayHoldMore(bytes: Buffer, values: number): boolean {
-  let signs = 0;
-  for (const byte of bytes) {
-    if ((byte === COMMA || byte === BRACKET || byte === BRACE) && ++signs > values) return true;
-  }
-  return false;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function failed(request: unknown, error: unknown): ConversionReview {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { boundedJson } from '../lib/json.ts';
 import { specV2, statusV2 } from './model.ts';
 import { CONVERSION_DATA_ANNOTATION, GROUP, KIND, type ServedVersion } from './names.ts';
 import { shown } from './parse.ts';
@@ -120,7 +121,7 @@ const partsV2 = z.object({ spec: specV2, status: statusV2.nullish() });
 function givenOut(data: unknown): Parts | undefined {
   if (typeof data !== 'string') return undefined;
   try {
-    const parts: unknown = JSON.parse(data);
+    const parts = boundedJson(data);
     return partsV2.safeParse(parts).success ? (parts as Parts) : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { convert, convertBytes } from '../../runtime/apiserver/conversion.ts';
+import { CONVERSION_DATA_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { runs, seeded, seeds } from '../random.ts';
 import { faultOf, mutated } from './fuzz.ts';
 
@@ -104,17 +105,36 @@ describe('the bytes of a request', () => {
   });
 
   test.each(['[],', '{},', '0,', '{"a":0},'])(
-    'are not parsed where they hold more values than memory does: %s',
+    'are not parsed where they hold more values than memory does, also in what v1 keeps of v2: %s',
     (piece) => {
-      const objects = piece.repeat(500_001);
-      const body = `{"request":{"uid":"r1","desiredAPIVersion":"${GROUP}/v2","objects":[${objects}0]}}`;
+      const objects = `${piece.repeat(75_001)}0`;
+      const body = `{"request":{"uid":"r1","desiredAPIVersion":"${GROUP}/v2","objects":[${objects}]}}`;
       const { response } = answered(body);
       expect(response).toMatchObject({
         uid: 'r1',
-        result: { status: 'Failed', message: expect.stringContaining('500000 values') },
+        result: { status: 'Failed', message: expect.stringContaining('75000 values') },
       });
+      const annotations = { [CONVERSION_DATA_ANNOTATION]: `{"spec":{"state":"ErrorReset"},"x":[${objects}]}` };
+      const kept = { ...shadow('v1', { state: 'Idle' }), metadata: { name: 'n', annotations } };
+      expect(convert(review([kept])).response.convertedObjects).toMatchObject([{ spec: { state: 'Idle' } }]);
     },
   );
+
+  test('may be a page of 500 shadows with all that is noted of their fields, though the API server sends one', () => {
+    const managedFields = [{ fieldsV1: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`f:${i}`, {}])) }];
+    const status = { current_version: '1.38.0', target_version: '1.39.0', current_state: 'Idle', crash_count: 0 };
+    const full = { ...status, failed_versions: Array.from({ length: 60 }, () => '1.0.0') };
+    const one = { ...shadow('v2', { state: 'Idle' }, full), metadata: { name: 'n', managedFields } };
+    const { response } = answered(
+      JSON.stringify(
+        review(
+          Array.from({ length: 500 }, () => one),
+          `${GROUP}/v1`,
+        ),
+      ),
+    );
+    expect(response).toMatchObject({ result: { status: 'Success' } });
+  });
 
   test.each([
     ['in the first kilobyte, before the objects', '{"request": {"uid" : "0a1b-2", "objects": [{"uid":"x"}', '0a1b-2'],
@@ -126,16 +146,10 @@ describe('the bytes of a request', () => {
     expect(response).toMatchObject({ uid, result: { status: 'Failed', message: 'expected JSON' } });
   });
 
-  test('may be of the largest object that the API server takes, by whatever it is large', () => {
-    // What is noted of fields' owners, as small as it gets, and texts that look like it.
-    const fields = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`f${index}`, {}]));
-    const annotations = { a: ','.repeat(90_000) };
-    const object = {
-      ...shadow('v2', { state: 'Idle' }),
-      metadata: { name: 'n', annotations, managedFields: [fields] },
-    };
+  test('may be of an object that is large for its texts, whatever they look like', () => {
+    const annotations = { a: '[{,'.repeat(500_000), b: '\\",'.repeat(100_000) };
+    const object = { ...shadow('v2', { state: 'Idle' }), metadata: { name: 'n', annotations } };
     const body = JSON.stringify(review([object], `${GROUP}/v1`));
-    expect(body.length).toBeGreaterThan(2 << 20);
     expect(answered(body).response).toMatchObject({ result: { status: 'Success' } });
   });
 
@@ -147,13 +161,11 @@ describe('the bytes of a request', () => {
     });
   });
 
-  test('may be nested deeper than an answer can be', () => {
-    const depth = 200_000;
-    const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
-    const body = JSON.stringify(review([{ ...shadow('v1', { state: 'Idle' }), metadata: 'HERE' }])).replace(
-      '"HERE"',
-      deep,
-    );
-    expect(answered(body)).toMatchObject({ response: { uid: 'r1', result: { status: 'Failed' } } });
+  test('are not parsed where they are nested deeper than an answer can be', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const body = JSON.stringify(review([{ metadata: 'HERE' }])).replace('"HERE"', deep);
+    expect(answered(body)).toMatchObject({
+      response: { uid: 'r1', result: { status: 'Failed', message: expect.stringContaining('within each other') } },
+    });
   });
 });

@@ -144,6 +144,15 @@ describe('a refusal', () => {
     expect(await refusal(huge)).toBe('413 TooLarge');
   });
 
+  test('is 400 with the reason for a body that is nested deeper than it can be read', async () => {
+    const body = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const error = 'the body: expected at most 100 lists and objects within each other';
+    expect(await send('PUT', RESOURCE, { headers: identity(), body })).toMatchObject({
+      status: 400,
+      body: JSON.stringify({ error, reason: 'BadRequest' }),
+    });
+  });
+
   test('of the Kubernetes API is passed on in its words, an outage asks to come again', async () => {
     replica.tap.before = ({ method, path }) => {
       const message = 'User "x" cannot patch resource "nodes"';

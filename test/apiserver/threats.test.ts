@@ -79,8 +79,13 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
   'many large conversions at once, sent or read slowly': [
     ['stalled-conversions.test.ts', 'are answered at once, however many others stall while they are sent or read'],
   ],
-  'a conversion of more values than memory holds': [
-    ['conversion.test.ts', 'are not parsed where they hold more values than memory does: %s'],
+  'JSON of more values, or nested deeper, than memory and stack hold': [
+    [
+      'conversion.test.ts',
+      'are not parsed where they hold more values than memory does, also in what v1 keeps of v2: %s',
+    ],
+    ['conversion.test.ts', 'are not parsed where they are nested deeper than an answer can be'],
+    ['http.test.ts', 'is 400 with the reason for a body that is nested deeper than it can be read'],
   ],
   'a conversion of anything at all': [['conversion.test.ts', 'whatever comes in, a review goes out']],
   'a write of v1 with made-up fields of v2': [

@@ -1,3 +1,4 @@
+import { boundedJson } from '../../lib/json.ts';
 import { HostProtocolError } from './errors.ts';
 import type { HostCommand, HostStatus, Image, OsInfo, Partition } from './port.ts';
 
@@ -74,7 +75,7 @@ class JsonReader {
   /** @param call what the body answers, for messages @throws HostProtocolError when it is not JSON */
   static parse(body: string, call: string): JsonReader {
     try {
-      return new JsonReader(JSON.parse(body), call, []);
+      return new JsonReader(boundedJson(body), call, []);
     } catch (cause) {
       throw new HostProtocolError(`${call}: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
     }

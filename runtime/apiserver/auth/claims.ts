@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isPodTerminal, type Pod } from '../../kube/objects.ts';
 import type { TokenReviewStatus } from '../../kube/reviews.ts';
+import { boundedJson } from '../../lib/json.ts';
 import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../shadow/names.ts';
 
 /** What a token proves of its holder. */
@@ -67,7 +68,7 @@ function payloadOf(token: string): unknown {
   const [, payload, signature] = token.split('.');
   if (!payload || !signature) return undefined;
   try {
-    return JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return boundedJson(Buffer.from(payload, 'base64url'));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { boundedJson } from '../../lib/json.ts';
 import { RefusedError } from '../refusal.ts';
 
 /**
@@ -32,11 +32,10 @@ export async function readBody(
 /** The body as JSON. @throws RefusedError 400, 413 */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const body = await readBody(request, limit);
-  if (!isUtf8(body)) throw new RefusedError(400, 'BadRequest', 'the body is not UTF-8');
   try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new RefusedError(400, 'BadRequest', 'the body is not JSON');
+    return boundedJson(body);
+  } catch (error) {
+    throw new RefusedError(400, 'BadRequest', `the body: ${(error as Error).message}`);
   }
 }
 

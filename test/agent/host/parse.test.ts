@@ -70,6 +70,7 @@ describe('bodies of the host', () => {
 
   test.each([
     ['{"update_state":"Idle"', /^GET \/updates\/status: not JSON: /],
+    ['['.repeat(20_000) + ']'.repeat(20_000), /^GET \/updates\/status: not JSON: /],
     ['[]', /\(whole\)/],
     ['null', /\(whole\): expected an object, got null/],
     [
