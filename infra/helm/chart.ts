@@ -1,4 +1,5 @@
 import { Yaml } from 'cdk8s';
+import { CRD_NAME } from '../../runtime/shadow/names.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import type { BrupopProps } from '../props/brupop.ts';
 import { objectsOf, type Part, PARTS } from './parts.ts';
@@ -28,6 +29,11 @@ const NOTES = `Label the nodes that are to be updated, and look at what becomes 
 The agents run only where their namespace lets them:
 
   kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce=privileged
+
+Before you uninstall it, shadows must be stored as v2 alone. Without the apiserver nobody can read others, and then no namespace
+of the cluster can be deleted:
+
+  kubectl wait crd ${CRD_NAME} --for=jsonpath='{.status.storedVersions[0]}'=v2 --timeout=2m
 `;
 
 /**

@@ -1,3 +1,5 @@
+import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { roleName } from '../names.ts';
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
 import { CERTIFICATES_KIND, COMPLETED, optional, value } from './settings.ts';
@@ -101,11 +103,32 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
+/**
+ * A release that this one takes over must not be uninstalled afterwards: Helm goes by its record, and would delete the objects of that name, the
+ * definition among them. Below `helm template` there is no cluster to look at.
+ */
+const OTHER_RELEASES = `{{- $owned := list (lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "${roleName('controller')}") }}
+{{- if $values.createCrd }}
+{{- $owned = append $owned (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "${CRD_NAME}") }}
+{{- end }}
+{{- range $owned }}
+{{- $name := dig "metadata" "annotations" "meta.helm.sh/release-name" "" . }}
+{{- $namespace := dig "metadata" "annotations" "meta.helm.sh/release-namespace" "" . }}
+{{- if and $name (ne (printf "%s/%s" $namespace $name) (printf "%s/%s" $.Release.Namespace $.Release.Name)) }}
+{{- range (lookup "v1" "Secret" $namespace "").items }}
+{{- if and (eq (dig "metadata" "labels" "owner" "" .) "helm") (eq (dig "metadata" "labels" "name" "" .) $name) }}
+{{- fail (printf "the release %s in the namespace %s: uninstalled later, it would delete what this release takes over from it, and every shadow. First delete its record, not the release: kubectl delete secret --namespace %s --selector owner=helm,name=%s" $name $namespace $namespace $name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+`;
+
 /** A template that makes nothing, and fails where values contradict each other. */
 export function faultsTemplate(): string {
   const checks = FAULTS.map(
     ({ where, message }) =>
       `{{- if ${where.text.slice(1, -1)} }}\n{{- fail ${JSON.stringify(message)} }}\n{{- end }}\n`,
   );
-  return COMPLETED + checks.join('');
+  return COMPLETED + checks.join('') + OTHER_RELEASES;
 }

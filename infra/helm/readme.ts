@@ -53,9 +53,9 @@ out of the cdk8s constructs of the package \`cdk8s-brupop\`; every value has the
 ## To know
 
 - \`helm install brupop CHART --namespace brupop-bottlerocket-aws\`. A cluster takes one release: roles and the CustomResourceDefinition exist once in it.
-- After a release of another name: \`--take-ownership\`. Over an installation that \`kubectl apply\` has made: \`--take-ownership --server-side=false\`.
+- After a release of another name or namespace: \`--take-ownership\`, once its record is gone. Over an installation that \`kubectl apply\` has made: \`--take-ownership --server-side=false\`.
 - The CustomResourceDefinition is among the templates, because its conversion webhook names the release's namespace and it is upgraded with the rest. It, and the
-  shadows with it, stay when the release is uninstalled: \`kubectl delete crd bottlerocketshadows.brupop.bottlerocket.aws\` is yours.
+  shadows with it, stay when the release is uninstalled (the notes say what to look at first): \`kubectl delete crd bottlerocketshadows.brupop.bottlerocket.aws\` is yours.
 - Helm writes \`app.kubernetes.io/managed-by: Helm\` on every object itself, over \`brupop\`; pods keep \`brupop\`, and nothing selects by it.
 - Values are checked by \`values.schema.json\`. Helm merges maps: to take away a default, such as \`agent.resources.limits.memory\`, set it to \`null\`. Any other value that is null or absent is its default.
 

@@ -17,6 +17,7 @@ type Reference = { readonly name?: string } | null | undefined;
 interface Container {
   readonly name?: string;
   readonly image?: string;
+  readonly resources?: { readonly limits?: Readonly<Record<string, string>> | null } | null;
   readonly env?:
     | readonly {
         readonly name: string;
@@ -34,6 +35,7 @@ export interface Workload extends KubeObject {
     readonly template?: {
       readonly spec?: {
         readonly containers?: readonly Container[] | null;
+        readonly volumes?: readonly { readonly hostPath?: { readonly path?: string } | null }[] | null;
         readonly serviceAccountName?: string | null;
       } | null;
     } | null;

@@ -191,6 +191,52 @@ describe('of a cluster', () => {
     expect((await reached.run('doctor')).out).toContain(`BAD webhook: shadows cannot be read as v1: ${message}\n`);
   });
 
+  test('another operator, and what an older one has left in the agents, are problems', async () => {
+    const say = async () => (await reached.run('doctor')).out;
+    expect(await say()).not.toMatch(/other operators|older fields/);
+    const selector = { matchLabels: { app: 'x' } };
+    const pod = (spec: object) => ({ selector, template: { metadata: { labels: { app: 'x' } }, spec } });
+    const container = { name: 'brupop', image: 'x' };
+    await stage.create('/api/v1/namespaces', { metadata: { name: 'node-updates' } });
+    await stage.create('/apis/apps/v1/namespaces/node-updates/deployments', {
+      metadata: { name: CONTROLLER_DEPLOYMENT },
+      spec: pod({ containers: [container] }),
+    });
+    const shadow = {
+      apiVersion: 'brupop.bottlerocket.aws/v2',
+      kind: 'BottlerocketShadow',
+      metadata: { name: 'brs-a' },
+      spec: { state: 'Idle' },
+    };
+    await stage.create('/apis/brupop.bottlerocket.aws/v2/namespaces/node-updates/bottlerocketshadows', shadow);
+    const older = {
+      containers: [{ ...container, resources: { limits: { cpu: '10m' } } }],
+      volumes: [{ name: 'bottlerocket-apiclient', hostPath: { path: '/bin/apiclient', type: 'File' } }],
+    };
+    const template = { spec: older };
+    await stage.patch(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/brupop-agent`, { spec: { template } });
+    const out = (await say()).replaceAll(/\s+/g, ' ');
+    expect(out).toContain(
+      `BAD other operators: there is another one beside this: Deployment node-updates/${CONTROLLER_DEPLOYMENT}, shadows in node-updates`,
+    );
+    expect(out).toContain(
+      "BAD older fields: DaemonSet brupop-agent still has a CPU limit of 10m, the host's apiclient of the older operator",
+    );
+    expect(out).toContain('kubectl delete daemonset brupop-agent --cascade=orphan');
+  });
+
+  test('shadows stored as v1 are a reason to keep the operator, and without it there is a way out', async () => {
+    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+    const webhook = { clientConfig: { url: 'https://127.0.0.1:1' }, conversionReviewVersions: ['v2'] };
+    await stage.patch(crd, { spec: { conversion: { strategy: 'Webhook', webhook } } });
+    await stage.patch(`${crd}/status`, { status: { storedVersions: ['v1', 'v2'] } });
+    const say = async () => (await reached.run('doctor')).out.replaceAll(/\s+/g, ' ');
+    expect(await say()).toContain('Do not take the operator away before');
+    const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
+    await stage.transport.request({ method: 'DELETE', path });
+    expect(await say()).toContain(`kubectl patch crd ${CRD_NAME} --type merge`);
+  });
+
   test('without the Deployment it is not guessed what the controller would do', async () => {
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
     await stage.transport.request({ method: 'DELETE', path });

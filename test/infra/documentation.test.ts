@@ -55,6 +55,16 @@ test.each(examples('docs/policies.md', 'yaml'))(
   },
 );
 
+test('no command that a document shows writes a field of the manifests, which whoever has applied them would lose', () => {
+  const documents = ['README.md', ...readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))];
+  const lines = documents.flatMap((name) =>
+    readFileSync(join(ROOT, name === 'README.md' ? name : join('docs', name)), 'utf8').split('\n'),
+  );
+  // The definition's webhook is taken away where nobody is left to answer it; the page says what sets it again.
+  const writing = /kubectl (set|scale|edit|autoscale|rollout undo)\b|kubectl patch (?!crd bottlerocketshadows)/;
+  expect(lines.filter((line) => writing.test(line))).toEqual([]);
+});
+
 describe.each(['README.md', 'docs/deploying.md'])('%s', (document) => {
   test.each(examples(document, 'ts'))('what it shows under "%s" synthesises the operator', (_, source) => {
     expect(synthesise(source).map(({ kind }) => kind)).toEqual(

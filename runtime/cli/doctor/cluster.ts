@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import type { Condition } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
-import { STORAGE_VERSION } from '../../shadow/names.ts';
+import { crdsOf } from '../../kube/resources.ts';
+import { CRD_NAME, STORAGE_VERSION } from '../../shadow/names.ts';
+import type { Cluster } from '../command.ts';
+import { ifAllowed } from '../reading.ts';
 import type { Certificate, Definition, Facts } from './facts.ts';
 import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
 
@@ -14,7 +17,7 @@ export function definitionFindings({ definition, policyDefinition }: Facts): rea
   return [
     older.length === 0
       ? ok('definitions', `shadows are stored as ${STORAGE_VERSION} alone`)
-      : problem('definitions', `shadows may still be stored as ${older.join(', ')}`, MIGRATION),
+      : problem('definitions', `shadows may still be stored as ${older.join(', ')}`, `${MIGRATION} ${UNREADABLE}`),
     policyDefinition.value || policyDefinition.refused !== undefined
       ? ok('definitions', 'the cluster knows update policies')
       : unknown(
@@ -27,6 +30,22 @@ export function definitionFindings({ definition, policyDefinition }: Facts): rea
 
 const MIGRATION =
   'A leading controller moves them to the new version by itself. If not, its log says why. Shadows in another namespace keep the older version.';
+
+const UNREADABLE =
+  'Do not take the operator away before: nobody could read them, and no namespace of the cluster could be deleted.';
+
+/** What blocks the deletion of every namespace where the operator is gone, and the way out. */
+export async function unreadableFindings({ transport }: Cluster): Promise<readonly DoctorFinding[]> {
+  const { value: definition } = await ifAllowed(crdsOf(transport).get(CRD_NAME), undefined);
+  const { spec, status } = (definition ?? {}) as Partial<Definition>;
+  const older = (status?.storedVersions ?? []).filter((version) => version !== STORAGE_VERSION);
+  if (older.length === 0 || spec?.conversion?.strategy !== 'Webhook') return [];
+  const says = `shadows are stored as ${older.join(', ')}, and without the operator nobody can read them: no namespace of the cluster can be deleted`;
+  return [problem('definitions', says, `Apply the manifests, or: ${WITHOUT_WEBHOOK}`)];
+}
+
+/** Lets the API server read shadows by itself. */
+const WITHOUT_WEBHOOK = `kubectl patch crd ${CRD_NAME} --type merge --patch '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`;
 
 /** Checks the conversion webhook, and the CA bundle by which the API server verifies it. */
 export function webhookFindings({ definition, conversionFault }: Facts, now: number): readonly DoctorFinding[] {

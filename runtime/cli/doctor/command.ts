@@ -2,9 +2,10 @@ import { type Answer, type Command, EXIT } from '../command.ts';
 import { leftoversIn } from '../leftovers.ts';
 import { type Terminal, paint, wrapped } from '../terminal.ts';
 import { clockFindings, leaderFindings } from './clocks.ts';
-import { certificateFindings, definitionFindings, webhookFindings } from './cluster.ts';
+import { certificateFindings, definitionFindings, unreadableFindings, webhookFindings } from './cluster.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
+import { otherFindings } from './others.ts';
 import { agentFindings, partsFindings } from './parts.ts';
 import { lifecycleFindings, mayRead, rightsFindings, readRights } from './rights.ts';
 
@@ -12,7 +13,7 @@ export const doctor: Command = {
   name: 'doctor',
   takes: '',
   summary: 'check the operator itself, and say what to do',
-  details: `It checks the parts and their versions, the leader, the agents of labelled nodes, the CustomResourceDefinitions and stored versions, the
+  details: `It checks the parts and their versions, other operators beside it, the leader, the agents of labelled nodes, the CustomResourceDefinitions and stored versions, the
 webhook, certificates, clocks, lifecycle conditions, update policies, and your rights. It writes nothing. The exit code is ${EXIT.found} if there is a problem.`,
   options: {},
   most: 0,
@@ -21,7 +22,14 @@ webhook, certificates, clocks, lifecycle conditions, update policies, and your r
     const cluster = await connect();
     const rights = await readRights(cluster);
     if (!mayRead(rights)) return answerOf(rightsFindings(rights));
-    return answerOf(diagnosis(await readFacts(cluster, rights, now), now));
+    try {
+      return answerOf(diagnosis(await readFacts(cluster, rights, now), now));
+    } catch (error) {
+      // An operator that was taken away with shadows that only it could read leaves nothing else to look at.
+      const stuck = await unreadableFindings(cluster);
+      if (stuck.length === 0) throw error;
+      return answerOf(stuck);
+    }
   },
 };
 
@@ -31,6 +39,7 @@ function diagnosis(facts: Facts, now: number): readonly DoctorFinding[] {
     ...partsFindings(facts),
     ...leaderFindings(facts, now),
     ...agentFindings(facts),
+    ...otherFindings(facts),
     ...definitionFindings(facts),
     ...webhookFindings(facts, now),
     ...certificateFindings(facts, now),

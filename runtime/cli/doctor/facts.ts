@@ -11,6 +11,7 @@ import type { Cluster } from '../command.ts';
 import { type Workload, workloadsOf } from '../deployed-settings.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
+import { othersOf } from './others.ts';
 import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
 
 /** The fields of cert-manager's Certificate that are read. */
@@ -33,6 +34,8 @@ export type Definition = CustomResourceDefinition & {
 export interface Facts {
   readonly seen: Inspection;
   readonly parts: Read<readonly Part[]>;
+  /** Objects of operators in other namespaces, as text. */
+  readonly others: Read<readonly string[]>;
   /** All pods in the operator's namespace. */
   readonly pods: Read<readonly Pod[]>;
   readonly definition: Read<Definition | undefined>;
@@ -63,6 +66,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
   const [
     seen,
     parts,
+    others,
     pods,
     definition,
     policyDefinition,
@@ -74,6 +78,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
   ] = await Promise.all([
     inspect(cluster, now),
     ifAllowed(partsOf(cluster), []),
+    othersOf(cluster),
     ifAllowed(podsOf(transport, namespace).list(), []),
     ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
     ifAllowed(crdsOf(transport).get(POLICY_CRD_NAME), undefined),
@@ -86,7 +91,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
   const workload = parts.value.find(({ name }) => name === CONTROLLER_DEPLOYMENT)?.workload;
   const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
   const defined = { definition, policyDefinition, certificates, conversionFault };
-  return { seen, parts, pods, lease, nodeLeases, serverTime, rights, lifecycle, ...defined };
+  return { seen, parts, others, pods, lease, nodeLeases, serverTime, rights, lifecycle, ...defined };
 }
 
 const PARTS = [

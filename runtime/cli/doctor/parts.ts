@@ -14,8 +14,7 @@ export function partsFindings({ parts }: Facts): readonly DoctorFinding[] {
 
 function partFinding({ name, workload }: Part): DoctorFinding {
   if (!workload) return problem('parts', `there is no ${name}`, 'Apply the manifests.');
-  if (workload.spec?.replicas === 0)
-    return problem('parts', `${name} is scaled to 0`, `kubectl scale deployment ${name}, or apply the manifests.`);
+  if (workload.spec?.replicas === 0) return problem('parts', `${name} is scaled to 0`, 'Apply the manifests.');
   const { ready, wanted } = readiness(workload);
   const says = `${name}: ${ready} of ${wanted} pods are ready`;
   return ready >= wanted

@@ -6,6 +6,7 @@ import { systemClock } from '../../../runtime/lib/clock.ts';
 import { CRD_NAME } from '../../../runtime/shadow/names.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
+import { examples } from '../../documents.ts';
 import { noHelm, noKubectl, type Outcome, shell } from '../../shell.ts';
 import { literalEnv, type Manifest, manifests } from '../manifests.ts';
 import { folder } from '../../folder.ts';
@@ -86,6 +87,20 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('maxConcurrentUpdate') });
     expect(await concurrency()).toBe('3');
 
+    await done(helm('rollback', '1'));
+    expect(await concurrency()).toBe('1');
+  });
+
+  test('can be changed, and changed back, after each documented command that pauses or stops it', async () => {
+    await done(helm('install'));
+    const documented = ['README.md', 'docs/security.md', 'docs/deploying.md']
+      .flatMap((document) => examples(document, 'sh'))
+      .flatMap(([, source]) => source.trim().split('\n'))
+      .filter((line) => /kubectl apply -f -$|paused/.test(line));
+    expect(documented.length).toBeGreaterThan(3);
+    for (const command of documented) await done(command.replaceAll('brupop-bottlerocket-aws', 'updates'));
+    await done(helm('upgrade', '--set controller.maxConcurrentUpdate=3'));
+    expect(await concurrency()).toBe('3');
     await done(helm('rollback', '1'));
     expect(await concurrency()).toBe('1');
   });

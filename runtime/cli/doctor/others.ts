@@ -1,0 +1,73 @@
+import { Collection } from '../../kube/collection.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { collectionPath } from '../../kube/paths.ts';
+import { CONTROLLER_DEPLOYMENT, GROUP, PLURAL, STORAGE_VERSION } from '../../shadow/names.ts';
+import type { Cluster } from '../command.ts';
+import { containersOf, type Workload } from '../deployed-settings.ts';
+import { ifAllowed, type Read } from '../reading.ts';
+import { type DoctorFinding, namesText, problem, unknown } from './finding.ts';
+
+/** Workloads of this operator, of the older one of the same names, and of the first one. */
+const WORKLOADS = [
+  ['deployments', 'Deployment', CONTROLLER_DEPLOYMENT],
+  ['daemonsets', 'DaemonSet', 'brupop-agent'],
+  ['deployments', 'Deployment', 'update-operator-controller'],
+] as const;
+
+/** Objects of an operator in other namespaces than this one's, each as `Deployment NAMESPACE/NAME`. */
+export async function othersOf({ transport, namespace }: Cluster): Promise<Read<readonly string[]>> {
+  const everywhere = async (group: string, version: string, plural: string): Promise<readonly KubeObject[]> => {
+    const objects = await new Collection<KubeObject>(transport, collectionPath({ group, version, plural })).list();
+    return objects.filter(({ metadata }) => metadata.namespace !== namespace);
+  };
+  const workloads = WORKLOADS.map(async ([plural, kind, name]) => {
+    const found = await everywhere('apps', 'v1', plural);
+    return found
+      .filter(({ metadata }) => metadata.name === name)
+      .map(({ metadata }) => `${kind} ${metadata.namespace}/${name}`);
+  });
+  const shadows = everywhere(GROUP, STORAGE_VERSION, PLURAL).then((found) => [
+    ...new Set(found.map(({ metadata }) => `shadows in ${metadata.namespace}`)),
+  ]);
+  return ifAllowed(
+    Promise.all([...workloads, shadows]).then((found) => found.flat()),
+    [],
+  );
+}
+
+interface Seen {
+  readonly others: Read<readonly string[]>;
+  readonly parts: Read<readonly { readonly name: string; readonly workload: Workload | undefined }[]>;
+}
+
+/** Checks that the cluster has no second operator, and that nothing of an older one is left in the agents' pods. */
+export function otherFindings({ others, parts }: Seen): readonly DoctorFinding[] {
+  const agent = parts.value.find(({ name }) => name === 'brupop-agent')?.workload;
+  const left = agent ? olderFields(agent) : [];
+  return [
+    ...(others.refused === undefined
+      ? []
+      : [unknown('other operators', `you may not look for them in other namespaces (${others.refused})`)]),
+    ...(others.value.length === 0
+      ? []
+      : [problem('other operators', `there is another one beside this: ${namesText(others.value)}`, ONE)]),
+    ...(left.length === 0
+      ? []
+      : [problem('older fields', `DaemonSet brupop-agent still has ${left.join(', ')} of the older operator`, ANEW)]),
+  ];
+}
+
+const ONE =
+  'Two agents share one host, two controllers keep a budget each, and one webhook answers for both: take one of them away.';
+const ANEW =
+  'kubectl delete daemonset brupop-agent --cascade=orphan, then apply the manifests: its pods stay until newer ones replace them.';
+
+/** What the older operator's agents have and ours never do. Appliers that do not own such a field leave it where it is. */
+function olderFields(daemonSet: Workload): readonly string[] {
+  const limits = containersOf(daemonSet).map(({ resources }) => resources?.limits?.['cpu']);
+  const paths = (daemonSet.spec?.template?.spec?.volumes ?? []).map(({ hostPath }) => hostPath?.path);
+  return [
+    ...(limits.includes('10m') ? ['a CPU limit of 10m'] : []),
+    ...(paths.some((path) => path?.endsWith('/apiclient')) ? ["the host's apiclient"] : []),
+  ];
+}
