@@ -75,11 +75,14 @@ async function orGiveUp(wanted: Wanted, execute: (signal: AbortSignal) => Promis
 async function giveUp({ context, signal }: Wanted, version: string, error: StepFailedError): Promise<void> {
   const { apiserver, clock, hostWork, logger, view } = context;
   const state = view.value.shadow?.spec.state ?? 'Idle';
-  const failure = { state, reason: error.reason, message: error.message, version };
   logger.warn('the attempt has failed', { version, state, reason: error.reason, error: error.message });
   const time = rfc3339(clock.now());
   // Once the host is deactivated, an unplanned reboot boots the old version. With the record it would be taken for a rollback.
   if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...present(now), reboot: null }), signal);
-  await hostWork.tryToDeactivate(signal);
+  const undone = await hostWork.tryToDeactivate(signal);
+  // Nothing is activated before the step that reboots. This comes first, because a long message loses its end.
+  const warning = undone && state === 'RebootedIntoUpdate' ? `${version} may still be booted: ${undone.message}; ` : '';
+  const message = `${warning}${error.message}`;
+  const failure = { state, reason: error.reason, message, version };
   await apiserver.report((now) => failing(now, failure, time), signal);
 }

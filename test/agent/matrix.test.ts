@@ -58,8 +58,8 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'repository-expired': REPOSITORY_AWAY,
   'repository-dropped': REPOSITORY_AWAY,
   'repository-silent': REPOSITORY_AWAY,
-  // It is killed once; the step begins the action again. An activation has taken hold without it, and cannot be made twice.
-  'dispatcher-killed': row('updated', 'updated', 'HostFailed', 'updated'),
+  // It is killed once; the step begins the action again. An activation that has taken hold without it is undone by another download.
+  'dispatcher-killed': always('updated'),
   'updog-killed': always('updated'),
   'updog-missing': row('at rest', 'HostFailed', 'HostFailed', 'updated'),
   // Until it boots.

@@ -5,7 +5,10 @@ import { type Limits, PAUSES, throughTrouble } from './asking.ts';
 import { HostCalls, type HostTransport } from './calls.ts';
 import {
   HostActionFailedError,
+  HostActionLostError,
   HostBusyError,
+  HostError,
+  HostProtocolError,
   HostUnreachableError,
   OfferChangedError,
   OtherImageError,
@@ -45,6 +48,8 @@ export class Bottlerocket implements HostUpdater {
   readonly #options: BottlerocketOptions;
   readonly #calls: HostCalls;
   readonly #refreshes = new UsualDuration();
+  /** The status before an activation that may have been cut off between the flags of what boots next and the status. */
+  #unseen: HostStatus | undefined;
 
   constructor(options: BottlerocketOptions) {
     this.#options = options;
@@ -86,7 +91,13 @@ export class Bottlerocket implements HostUpdater {
     const before = await this.#readable(limits);
     if (!before || !holds(before, version)) throw notStaged(before, version);
     if (before.state === 'Ready') return before;
-    const after = await this.#perform('activate', before, limits);
+    const after = await this.#work('activate', before, limits).catch((error: unknown) => {
+      if (!isRefusal(error)) this.#unseen = before;
+      throw error;
+    });
+    this.#unseen = isMarkedBefore(after) ? before : undefined;
+    if (this.#unseen) throw new UpdateGoneError(`activate: an earlier one was cut off: ${after.lastCommand.stderr}`);
+    expectSuccess(after);
     // Somebody else may have prepared another one between the look and the action.
     if (!holds(after, version)) throw notStaged(after, version);
     return after;
@@ -95,7 +106,24 @@ export class Bottlerocket implements HostUpdater {
   async deactivate(signal?: AbortSignal): Promise<HostStatus | undefined> {
     const limits = this.#limits('deactivate', signal);
     const before = await this.#readable(limits);
-    return before?.state === 'Ready' ? this.#perform('deactivate', before, limits) : before;
+    if (before?.state === 'Ready') return this.#perform('deactivate', before, limits);
+    return this.#mayBoot(before) ? this.#writeOver(before, signal) : before;
+  }
+
+  /** Whether an activation may have set the flags of what boots next although the status does not say so. */
+  #mayBoot(now: HostStatus | undefined): now is HostStatus {
+    if (!this.#unseen || now?.state !== 'Staged') return false;
+    return !hasResult('activate', this.#unseen, now) || isMarkedBefore(now);
+  }
+
+  /** Only a download clears flags that the host does not know of. It takes whatever version the host chooses. */
+  async #writeOver(before: HostStatus, signal: AbortSignal | undefined): Promise<HostStatus> {
+    const after = await this.#work('prepare', before, this.#limits('prepare', signal));
+    const { chose, status, stderr = '', exit } = after.lastCommand;
+    if (chose === null || (chose === undefined && status !== 'Success'))
+      throw new HostActionFailedError('prepare', `an activation that was cut off is not undone: ${stderr}`, exit);
+    this.#unseen = undefined;
+    return after;
   }
 
   async reboot(signal?: AbortSignal): Promise<void> {
@@ -194,6 +222,19 @@ export class Bottlerocket implements HostUpdater {
 function expectSuccess({ lastCommand: { type, status, stderr = '', exit, chose } }: Finished): void {
   if (status === 'Success') return;
   throw chose == null ? new HostActionFailedError(type, stderr, exit) : new WriteFailedError(type, stderr, exit);
+}
+
+/** The flags of an earlier activation are set. */
+function isMarkedBefore({ lastCommand }: HostStatus): boolean {
+  return lastCommand?.type === 'activate' && (lastCommand.stderr?.includes('already marked for upgrade') ?? false);
+}
+
+/** The host has not begun the action. */
+function isRefusal(error: unknown): boolean {
+  const isUnknown = [HostActionLostError, HostUnreachableError, HostProtocolError].some(
+    (kind) => error instanceof kind,
+  );
+  return error instanceof HostError && !isUnknown;
 }
 
 function holds(status: HostStatus, version: string): boolean {

@@ -58,7 +58,7 @@ export interface HostUpdater {
 
   /**
    * Makes the running version the one to boot next, and waits for the end (three minutes at most). Nothing is done where nothing is
-   * activated.
+   * activated. Where an activation was cut off, only a download undoes that (`limits.prepareMs` at most).
    * @throws HostActionFailedError, HostActionLostError, HostRefusedError, UpdateGoneError, UpdatesUnsupportedError
    */
   deactivate(signal?: AbortSignal): Promise<HostStatus | undefined>;

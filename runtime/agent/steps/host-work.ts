@@ -40,6 +40,7 @@ export class HostWork {
   readonly #busy: Streak;
   /** By when the host is down that has been asked to reboot, by the monotonic clock. */
   #downBy = -Infinity;
+  #owesDeactivation = false;
 
   constructor(options: HostWorkOptions) {
     this.#options = options;
@@ -88,14 +89,27 @@ export class HostWork {
     if (ms > 0) await clock.sleep(ms, signal);
   }
 
-  /** An update that was given up must not be booted by chance. Where the host cannot deactivate it, the node still goes back into service. */
-  async tryToDeactivate(signal: AbortSignal): Promise<void> {
+  /** Whether an update that was given up may still be booted by chance. */
+  get owesDeactivation(): boolean {
+    return this.#owesDeactivation;
+  }
+
+  /**
+   * An update that was given up must not be booted by chance. Where the host cannot deactivate it, the node still goes back into service, and
+   * the host is asked again with each look for updates.
+   * @returns why it could not
+   */
+  async tryToDeactivate(signal: AbortSignal): Promise<HostError | undefined> {
     const { host, logger } = this.#options;
+    this.#owesDeactivation = true;
     try {
       await host.deactivate(signal);
+      this.#owesDeactivation = false;
+      return undefined;
     } catch (error) {
       if (!(error instanceof HostError) || isDeadMount(error)) throw error;
       logger.warn('the host could not be deactivated', { error });
+      return error;
     }
   }
 

@@ -48,6 +48,6 @@ export function offerWatch(context: StepContext): (signal: AbortSignal) => Promi
 async function offered({ hostWork, offers }: StepContext, signal: AbortSignal): Promise<string | undefined> {
   const { state, chosen } = await offers.refresh(signal);
   // The host could not be deactivated when its attempt ended. What is activated must not be booted by chance.
-  if (state === 'Ready') await hostWork.tryToDeactivate(signal);
+  if (state === 'Ready' || hostWork.owesDeactivation) await hostWork.tryToDeactivate(signal);
   return chosen?.version;
 }
