@@ -65,8 +65,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'B8',
     does: 'reduces a status that nobody has refused',
     file: 'runtime/agent/conversation.ts',
-    find: "rejected.note(answer.kind === 'rejected')",
-    replace: "rejected.note(answer.kind !== 'ok')",
+    find: "?.note(answer.kind === 'rejected')",
+    replace: "?.note(answer.kind !== 'ok')",
     tests: ['test/agent/refused-status.test.ts'],
   },
   {
