@@ -16,8 +16,8 @@ export type EvictionResult =
   | { readonly kind: 'accepted' }
   /** There is no such pod any more. */
   | { readonly kind: 'gone' }
-  /** 429. `budgets` names PodDisruptionBudgets as `namespace/name`; it is empty where the API server is merely busy. */
-  | { readonly kind: 'blocked'; readonly budgets: readonly string[]; readonly retryAfterMs?: number }
+  /** 429. `by` names what asks to wait: PodDisruptionBudgets, an admission webhook, or the API server that is merely busy. */
+  | { readonly kind: 'blocked'; readonly by: readonly string[]; readonly retryAfterMs?: number }
   /** Any other answer; `message` is the API server's. */
   | { readonly kind: 'refused'; readonly status: number; readonly message: string };
 
@@ -59,16 +59,22 @@ function eviction({ namespace, name, uid }: PodIdentity): object {
   };
 }
 
-function evictionResult({ code, reason, message, details }: KubeStatus, namespace: string): EvictionResult {
+/** A webhook can ask to wait for a day, and mean an hour of work that it does now. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+function evictionResult(status: KubeStatus, namespace: string): EvictionResult {
+  const { code, reason, message, details } = status;
   if (code !== 429) return { kind: 'refused', status: code, message: message ?? reason ?? 'no message' };
-  const seconds = details?.retryAfterSeconds;
-  return { kind: 'blocked', budgets: budgetsIn(details, namespace), ...(seconds && { retryAfterMs: seconds * 1000 }) };
+  const ms = Math.min((details?.retryAfterSeconds ?? 0) * 1000, LONGEST_RETRY_AFTER_MS);
+  return { kind: 'blocked', by: whoBlocks(status, namespace), ...(ms > 0 && { retryAfterMs: ms }) };
 }
 
-/** The API server names the budget only in the text of the cause. */
-function budgetsIn(details: KubeStatus['details'], namespace: string): readonly string[] {
-  return (details?.causes ?? [])
+/** The API server names the budget, or the webhook, only in its texts. */
+function whoBlocks({ message = '', details }: KubeStatus, namespace: string): readonly string[] {
+  const budgets = (details?.causes ?? [])
     .filter((cause) => cause.reason === 'DisruptionBudget')
-    .flatMap((cause) => /The disruption budget (\S+) /.exec(cause.message ?? '')?.[1] ?? [])
-    .map((name) => `${namespace}/${name}`);
+    .flatMap((cause) => /The disruption budget (\S+) /.exec(cause.message ?? '')?.[1] ?? []);
+  if (budgets.length > 0) return budgets.map((name) => `PodDisruptionBudget ${namespace}/${name}`);
+  const webhook = /admission webhook "([^"]+)"/.exec(message)?.[1];
+  return [`${webhook === undefined ? 'the Kubernetes API' : `the admission webhook ${webhook}`}, which asks to wait`];
 }

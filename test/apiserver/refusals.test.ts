@@ -33,7 +33,7 @@ describe('an eviction that never succeeds ends at the deadline, with who is left
   }
 
   test.each<[string, KubeStatus, string]>([
-    ['429 of a server that is busy', { code: 429 }, 'the Kubernetes API asks to wait'],
+    ['429 of a server that is busy', { code: 429 }, 'the Kubernetes API, which asks to wait'],
     ['422 of an admission policy', { code: 422, message: 'denied' }, 'refused with 422: denied'],
     ['409 of a webhook', { code: 409, message: 'denied' }, 'refused with 409: denied'],
     ['404 of a webhook', { code: 404, message: 'no such route' }, 'refused with 404: no such route'],
@@ -54,8 +54,27 @@ describe('an eviction that never succeeds ends at the deadline, with who is left
     const wait = { code: 429, details: { retryAfterSeconds: 15 } };
     world.cluster.disturb({ resource: 'pods', subresource: 'eviction' }, { kind: 'refuse', ...wait });
     const replica = world.replica({ timeoutSec: 50 });
-    await expectLeft(replica, 'the Kubernetes API asks to wait');
+    await expectLeft(replica, 'the Kubernetes API, which asks to wait');
     expect(evictions(replica)).toHaveLength(4);
+  });
+
+  test('429 of a webhook that asks for a day: it is named, and asked again within a minute', async () => {
+    await world.addPod('web-1');
+    const message = 'admission webhook "pods.example" denied the request: warming up';
+    const wait = { code: 429, message, details: { retryAfterSeconds: 86_400 } };
+    const over = world.cluster.disturb({ resource: 'pods', subresource: 'eviction' }, { kind: 'refuse', ...wait });
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(10_000);
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual([
+      'the admission webhook pods.example, which asks to wait (pod shop/web-1)',
+    ]);
+    over();
+    await world.clock.advance(51_000);
+    await world.endPod('web-1');
+    expect(
+      world.cluster.audit.filter(({ subresource, code }) => subresource === 'eviction' && code < 300),
+    ).toHaveLength(1);
+    expect(await outcome(drain)).toBe('ok');
   });
 
   test('no connection', async () => {

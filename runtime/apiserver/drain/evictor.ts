@@ -152,8 +152,7 @@ function describe(failure: EvictionFailure): string {
     const message = failure.message.slice(0, LONGEST_MESSAGE);
     return failure.status === 0 ? message : `refused with ${failure.status}: ${message}`;
   }
-  if (failure.budgets.length === 0) return 'the Kubernetes API asks to wait';
-  return failure.budgets.map((budget) => `PodDisruptionBudget ${budget}`).join(', ');
+  return failure.by.join(', ');
 }
 
 function messageOf(error: unknown): string {

@@ -9,7 +9,7 @@ test('a pod that went by itself is forgotten, and evicted when it is listed once
   const asked: string[] = [];
   const evict = async ({ name }: { name: string }): Promise<EvictionResult> => {
     asked.push(name);
-    return { kind: 'blocked', budgets: ['shop/web'], retryAfterMs: 0 };
+    return { kind: 'blocked', by: ['PodDisruptionBudget shop/web'], retryAfterMs: 0 };
   };
   const stop = new AbortController();
   const subject = new Evictor({
