@@ -130,6 +130,8 @@ export interface Pod extends KubeObject {
     readonly serviceAccountName?: string;
     readonly tolerations?: readonly Toleration[];
     readonly terminationGracePeriodSeconds?: number;
+    /** Of its priority class. */
+    readonly priority?: number | null;
     readonly volumes?: readonly PodVolume[] | null;
   };
   readonly status?: {

@@ -71,7 +71,10 @@ export class Objects {
 
   async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
     const { namespace = 'shop', owner, phase = 'Running' } = options;
-    const owners = owner === undefined ? [] : [await this.#daemonSet(namespace, owner)];
+    const owners = [
+      ...(owner === undefined ? [] : [await this.#daemonSet(namespace, owner)]),
+      ...(options.replicaSet === undefined ? [] : [replicaSet(options.replicaSet)]),
+    ];
     const pod = await this.post(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, options, owners));
     const status = { phase, conditions: [{ type: 'Ready', status: 'True' }] };
     await this.patch(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { status });
@@ -165,6 +168,13 @@ export interface PodOptions {
   readonly account?: string;
   readonly volumes?: readonly object[];
   readonly graceSeconds?: number;
+  /** Name of a ReplicaSet that controls the pod. */
+  readonly replicaSet?: string;
+  readonly priority?: number;
+}
+
+function replicaSet(name: string): object {
+  return { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: `uid-${name}`, controller: true };
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
@@ -177,6 +187,7 @@ function podManifest(name: string, options: PodOptions, ownerReferences: readonl
       serviceAccountName: account,
       volumes,
       terminationGracePeriodSeconds: options.graceSeconds ?? 30,
+      ...(options.priority !== undefined && { priority: options.priority }),
       containers: [{ name: 'c', image: 'i' }],
     },
   };

@@ -124,7 +124,7 @@ export const markMutants: readonly Mutant[] = [
     file: 'runtime/apiserver/drain/engine.ts',
     find: "  if ((await run.wait(gone)) === 'superseded') throw superseded();\n",
     replace:
-      "  const end = await run.wait(gone);\n  if (end === 'superseded') throw superseded();\n  if (end === 'deadline') throw new RefusedError(504, 'DrainTimeout', 'no last look');\n",
+      "  const end = await run.wait(gone);\n  if (end === 'superseded') throw superseded();\n  if (end === 'refuse') throw new RefusedError(504, 'DrainTimeout', 'no last look');\n",
     tests: ['test/apiserver/drain/replicas.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 import type { Node } from '../../kube/objects.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { Preflight } from '../config.ts';
-import { type PodDeleteList, podsLeft } from './filter.ts';
+import { othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import type { DrainPod } from './pod.ts';
 
 export interface DrainSettings {
@@ -43,18 +43,37 @@ export type Step =
   | { readonly kind: 'prove' }
   /** Its time is over. */
   | { readonly kind: 'refuse' }
-  /** Evict these, as far as they are not ending, and look again when something changes. */
-  | { readonly kind: 'wait'; readonly evict: readonly DrainPod[] };
+  /** Evict these, as far as they are not ending, and look again when something changes: at the instant `until` at the latest. */
+  | { readonly kind: 'wait'; readonly evict: readonly DrainPod[]; readonly until: number };
 
 /** Decides by what is in the API alone. So every replica decides alike, and any continues where another stopped. */
 export function nextStep(drain: Pick<Drain, 'since' | 'list'>, settings: DrainSettings, now: number): Step {
-  const { pods, own } = drain.list;
-  if (podsLeft(drain.list).length === 0) return { kind: 'prove' };
-  if (now >= deadlineOf(drain, settings)) return { kind: 'refuse' };
-  return { kind: 'wait', evict: pods.length > 0 ? pods : own };
+  const { list, since } = drain;
+  if (podsLeft(list).length === 0) return { kind: 'prove' };
+  const time = timeOf(since, settings);
+  if (now >= time.over) return { kind: 'refuse' };
+  const until = now < time.half ? time.half : time.over;
+  return { kind: 'wait', evict: wave(list, now >= time.half), until };
 }
 
-/** Milliseconds since the Unix epoch. Every replica computes the same instant, because the time counts from what is written on the node. */
-export function deadlineOf({ since }: Pick<Drain, 'since'>, { timeoutMs }: DrainSettings): number {
-  return timeoutMs === 0 ? Infinity : Date.parse(since) + timeoutMs;
+/**
+ * Pods of system priority go once the others are gone: a volume can be unmounted only while the pod that serves it runs. One that does not
+ * go keeps them for half of the drain's time, or that would be over before they have ended. The operator's own go last.
+ */
+function wave(list: PodDeleteList, isHalfOver: boolean): readonly DrainPod[] {
+  const { pods, own } = list;
+  if (pods.length > 0 && !isHalfOver) return pods;
+  const others = othersLeft(list);
+  return others.length > 0 ? others : own;
+}
+
+/**
+ * When half of a drain's time is over, and all of it. Milliseconds since the Unix epoch. Every replica computes the same instants, because
+ * they count from what is written on the node.
+ */
+function timeOf(since: string, { timeoutMs }: DrainSettings): { readonly half: number; readonly over: number } {
+  const began = Date.parse(since);
+  return timeoutMs === 0
+    ? { half: Infinity, over: Infinity }
+    : { half: began + timeoutMs / 2, over: began + timeoutMs };
 }

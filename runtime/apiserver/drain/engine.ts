@@ -137,7 +137,7 @@ export class DrainEngine {
       if (end === 'superseded') metrics.drains.inc({ result: end });
       if (this.#runs.get(name) === run) this.#runs.delete(name);
       // Those who wait check the node themselves. If nobody waits, the status wakes the agent, which asks again.
-      if (end === 'empty' && !run.isAwaited) void reportEmpty(this.#ports, { name, since }, this.#closing.signal);
+      if (end === 'prove' && !run.isAwaited) void reportEmpty(this.#ports, { name, since }, this.#closing.signal);
     };
     // A failure goes to those who wait for the run. If nobody waits, the next request begins another run.
     run.start().then(over, () => over());

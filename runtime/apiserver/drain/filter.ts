@@ -10,7 +10,8 @@ export interface FilterTerms {
 }
 
 /** What a drain does with a pod, or why it leaves the pod where it is. */
-export type PodDeleteStatus = 'evict' | 'evict-last' | 'finished' | 'mirror' | 'daemonset' | 'tolerates-cordon';
+export type PodDeleteStatus =
+  'evict' | 'evict-critical' | 'evict-last' | 'finished' | 'mirror' | 'daemonset' | 'tolerates-cordon';
 
 const OWN_COMPONENTS: ReadonlySet<string> = new Set([COMPONENTS.apiserver, COMPONENTS.controller]);
 
@@ -24,7 +25,8 @@ export function podDeleteStatus(pod: DrainPod, terms: FilterTerms): PodDeleteSta
   // It would come back at once, to the cordoned node as well.
   if (pod.controller?.kind === 'DaemonSet') return 'daemonset';
   if (isLate(pod, terms) && pod.toleratesCordon) return 'tolerates-cordon';
-  return isOwn(pod, terms) ? 'evict-last' : 'evict';
+  if (isOwn(pod, terms)) return 'evict-last';
+  return pod.isCritical ? 'evict-critical' : 'evict';
 }
 
 /**
@@ -44,6 +46,8 @@ function isOwn(pod: DrainPod, { namespace }: FilterTerms): boolean {
 export interface PodDeleteList {
   /** To evict, or to wait for where they are ending. */
   readonly pods: readonly DrainPod[];
+  /** The same, but of system priority: after those, which may need them to end. */
+  readonly critical: readonly DrainPod[];
   /** The operator's own, evicted once the others are gone. */
   readonly own: readonly DrainPod[];
   /** Came after the cordon and tolerate it: reported, not waited for. */
@@ -57,6 +61,7 @@ export function filterPods(pods: readonly DrainPod[], terms: FilterTerms): PodDe
     pods.filter((pod) => statuses.includes(podDeleteStatus(pod, terms)));
   return {
     pods: withStatus('evict'),
+    critical: withStatus('evict-critical'),
     own: withStatus('evict-last'),
     tolerating: withStatus('tolerates-cordon'),
     staying: withStatus('mirror', 'daemonset', 'tolerates-cordon'),
@@ -64,8 +69,13 @@ export function filterPods(pods: readonly DrainPod[], terms: FilterTerms): PodDe
 }
 
 /** All pods that the drain has to see gone. */
-export function podsLeft({ pods, own }: PodDeleteList): readonly DrainPod[] {
-  return [...pods, ...own];
+export function podsLeft(list: PodDeleteList): readonly DrainPod[] {
+  return [...othersLeft(list), ...list.own];
+}
+
+/** The same without the operator's own. */
+export function othersLeft({ pods, critical }: PodDeleteList): readonly DrainPod[] {
+  return [...pods, ...critical];
 }
 
 /**

@@ -24,12 +24,16 @@ export interface DrainPod {
   /** How long it may take to end, from when it is told to. Of one that was told already, as it was told. */
   readonly graceSeconds: number;
   readonly toleratesCordon: boolean;
+  /** Whether it has a system priority, as what other pods need to run and to end: storage, DNS. */
+  readonly isCritical: boolean;
   readonly phase: string | undefined;
   readonly isReady: boolean;
   /** Names of its PersistentVolumeClaims. */
   readonly claims: readonly string[];
 }
 
+/** The least priority that is Kubernetes' own (`system-cluster-critical`). */
+const SYSTEM_PRIORITY = 2_000_000_000;
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
@@ -47,6 +51,7 @@ export function drainPod(pod: Pod): DrainPod {
     due: metadata.deletionTimestamp,
     graceSeconds: deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0,
     toleratesCordon: (spec.tolerations ?? []).some(toleratesCordon),
+    isCritical: (spec.priority ?? 0) >= SYSTEM_PRIORITY,
     phase: status.phase,
     isReady: isReady(pod),
     claims: claimsOf(pod),

@@ -6,23 +6,21 @@ import { aborted } from '../../lib/abort.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Ports } from '../ports.ts';
-import { type Blocked, deadlineOf, type Drain, type DrainSettings, nextStep } from './drain.ts';
+import { type Blocked, type Drain, type DrainSettings, nextStep, type Step } from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
+import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podsOn } from './pod.ts';
 import { Reschedule } from './reschedule.ts';
 import { StatusWriter } from './status.ts';
 
 /** How a run of a drain ended. Those who waited for it then check the node themselves. */
 export type RunEnd =
-  /** No pod that the drain must see gone is left. */
-  | 'empty'
+  /** What is to be done then: no pod that the drain must see gone is left, or the deadline has come. */
+  | Exclude<Step['kind'], 'wait'>
   /** The marks are gone or another drain's. */
   | 'superseded'
   /** Somebody uncordoned the node. */
   | 'uncordoned'
-  /** The deadline has come. */
-  | 'deadline'
   /** This replica ends, or nobody has waited for a while. */
   | 'closed';
 
@@ -121,8 +119,7 @@ export class DrainRun {
     try {
       return await Promise.race([
         this.#untilMarksChange(),
-        this.#untilDeadline(),
-        this.#untilEmpty(),
+        this.#evict(),
         this.#pods.run(this.#signal).then((): RunEnd => 'closed'),
       ]);
     } finally {
@@ -140,27 +137,18 @@ export class DrainRun {
     return 'closed';
   }
 
-  async #untilDeadline(): Promise<RunEnd> {
-    const { clock } = this.#ports;
-    const ms = deadlineOf(this.#drain, this.#settings) - clock.now();
-    return clock.sleep(Math.min(ms, Number.MAX_SAFE_INTEGER), this.#signal).then(
-      () => 'deadline',
-      () => 'closed',
-    );
-  }
-
-  /** Until no pod is left that the drain has to see gone. */
-  async #untilEmpty(): Promise<RunEnd> {
+  /** Until another step comes than to evict and to wait. */
+  async #evict(): Promise<RunEnd> {
     const { clock } = this.#ports;
     const changed = new Wakeup();
     this.#pods.onChange(() => changed.ring());
-    await this.#pods.synced;
-    for (; !this.#signal.aborted; await changed.wait(clock, Infinity, this.#signal)) {
-      this.#list = await this.#look();
-      const step = nextStep({ ...this.#drain, list: this.#list }, this.#settings, clock.now());
-      if (step.kind === 'prove') return 'empty';
-      if (step.kind === 'wait') this.#evictor.setTargets(step.evict);
+    for (let until = -Infinity; !this.#signal.aborted; await changed.wait(clock, until, this.#signal)) {
+      if (this.#pods.isSynced) this.#list = await this.#look();
+      const step = this.#next(this.#list);
+      if (step.kind !== 'wait') return step.kind;
+      if (this.#pods.isSynced) this.#evictor.setTargets(step.evict);
       this.#report();
+      ({ until } = step);
     }
     return 'closed';
   }
@@ -169,11 +157,17 @@ export class DrainRun {
     const { lateAfter } = this.#drain;
     const { namespace } = this.#ports;
     const seen = filterPods([...this.#pods.items().values()], { lateAfter, namespace });
+    const others = othersLeft(seen).length > 0;
+    const step = this.#next(seen);
     // Their evictions do not wait for the answer to where the operator's own pods could go.
-    if (seen.pods.length > 0) this.#evictor.setTargets(seen.pods);
+    if (others && step.kind === 'wait') this.#evictor.setTargets(step.evict);
     return keepOwnUnlessReschedulable(seen, () =>
-      seen.pods.length > 0 ? this.#reschedule.isPresumed() : this.#reschedule.isPossible(),
+      others ? this.#reschedule.isPresumed() : this.#reschedule.isPossible(),
     );
+  }
+
+  #next(list: PodDeleteList): Step {
+    return nextStep({ ...this.#drain, list }, this.#settings, this.#ports.clock.now());
   }
 
   #report(): void {
