@@ -1,5 +1,5 @@
 import { shortened } from '../lib/parts.ts';
-import type { AgentStatus, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
+import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
 import { withFailed, without } from '../shadow/failed-versions.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
@@ -28,6 +28,7 @@ const NEVER_SAID = {
   state_transition_failure_timestamp: null,
   reboot: null,
   last_failure: null,
+  check: null,
 } as const;
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
@@ -45,7 +46,17 @@ export function present({ shadow, version }: View): AgentStatus {
   };
 }
 
-export const offering = (view: View, target: string): AgentStatus => ({ ...present(view), target_version: target });
+/** The host has looked for updates. */
+export const offering = (view: View, target: string): AgentStatus => ({
+  ...present(view),
+  target_version: target,
+  check: null,
+});
+
+/** The host cannot look for updates. Its last offer stands. */
+export function failingCheck(view: View, { error, ...check }: FailingCheck): AgentStatus {
+  return { ...present(view), check: { ...check, error: shortened(error, MAX_MESSAGE_BYTES) } };
+}
 
 export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
 

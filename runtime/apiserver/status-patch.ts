@@ -9,9 +9,11 @@ type Stored = Pick<Shadow, 'spec' | 'status'>;
  * @param shadow as it is stored
  */
 export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored): object {
-  const { reboot, last_failure, ...rest } = sent;
+  const { reboot, last_failure, check, ...rest } = sent;
   return {
     ...rest,
+    // An agent that does not know the field says nothing of it, and what another one said would stay for ever.
+    check: check == null ? null : { ...check, succeeded_at: check.succeeded_at ?? null },
     ...(reboot !== undefined && { reboot: reboot && { ...reboot, requested_at: reboot.requested_at ?? null } }),
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },

@@ -75,6 +75,16 @@ const lastFailure = z
   })
   .describe('The last failed attempt. Means nothing while crash_count is 0.');
 
+const failingCheck = z
+  .object({
+    failing_since: timestamp.describe('When the first of these looks failed.'),
+    succeeded_at: timestamp
+      .nullish()
+      .describe('When the last look before succeeded; null where the agent has seen none.'),
+    error: z.string().describe('What the host said at first.'),
+  })
+  .describe('Why the host cannot look for updates. Absent while it can.');
+
 export const condition = z
   .object({
     type: z.string(),
@@ -99,6 +109,7 @@ export const statusV2 = z
       .max(MAX_FAILED_VERSIONS)
       .nullish()
       .describe('Versions that this node failed to install or to boot.'),
+    check: failingCheck.nullish(),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');
@@ -128,6 +139,7 @@ export type Spec = z.infer<typeof specV2>;
 export type Status = z.infer<typeof statusV2>;
 export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
+export type FailingCheck = z.infer<typeof failingCheck>;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;

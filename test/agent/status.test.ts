@@ -33,6 +33,7 @@ describe('the status that the agent sends', () => {
       state_transition_failure_timestamp: null,
       reboot: null,
       last_failure: null,
+      check: null,
       failed_versions: null,
     });
   });

@@ -42,6 +42,11 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect(await after(before, said)).toMatchObject({ failed_versions: ['1.30.0'], last_failure: OURS });
   });
 
+  test('says nothing of looks that fail: what ours has said of them does not stay for ever', async () => {
+    const check = { failing_since: OURS.time, succeeded_at: null, error: 'no answer' };
+    expect((await after({ check }, older({ current_state: 'Idle' }))).check ?? null).toBeNull();
+  });
+
   test('begins its attempt without the record that an attempt before has left', async () => {
     const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: OURS.time };
     const said = older({ current_state: 'StagedAndPerformedUpdate' });

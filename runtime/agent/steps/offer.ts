@@ -1,10 +1,19 @@
+import { rfc3339 } from '../../lib/clock.ts';
 import { jitter } from '../../lib/random.ts';
+import type { AgentStatus, FailingCheck } from '../../shadow/model.ts';
+import type { View } from '../decide.ts';
 import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
-import { offering } from '../status.ts';
+import { failingCheck, offering } from '../status.ts';
 import type { StepContext } from './context.ts';
 
 /** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
 const FIRST_WITHIN = 1 / 40;
+
+/** What a look for updates has come to. */
+type Look =
+  | { readonly kind: 'looked'; readonly version: string | undefined }
+  /** Where it is void, what the host has offered before cannot be had any more. */
+  | { readonly kind: 'failed'; readonly error: string; readonly isOfferVoid: boolean };
 
 /**
  * At rest: asks the host for updates at every interval, and reports what it offers when that has changed. The time of the next look
@@ -14,23 +23,26 @@ export function offerWatch(context: StepContext): (signal: AbortSignal) => Promi
   const { apiserver, clock, random, times, logger } = context;
   /** On the clock's monotonic scale; undefined before the first look. */
   let nextLook: number | undefined;
-  let isUnsupported = false;
+  let succeededAt: string | undefined;
+  /** What is reported of looks that fail, once: a cluster may drop it, and each look would be reported. */
+  let reported: FailingCheck | undefined;
 
-  /** Undefined where the host could not say. */
-  const look = async (signal: AbortSignal): Promise<{ version: string | undefined } | undefined> => {
-    try {
-      return { version: await offered(context, signal) };
-    } catch (error) {
-      if (!(error instanceof HostError) || isDeadMount(error)) throw error;
-      if (!(error instanceof UpdatesUnsupportedError)) {
-        logger.warn('the host could not look for updates', { error });
-        return undefined;
-      }
-      // Logged once: this cannot change before the next boot.
-      if (!isUnsupported) logger.warn('this image has no updates in place', { error });
-      isUnsupported = true;
-      return { version: undefined };
+  const tell = async (seen: Look, signal: AbortSignal): Promise<void> => {
+    if (seen.kind === 'looked') {
+      succeededAt = rfc3339(clock.now());
+      reported = undefined;
+      return apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
     }
+    if (reported) return;
+    const check = { failing_since: rfc3339(clock.now()), succeeded_at: succeededAt ?? null, error: seen.error };
+    // What an earlier agent on this node has said stands.
+    const cannotLook = (view: View): AgentStatus => failingCheck(view, view.shadow?.status?.check ?? check);
+    await apiserver.report(
+      (view) => ({ ...cannotLook(view), ...(seen.isOfferVoid && { target_version: view.version }) }),
+      signal,
+    );
+    reported = check;
+    logger.warn('the host cannot look for updates', check);
   };
 
   return async (signal) => {
@@ -38,11 +50,23 @@ export function offerWatch(context: StepContext): (signal: AbortSignal) => Promi
     nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
     for (;;) {
       await clock.sleep(Math.max(0, nextLook - clock.monotonic()), signal);
-      const seen = await look(signal);
+      const seen = await look(context, signal);
       nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
-      if (seen) await apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
+      await tell(seen, signal);
     }
   };
+}
+
+async function look(context: StepContext, signal: AbortSignal): Promise<Look> {
+  try {
+    return { kind: 'looked', version: await offered(context, signal) };
+  } catch (error) {
+    if (!(error instanceof HostError) || isDeadMount(error)) throw error;
+    context.logger.info('a look for updates has failed', { error });
+    const isUnsupported = error instanceof UpdatesUnsupportedError;
+    const said = isUnsupported ? 'this image has no updates in place' : error.message.replaceAll(/\s+/g, ' ');
+    return { kind: 'failed', error: said, isOfferVoid: isUnsupported };
+  }
 }
 
 async function offered({ hostWork, offers }: StepContext, signal: AbortSignal): Promise<string | undefined> {
