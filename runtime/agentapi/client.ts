@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
@@ -104,6 +104,8 @@ interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
 }
 
 const TIMEOUT_MS = 60_000;
+/** How long a connection is kept. Requests come in bursts, and the replica that has answered one knows who asks. */
+const KEPT_MS = 1000;
 /** A DNS lookup may take this long. If DNS drops queries, a resolver with several search domains would try for longer than a request may last. */
 const DNS_PATIENCE_MS = 5000;
 /** A refused drain names every pod of its node. A thousand pods with long names and reasons fit. */
@@ -111,12 +113,13 @@ const MAX_REPLY_BYTES = 1 << 20;
 const MAX_PLAIN_BYTES = 1_000;
 
 /**
- * The apiserver over TLS. Requests are rare, so each has a connection of its own and reads token and CA from disk. So a renewed token, a
- * rotated CA and a replica that is gone need no further code.
+ * The apiserver over TLS. Each request reads token and CA from disk, and shares a connection only with those that were decided just before. So
+ * a renewed token, a rotated CA and a replica that is gone or ends need no further code.
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
   const token = (): Promise<string> => readFile(options.tokenPath, 'utf8');
-  return agentApi({ ...options, token, roundTrip: (outgoing, signal) => overTls(options, outgoing, signal) });
+  const via = { ...options, connections: new Agent({ keepAlive: true, timeout: KEPT_MS }) };
+  return agentApi({ ...options, token, roundTrip: (outgoing, signal) => overTls(via, outgoing, signal) });
 }
 
 /** A client of the apiserver over any transport. */
@@ -146,9 +149,13 @@ async function answerOf(
   }
 }
 
-async function overTls(options: ClientOptions, { body, ...outgoing }: Outgoing, signal: AbortSignal): Promise<Reply> {
+interface Via extends ClientOptions {
+  readonly connections: Agent;
+}
+
+async function overTls(options: Via, { body, ...outgoing }: Outgoing, signal: AbortSignal): Promise<Reply> {
   const tls = await tlsFiles(options);
-  const { host, port, servername } = options;
+  const { host, port, servername, connections } = options;
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => reject(signal.aborted ? signal.reason : error);
     const asked = request(
@@ -161,7 +168,7 @@ async function overTls(options: ClientOptions, { body, ...outgoing }: Outgoing, 
         lookup: callbackify((name: string, terms: LookupOptions) => resolved(options, name, terms)) as LookupFunction,
         ...tls,
         signal,
-        agent: false,
+        agent: connections,
       },
       (incoming) => {
         readReply(incoming).then(resolve, fail);
@@ -190,8 +197,11 @@ async function resolved(options: ClientOptions, name: string, terms: LookupOptio
 
 /** A longer body is cut and not refused, because its HTTP status says what matters. */
 async function readReply(incoming: IncomingMessage): Promise<Reply> {
+  const { statusCode: status = 0, socket } = incoming;
   const body = await readUpTo(incoming, MAX_REPLY_BYTES);
-  return { status: incoming.statusCode ?? 0, body: body.toString() };
+  // Another replica may have time, or reach the Kubernetes API, where this one has not.
+  if (status >= 429) socket.destroy();
+  return { status, body: body.toString() };
 }
 
 async function tlsFiles({ caPath, certificate }: ClientOptions): Promise<Record<string, Buffer>> {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { classify, type AgentApi, agentApiClient } from '../../runtime/agentapi/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -111,6 +112,29 @@ describe('a request to the apiserver', () => {
     expect(await client().act(CALLER, 'uncordon')).toMatchObject({ kind: 'again' });
     await provide('ca.crt', caPem);
     expect(await client().act(CALLER, 'uncordon')).toEqual({ kind: 'ok' });
+  });
+
+  test('shares a connection with one that was answered just before, and with none that its replica could not decide', async () => {
+    const sockets = new Set<unknown>();
+    let status = 200;
+    answer = (response) => {
+      sockets.add(response.socket);
+      json(response, status, {});
+    };
+    const agent = client();
+    const ask = async (): Promise<number> => {
+      await agent.act(CALLER, 'uncordon');
+      return sockets.size;
+    };
+    expect([await ask(), await ask()]).toEqual([1, 1]);
+    status = 409;
+    expect([await ask(), await ask()]).toEqual([1, 1]);
+    status = 503;
+    expect([await ask(), await ask(), await ask()]).toEqual([1, 2, 3]);
+    status = 200;
+    expect([await ask(), await ask()]).toEqual([4, 4]);
+    const ended = once([...sockets].at(-1) as Socket, 'close');
+    await inTime('the end of a connection that nobody uses', ended);
   });
 
   test('without an answer is to be asked again after 60 seconds', async () => {
