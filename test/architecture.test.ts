@@ -147,17 +147,10 @@ describe('imports point one way', () => {
   }
 });
 
-describe('docs/architecture.md names what each folder may import', () => {
-  const rows = [...source('docs/architecture.md').matchAll(/^\| `([^`]+)`[^|]*\|[^|]*\| (.+?) *\|$/gm)];
-  const documented = new Map(
-    rows.map(([, folder, imports]) => [folder, imports?.split(', ').filter((name) => name !== '-')]),
-  );
-  const own = Object.keys(MAY_IMPORT).filter((layer) => !layer.endsWith('.ts'));
-
-  test.each(own)('%s', (layer) => {
-    const rules = (MAY_IMPORT[layer] ?? []).filter((name) => name.startsWith('runtime/') || name === 'imports');
-    expect(documented.get(layer)?.toSorted()).toEqual(rules.map((name) => name.replace('runtime/', '')).toSorted());
-  });
+test('docs/architecture.md says what is in each folder', () => {
+  const documented = Array.from(source('docs/architecture.md').matchAll(/^\| `([^`]+)` /gm), ([, folder]) => folder);
+  const folders = Object.keys(MAY_IMPORT).filter((layer) => !layer.endsWith('.ts'));
+  expect(folders.filter((folder) => !documented.includes(folder))).toEqual([]);
 });
 
 test('every file belongs to a layer, or to the simulation', () => {
