@@ -121,6 +121,18 @@ test('pause and resume stop and start the fleet, and a policy by its name', asyn
   await reached.run('resume', 'all');
   expect(await policy()).toMatchObject({ spec: { paused: false, nodeSelector: {} } });
   expect(await reached.run('pause', 'none')).toMatchObject({ code: 1, err: expect.stringContaining('no policy none') });
+
+  const managedFields = ['kustomize-controller', 'kubectl-brupop'].map((manager) => ({
+    manager,
+    operation: 'Apply',
+    apiVersion: 'brupop.bottlerocket.aws/v1alpha1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:paused': {} } },
+  }));
+  await stage.patch(`${POLICIES_PATH}/all`, { metadata: { managedFields } });
+  expect((await reached.run('pause', 'all')).out).toContain(
+    'is paused, no update starts under it, until kustomize-controller applies its spec.paused again\n',
+  );
 });
 
 describe('now', () => {

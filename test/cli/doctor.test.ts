@@ -59,6 +59,18 @@ test('the authority that the webhook is trusted by has to be there, and good', a
   );
 });
 
+test('a namespace that was changed by halves is named', () => {
+  const webhook = { clientConfig: { service: { namespace: 'updates' } } };
+  const definition = {
+    metadata: { ...object('crd').metadata, annotations: { 'cert-manager.io/inject-ca-from': 'elsewhere/server' } },
+    spec: { conversion: { strategy: 'Webhook', webhook } },
+  };
+  const facts = { definition: read(definition), conversionFault: undefined } as unknown as Facts;
+  expect(problems(webhookFindings(facts, NOW))).toEqual([
+    'its CA comes from elsewhere/server, and the apiserver is in updates',
+  ]);
+});
+
 describe('clocks and leaders', () => {
   const nodes = ['a', 'b', 'c'].map((name) => ({ name, ready: name !== 'c', managed: true }));
   const lease = (name: string, renewTime: string | null) => ({ ...object(name), spec: { renewTime } });

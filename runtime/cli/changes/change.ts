@@ -19,6 +19,8 @@ export interface Target {
 type Changeable = KubeObject & { readonly spec?: object | null };
 type Patch = { readonly metadata?: object; readonly spec?: object };
 
+export const FIELD_MANAGER = 'kubectl-brupop';
+
 /** Most attempts while others change the object between our read and our write. */
 const ATTEMPTS = 5;
 
@@ -43,7 +45,7 @@ export async function patchObject(
       await transport.request({
         method: 'PATCH',
         path,
-        query: { fieldManager: 'kubectl-brupop', ...(target.dryRun && { dryRun: 'All' }) },
+        query: { fieldManager: FIELD_MANAGER, ...(target.dryRun && { dryRun: 'All' }) },
         contentType: 'application/merge-patch+json',
         body: { ...patch, metadata: { ...patch.metadata, resourceVersion } },
       });

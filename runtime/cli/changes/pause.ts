@@ -5,6 +5,7 @@ import { NAME } from '../help.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
+  FIELD_MANAGER,
   answerOf,
   BY_OPTION,
   patchObject,
@@ -61,10 +62,24 @@ async function pauseFleet(request: CommandRequest, paused: boolean): Promise<Cha
 
 async function pausePolicy(request: CommandRequest, name: string, paused: boolean): Promise<Change> {
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
-  const changed = await patchObject(await request.connect(), target, ({ spec }) => {
+  let owners: readonly string[] = [];
+  const changed = await patchObject(await request.connect(), target, ({ metadata, spec }) => {
+    owners = ownersOfPaused(metadata as Managed);
     const before = spec != null && 'paused' in spec && spec.paused === true;
     return before === paused ? undefined : { spec: { paused } };
   });
-  const says = paused ? 'is paused, no update starts under it' : 'is not paused';
-  return { object: target.called, changed, says, undo: `${undoing(paused)} ${name}` };
+  const now = paused ? 'is paused, no update starts under it' : 'is not paused';
+  const until = owners.length === 0 ? '' : `, until ${owners.join(' or ')} applies its spec.paused again`;
+  return { object: target.called, changed, says: `${now}${until}`, undo: `${undoing(paused)} ${name}` };
+}
+
+interface Managed {
+  readonly managedFields?:
+    readonly { readonly manager?: string; readonly fieldsV1?: Readonly<Record<string, object>> | null }[] | null;
+}
+
+/** Who has written `spec.paused` last, other than this program: tools that apply a policy out of git do it again with each sync. */
+function ownersOfPaused(metadata: Managed): readonly string[] {
+  const owners = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => 'f:paused' in (fieldsV1?.['f:spec'] ?? {}));
+  return owners.flatMap(({ manager = 'somebody' }) => (manager === FIELD_MANAGER ? [] : [manager]));
 }

@@ -53,7 +53,10 @@ export function webhookFindings({ definition, conversionFault }: Facts, now: num
     conversionFault === undefined
       ? ok('webhook', 'shadows can be read as v1 and as v2')
       : problem('webhook', `shadows cannot be read as v1: ${conversionFault}`, WEBHOOK);
-  return [answered, ...(definition.value ? bundleFindings(definition.value, now) : [])];
+  return [
+    answered,
+    ...(definition.value ? (halfMoved(definition.value) ?? bundleFindings(definition.value, now)) : []),
+  ];
 }
 
 const WEBHOOK =
@@ -68,6 +71,16 @@ function bundleFindings({ spec }: Definition, now: number): readonly DoctorFindi
   return [expiry('webhook', "the authority in the definition's caBundle", { ends: Math.max(...ends), now })];
 }
 
+/** A definition whose CA comes from another namespace than the apiserver's. */
+function halfMoved({ metadata, spec }: Definition): readonly DoctorFinding[] | undefined {
+  const from = metadata.annotations?.['cert-manager.io/inject-ca-from'];
+  const home = spec?.conversion?.webhook?.clientConfig?.service?.namespace;
+  if (from === undefined || home === undefined || from.startsWith(`${home}/`)) return undefined;
+  return [problem('webhook', `its CA comes from ${from}, and the apiserver is in ${home}`, BY_HALVES)];
+}
+
+const BY_HALVES =
+  'Something has changed the namespace by halves, as kustomize does without the replacements of docs/gitops.md. Certificates and roles have the other one too.';
 const INJECTION = "cert-manager's cainjector writes it: look at its log.";
 
 /** The end of a certificate; undefined where it cannot be read. */

@@ -25,7 +25,12 @@ export type Definition = CustomResourceDefinition & {
   readonly spec?: {
     readonly conversion?: {
       readonly strategy?: string;
-      readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } | null } | null;
+      readonly webhook?: {
+        readonly clientConfig?: {
+          readonly caBundle?: string;
+          readonly service?: { readonly namespace?: string } | null;
+        } | null;
+      } | null;
     } | null;
   };
 };
