@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { connect } from '../kube/kubeconfig.ts';
 import { userAgent } from '../kube/https.ts';
@@ -25,22 +24,16 @@ export async function runApiserver(config: ApiserverConfig, context: ProcessCont
   const { transport, namespace } = await connect(config, userAgent('apiserver'));
   const apiserver = createApiserver({ ...context, transport, namespace, config, instance: hostname() });
   const serving = new Serving(config, context, apiserver);
-  const host = listenAddress(config);
   const { registry } = apiserver.metrics;
   const metrics = async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() });
   const routes = { ...probeRoutes(() => serving.isReady()), [PUBLIC_PATHS.metrics]: metrics };
   const over = new AbortController();
   try {
-    await serveHttp({ port: config.HTTP_PORT, host, routes, logger: context.logger, signal: over.signal });
-    await serving.run(host);
+    await serveHttp({ port: config.HTTP_PORT, routes, logger: context.logger, signal: over.signal });
+    await serving.run();
   } finally {
     over.abort();
   }
-}
-
-/** Pods of an IPv6 cluster have no IPv4 address. */
-export function listenAddress({ KUBERNETES_SERVICE_HOST }: Pick<ApiserverConfig, 'KUBERNETES_SERVICE_HOST'>): string {
-  return isIPv6(KUBERNETES_SERVICE_HOST.replaceAll(/[[\]]/g, '')) ? '::' : '0.0.0.0';
 }
 
 class Serving {
@@ -62,7 +55,7 @@ class Serving {
     return this.#server !== undefined && !signal.aborted && clock.now() < (this.#certificate?.expires ?? 0);
   }
 
-  async run(host: string): Promise<void> {
+  async run(): Promise<void> {
     const {
       TLS_DIR: dir,
       APISERVER_INTERNAL_PORT: port,
@@ -74,8 +67,8 @@ class Serving {
       this.#certificate = certificate;
       if (this.#server) this.#server.use(certificate);
       else {
-        this.#server = await serveTls({ handle, guard, port, host, certificate });
-        logger.info('listening', { host, port: this.#server.port });
+        this.#server = await serveTls({ handle, guard, port, certificate });
+        logger.info('listening', { port: this.#server.port });
       }
     }
     await farewell({ clock, service, ...(this.#server && { server: this.#server }) });

@@ -10,8 +10,8 @@ export interface ServeOptions {
   readonly handle: Apiserver['handle'];
   readonly guard: Apiserver['guard'];
   readonly port: number;
-  /** Address to listen on. */
-  readonly host: string;
+  /** Address to listen on. @default every address of the pod */
+  readonly host?: string;
   readonly certificate: ServingCertificate;
   /** Bounds on what a client may cost. @default LIMITS */
   readonly limits?: Partial<typeof LIMITS>;
@@ -66,7 +66,7 @@ export async function serveTls(options: ServeOptions): Promise<TlsServer> {
   });
   server.maxConnections = maxConnections;
   guard(server);
-  await listen(server, { port, host });
+  await listen(server, { port, ...(host !== undefined && { host }) });
   return {
     port: (server.address() as AddressInfo).port,
     use: (next) => server.setSecureContext(context(next)),

@@ -13,7 +13,7 @@ export type HttpRoute = () => HttpAnswer | Promise<HttpAnswer>;
 interface ServeHttpOptions {
   /** TCP port; 0 lets the system choose one. */
   readonly port: number;
-  /** Address to listen on; by default every address of the machine, IPv6 included. */
+  /** Address to listen on. @default every address of the machine */
   readonly host?: string;
   /** Answers to GET and HEAD by exact path; a query is ignored. A route that throws answers 500 and is logged. */
   readonly routes: Readonly<Record<string, HttpRoute>>;
@@ -91,7 +91,11 @@ function send(response: ServerResponse, { status, contentType, body }: HttpAnswe
   response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close' }).end(body);
 }
 
-/** @throws the system's error (EADDRINUSE, EACCES) when it cannot */
+/**
+ * Without a host Node listens on `::`, which has the addresses of IPv4 too, and on `0.0.0.0` where there is no IPv6. Which of them a pod has cannot
+ * be told from what the API server is called.
+ * @throws the system's error (EADDRINUSE, EACCES) when it cannot
+ */
 export function listen(server: NetServer, { port, host }: Pick<ServeHttpOptions, 'port' | 'host'>): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

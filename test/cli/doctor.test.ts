@@ -60,11 +60,9 @@ test('the authority that the webhook is trusted by has to be there, and good', a
 });
 
 test('a namespace that was changed by halves is named', () => {
+  const metadata = { annotations: { 'cert-manager.io/inject-ca-from': 'elsewhere/server' } };
   const webhook = { clientConfig: { service: { namespace: 'updates' } } };
-  const definition = {
-    metadata: { ...object('crd').metadata, annotations: { 'cert-manager.io/inject-ca-from': 'elsewhere/server' } },
-    spec: { conversion: { strategy: 'Webhook', webhook } },
-  };
+  const definition = { metadata, spec: { conversion: { strategy: 'Webhook', webhook } } };
   const facts = { definition: read(definition), conversionFault: undefined } as unknown as Facts;
   expect(problems(webhookFindings(facts, NOW))).toEqual([
     'its CA comes from elsewhere/server, and the apiserver is in updates',

@@ -141,7 +141,8 @@ const REACHES_BEYOND: Readonly<Record<Process, readonly string[]>> = {
   agent: [],
   // A pod that went, or was replaced, just as it was to be evicted: test/contract/drain.test.ts.
   apiserver: ['get pods'],
-  controller: [],
+  // An Event about a Node or a policy that happens again.
+  controller: ['patch events'],
 };
 
 test('a node whose new image does not boot comes back on the old one, is released, and is named', () => {
