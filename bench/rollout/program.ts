@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
@@ -41,9 +42,9 @@ async function rollOut(scenario: Scenario): Promise<RolloutResult> {
     await pause(transport, true);
     const { nodes } = scenario;
     const scene = await stage.startFleet({ nodes, speed: SPEED, times: TIMES, enter: limits.enter });
-    for (const [index, name] of [...scene.fleet.nodes.keys()].entries())
-      await kubectl('label', 'node', name, `${ZONE}=zone-${index % scenario.zones}`);
     await operatorRuns(scene);
+    for (const [index, name] of [...scene.fleet.nodes.keys()].entries())
+      await merge(transport, nodePath(name), { labels: { [ZONE]: `zone-${index % scenario.zones}` } });
     await scene.until((history) =>
       [...scene.fleet.nodes.keys()].every((name) => verdict(history, name)?.reason === 'Paused'),
     );
@@ -73,8 +74,14 @@ async function configure({ places, policy: spec }: Scenario, dir: string): Promi
 
 async function pause(transport: KubeTransport, is: boolean): Promise<void> {
   const path = objectPath(collectionPath({ version: 'v1', plural: 'namespaces' }), NAMESPACE);
-  const body = { metadata: { annotations: { [PAUSED_ANNOTATION]: is ? 'the benchmark has not begun' : null } } };
-  await transport.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+  await merge(transport, path, { annotations: { [PAUSED_ANNOTATION]: is ? 'the benchmark has not begun' : null } });
+}
+
+const nodePath = (name: string): string => objectPath(NODES_PATH, name);
+
+async function merge(transport: KubeTransport, path: string, metadata: object): Promise<void> {
+  const contentType = 'application/merge-patch+json';
+  await transport.request({ method: 'PATCH', path, contentType, body: { metadata } });
 }
 
 async function memoryOf({ fleet }: Scene): Promise<RolloutResult['memory']> {
