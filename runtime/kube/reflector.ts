@@ -18,6 +18,8 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly pageSize?: number | undefined;
   /** Set for a collection that the cluster may lack. @default its absence is an outage like others */
   readonly optional?: OptionalCollection;
+  /** resourceVersion at which the watch begins. @default that of a list, which comes first */
+  readonly from?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -73,6 +75,7 @@ class Reflector<T extends KubeObject, P> {
   constructor(options: ReflectorOptions<T, P>, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
+    this.#version = options.from;
   }
 
   async *run(): AsyncGenerator<Change<P>> {

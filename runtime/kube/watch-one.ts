@@ -15,6 +15,8 @@ interface WatchOneOptions<T> {
   readonly signal: AbortSignal;
   /** Called for each outage of the API, which is then waited out. */
   readonly onInterrupted?: (error: unknown, retryMs: number) => void;
+  /** resourceVersion of the object as the caller knows it, which is not yielded then. @default what there is, is yielded first */
+  readonly from?: string;
   /** What is kept of the object. @default all of it */
   readonly project?: (object: T) => T;
 }
@@ -27,13 +29,13 @@ export async function* watchOne<T extends KubeObject>(
   transport: KubeTransport,
   options: WatchOneOptions<T>,
 ): AsyncGenerator<T | undefined, void, void> {
-  const { path, name, clock, random, onInterrupted, project = (object) => object } = options;
+  const { path, name, clock, random, onInterrupted, from, project = (object) => object } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const query = queryOf({ fieldSelector: `metadata.name=${name}` });
   const newest = new Newest<T | undefined>();
   const pump = async (): Promise<void> => {
-    const changes = listAndWatch<T, T>({ transport, path, query, project, clock, random }, signal);
+    const changes = listAndWatch<T, T>({ transport, path, query, project, clock, random, from }, signal);
     for await (const change of changes) {
       if (change.kind === 'interrupted') onInterrupted?.(change.error, change.retryMs);
       else receive(change, newest);

@@ -41,11 +41,14 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
       await expectEvictable(ports, look);
       tellMayTimeOut(ports, look, call.settings);
     }
+    if (!cordon && isStated(look, call.agent)) return drain;
     const shadowVersion = await writeProgress(ports, look, endOfProbe(call.agent, shadow));
     if (!cordon) return { ...drain, shadowVersion };
     const node = await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
-    return { ...drain, shadowVersion, node, list: await listToDrain(ports, drain) };
+    // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
+    const isLeft = podsLeft(drain.list).length > 0;
+    return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain) };
   });
 }
 
@@ -132,6 +135,11 @@ function laterProgress(
   const stated = status?.drain;
   const isKnown = left.length === 0 || blocked !== undefined || stated?.started_at !== since;
   return isKnown ? progressOf(since, left, blocked ?? NONE) : stated;
+}
+
+/** Whether there is nothing to write into the shadow. */
+function isStated({ shadow, drain: { progress } }: Look, agent: VerifiedAgent): boolean {
+  return isDeepStrictEqual(shadow.status?.drain, progress) && endOfProbe(agent, shadow).reboot === undefined;
 }
 
 /** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */

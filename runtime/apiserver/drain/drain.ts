@@ -27,7 +27,7 @@ export interface Drain {
   readonly since: string;
   /** See FilterTerms. */
   readonly lateAfter: number;
-  /** The pods on the node, read after it was seen cordoned. */
+  /** The pods on the node. Where none is left, they were read after it was seen cordoned. */
   readonly list: PodDeleteList;
   /** Why pods were not evicted by this replica; undefined where it has not worked on the drain. */
   readonly blocked: Blocked | undefined;

@@ -84,7 +84,7 @@ export function othersLeft({ pods, critical }: PodDeleteList): readonly DrainPod
  */
 export async function keepOwnUnlessReschedulable(
   list: PodDeleteList,
-  canReschedule: () => Promise<boolean>,
+  canReschedule: () => Promise<boolean> | boolean,
 ): Promise<PodDeleteList> {
   if (list.own.length === 0 || (await canReschedule())) return list;
   return { ...list, own: [], staying: [...list.staying, ...list.own] };

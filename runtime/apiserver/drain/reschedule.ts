@@ -35,16 +35,10 @@ interface RescheduleOptions {
 /** Whether the operator's own pods could move to another node. It is remembered during a run, whose pods change many times. */
 export class Reschedule {
   readonly #options: RescheduleOptions;
-  #presumed: Promise<boolean> | undefined;
   #freshUntil = -Infinity;
 
   constructor(options: RescheduleOptions) {
     this.#options = options;
-  }
-
-  /** Only for the count, while other pods are left. If the API does not answer, it says yes, so that the drain of the others continues. */
-  isPresumed(): Promise<boolean> {
-    return (this.#presumed ??= this.#ask().catch(() => true));
   }
 
   /**

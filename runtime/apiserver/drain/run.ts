@@ -128,8 +128,8 @@ export class DrainRun {
   }
 
   async #untilMarksChange(): Promise<RunEnd> {
-    const { name } = this.#drain.node.metadata;
-    const watched = { ...this.#ports, path: NODES_PATH, name, project: nodeFields, signal: this.#signal };
+    const { name, resourceVersion: from } = this.#drain.node.metadata;
+    const watched = { ...this.#ports, path: NODES_PATH, name, project: nodeFields, signal: this.#signal, from };
     for await (const node of watchOne<Node>(this.#ports.transport, watched)) {
       if (!node || readMarks(node)?.id !== this.id) return 'superseded';
       if (node.spec?.unschedulable !== true) return 'uncordoned';
@@ -161,9 +161,7 @@ export class DrainRun {
     const step = this.#next(seen);
     // Their evictions do not wait for the answer to where the operator's own pods could go.
     if (others && step.kind === 'wait') this.#evictor.setTargets(step.evict);
-    return keepOwnUnlessReschedulable(seen, () =>
-      others ? this.#reschedule.isPresumed() : this.#reschedule.isPossible(),
-    );
+    return keepOwnUnlessReschedulable(seen, () => (others ? this.#list.own.length > 0 : this.#reschedule.isPossible()));
   }
 
   #next(list: PodDeleteList): Step {

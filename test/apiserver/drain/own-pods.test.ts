@@ -88,7 +88,7 @@ test('a drain that waits long for the operator’s own pods leaves them where th
   );
 });
 
-test('a drain goes on with the others where nobody can tell whether the operator’s own pods could go elsewhere', async () => {
+test('a drain goes on with the others while nobody can tell whether the operator’s own pods could go elsewhere', async () => {
   await world.addNode('n2');
   await world.addPod('web-1');
   await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
@@ -98,12 +98,11 @@ test('a drain goes on with the others where nobody can tell whether the operator
   tap.before = ({ path, query }) => {
     if (path !== '/api/v1/nodes' || !query?.['limit']) return;
     looks++;
-    // The first two are of the request itself, before the cordon and after it.
-    if (looks > 2 && isOut) throw new UnreachableError('no answer');
+    // The first is of the request itself, before the cordon.
+    if (looks > 1 && isOut) throw new UnreachableError('no answer');
   };
   const drain = started(service.cordonAndDrain(await world.agent()));
   await settle();
-  expect(looks).toBeGreaterThan(2);
   isOut = false;
   for (const name of ['web-1', 'controller']) {
     expect(

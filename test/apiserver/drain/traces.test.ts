@@ -89,7 +89,8 @@ describe('6: a replica past the deadline undoes nothing that another one proved'
     expect((await world.marks())?.drained).toBeDefined();
   });
 
-  test.each(DRAIN_STALLS.slice(0, 4))('when its last look sleeps %s', async (_where, where) => {
+  // The status is not written anew where it says the same.
+  test.each(DRAIN_STALLS.slice(0, 3))('when its last look sleeps %s', async (_where, where) => {
     await world.addPod('web-1');
     const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
     const late = started(first.service.cordonAndDrain(await world.agent()));
