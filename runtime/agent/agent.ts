@@ -6,6 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import { retry } from '../lib/retry.ts';
+import { isSemver } from '../shadow/semver.ts';
 import { Conversation } from './conversation.ts';
 import type { View } from './decide.ts';
 import { isDeadMount } from './host/errors.ts';
@@ -72,14 +73,14 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
   const heed = (shadow: ShadowObject | undefined): void => host.heed?.(shadow?.metadata.annotations ?? {});
   const readUid = (): Promise<string> => liveUid(options, signal);
   const shadows = options.watchShadow(signal)[Symbol.asyncIterator]();
-  const [nodeUid, os, bootId, first] = await Promise.all([
+  const [nodeUid, version, bootId, first] = await Promise.all([
     persist(options, signal, readUid),
-    persist(options, signal, () => host.os(signal)),
+    persist(options, signal, () => runningVersion(host, signal)),
     persist(options, signal, () => host.bootId()),
     shadows.next(),
   ]);
   heed(first.value ?? undefined);
-  const view = new Latest<View>({ nodeUid, bootId, version: os.version, shadow: first.value ?? undefined });
+  const view = new Latest<View>({ nodeUid, bootId, version, shadow: first.value ?? undefined });
   const apiserver = new Conversation({ ...options, view, readUid });
   onReady();
   return Promise.race([
@@ -98,6 +99,13 @@ async function watch(
     view.set({ ...view.value, shadow: next.value });
   }
   return aborted(signal);
+}
+
+/** A status that names what is no version would be refused for ever. */
+async function runningVersion(host: HostUpdater, signal: AbortSignal): Promise<string> {
+  const { version } = await host.os(signal);
+  if (!isSemver(version)) throw new Error(`the host runs ${JSON.stringify(version)}, which is no version`);
+  return version;
 }
 
 async function liveUid({ readNode, nodeName }: AgentOptions, signal: AbortSignal): Promise<string> {

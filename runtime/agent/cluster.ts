@@ -6,7 +6,7 @@ import { MARKS_ANNOTATION } from '../marks/names.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { shadowName } from '../shadow/names.ts';
+import { HOLD_ANNOTATION, shadowName } from '../shadow/names.ts';
 import type { AgentOptions } from './agent.ts';
 import type { OwnNode } from './steps/context.ts';
 
@@ -45,7 +45,8 @@ function ownNode(node: Node | undefined): OwnNode | undefined {
   const { metadata, spec } = node;
   const marks = metadata.annotations?.[MARKS_ANNOTATION];
   const isDrained = spec?.unschedulable === true && provesDrain(marks);
-  return { uid: metadata.uid, isMarked: marks !== undefined, isDrained };
+  const isHeld = metadata.annotations?.[HOLD_ANNOTATION] !== undefined;
+  return { uid: metadata.uid, isHeld, isMarked: marks !== undefined, isDrained };
 }
 
 /** Parses this one field alone, because the schema of all marks would be most of an agent's code. */

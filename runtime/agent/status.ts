@@ -1,12 +1,14 @@
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
-import { withFailed, without } from '../shadow/failed-versions.ts';
+import { MAX_CRASHES, withFailed, without } from '../shadow/failed-versions.ts';
+import { isSemver } from '../shadow/semver.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
+import { isUnstable } from './unasked-boot.ts';
 
 /** Pure functions that make the status that the agent sends from the newest status that it has seen. */
 
-/** A failed attempt. A failure of the host or the cluster becomes one of these when it ends a step. */
+/** What has failed. A failure of the host or the cluster becomes one of these when it ends a step. */
 export interface Failure {
   /** The state that was wanted. */
   readonly state: State;
@@ -16,7 +18,7 @@ export interface Failure {
 }
 
 /** The release is to blame for these; the host, the cluster, or nobody, for the others. */
-const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'BootFailed']);
+const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'BootFailed', 'Reverted', 'Unstable']);
 const MAX_MESSAGE_BYTES = 1024;
 
 const firstStatus = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
@@ -29,33 +31,39 @@ const NEVER_SAID = {
   reboot: null,
   last_failure: null,
   check: null,
+  finished: null,
 } as const;
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function present({ shadow, version }: View): AgentStatus {
-  const { conditions: _, drain: __, ...said }: Status = shadow?.status ?? firstStatus(version);
-  const others = without(said.failed_versions ?? [], version);
+  const { conditions: _, drain: __, ...told }: Status = shadow?.status ?? firstStatus(version);
+  const failed = stillFailed(told, version);
   return {
     ...NEVER_SAID,
-    ...said,
+    ...told,
     // An offer to another version is void: it could be taken for an update to an older version.
-    target_version: said.current_version === version ? said.target_version : version,
+    target_version: told.current_version === version ? told.target_version : version,
     current_version: version,
     // An empty list stays: it says that the last failure, which has no record, is not a release's.
-    failed_versions: others.length > 0 || said.failed_versions?.length === 0 ? others : null,
+    failed_versions: failed.length > 0 || told.failed_versions?.length === 0 ? [...failed] : null,
   };
 }
 
-/** The host has looked for updates. */
+/** A node that runs a version has not failed on it, unless it is unstable there. */
+function stillFailed({ failed_versions: failed, finished }: Partial<Status>, running: string): readonly string[] {
+  return isUnstable(finished, running) ? (failed ?? []) : without(failed ?? [], running);
+}
+
+/** The host has looked for updates. A version that no status could name is not offered. */
 export const offering = (view: View, target: string): AgentStatus => ({
   ...present(view),
-  target_version: target,
+  target_version: isSemver(target) ? target : view.version,
   check: null,
 });
 
 /** The host cannot look for updates. Its last offer stands. */
 export function failingCheck(view: View, { error, ...check }: FailingCheck): AgentStatus {
-  return { ...present(view), check: { ...check, error: shortened(error, MAX_MESSAGE_BYTES) } };
+  return { ...present(view), check: { ...check, error: bounded(error) } };
 }
 
 export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
@@ -73,32 +81,42 @@ function probe({ shadow, bootId }: View): RebootRecord | null {
   return version == null ? null : { boot_id: bootId, version, requested_at: null };
 }
 
-/** Back at rest. A completed update clears the failures before it. */
-export function resting(view: View, succeeded: boolean): AgentStatus {
+/**
+ * Back at rest. A completed update clears the failures before it. Boots up to now were those of the attempt.
+ * @param time RFC 3339
+ */
+export function resting(view: View, succeeded: boolean, time: string): AgentStatus {
+  const { version, bootId } = view;
   const rest: AgentStatus = { ...present(view), current_state: 'Idle', reboot: null };
-  if (!succeeded) return rest;
-  return { ...rest, crash_count: 0, state_transition_failure_timestamp: null, last_failure: null };
+  if (!succeeded) return { ...rest, finished: rest.finished && { ...rest.finished, boot_id: bootId } };
+  const finished = { version, at: time, boot_id: bootId, unasked_boots: 0 };
+  return { ...rest, crash_count: 0, state_transition_failure_timestamp: null, last_failure: null, finished };
+}
+
+/** An attempt has failed. @param time RFC 3339 */
+export function failing(view: View, failure: Failure, time: string): AgentStatus {
+  return { ...withFailure(present(view), failure, time), current_state: 'ErrorReset', reboot: null };
 }
 
 /** @param time RFC 3339 */
-export function failing(view: View, failure: Failure, time: string): AgentStatus {
-  const before = present(view);
+export function withFailure(before: AgentStatus, failure: Failure, time: string): AgentStatus {
   // A target that changed is no crash: the next attempt should not have to wait.
   const crash = failure.reason !== 'TargetChanged';
   return {
     ...before,
-    current_state: 'ErrorReset',
-    crash_count: before.crash_count + (crash ? 1 : 0),
+    crash_count: Math.min(before.crash_count + (crash ? 1 : 0), MAX_CRASHES),
     ...(crash && { state_transition_failure_timestamp: time }),
-    reboot: null,
-    last_failure: { ...failure, message: shortened(failure.message, MAX_MESSAGE_BYTES), time },
+    last_failure: { ...failure, message: bounded(failure.message), time },
     failed_versions: blame(before.failed_versions ?? [], failure),
   };
 }
 
-function blame(failed: readonly string[], { reason, version }: Failure): string[] | null {
-  if (BLAMES_RELEASE.has(reason)) return withFailed(failed, version);
-  return failed.length > 0 ? [...failed] : null;
+/** The words of a host or a cluster, as a status can hold them. */
+const bounded = (words: string): string => shortened(words.toWellFormed(), MAX_MESSAGE_BYTES);
+
+function blame(known: readonly string[], { reason, version }: Failure): string[] | null {
+  if (BLAMES_RELEASE.has(reason)) return withFailed(known, version);
+  return known.length > 0 ? [...known] : null;
 }
 
 /** Whether `status` puts a reboot on record. A probe that comes with a new state does not count: a reduced status may leave it out. */
@@ -126,19 +144,20 @@ export function withRecordOf(status: AgentStatus, withheld: AgentStatus | undefi
   if (!withheld?.last_failure || status.last_failure != null || status.crash_count === 0) return status;
   const { crash_count: count, state_transition_failure_timestamp: time } = withheld;
   if (status.crash_count !== count || status.state_transition_failure_timestamp !== time) return status;
-  const failed = status.failed_versions ?? withheld.failed_versions ?? [];
-  return { ...status, last_failure: withheld.last_failure, failed_versions: without(failed, status.current_version) };
+  const said = { ...status, failed_versions: status.failed_versions ?? withheld.failed_versions };
+  const failed_versions = [...stillFailed(said, status.current_version)];
+  return { ...status, last_failure: withheld.last_failure, failed_versions };
 }
 
 /**
  * The fields of the older contract. A reboot that is on record stays on record. The record of a failure is cleared, or it would stand for
  * another failure. Where a version would be added to the failed ones, the list is cleared as well: a failure without a record counts
- * against the release.
+ * against the release. Nor is an update that was finished left to stand for another one.
  */
 function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
   const { current_version, target_version, current_state, crash_count, state_transition_failure_timestamp } = status;
-  const recorded = shadow?.status?.failed_versions ?? [];
-  const isRecorded = status.failed_versions?.every((version) => recorded.includes(version)) ?? false;
+  const { failed_versions: recorded, finished }: Partial<Status> = shadow?.status ?? {};
+  const isRecorded = status.failed_versions?.every((version) => recorded?.includes(version)) ?? false;
   return {
     current_version,
     target_version,
@@ -147,6 +166,7 @@ function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
     state_transition_failure_timestamp,
     last_failure: null,
     ...(status.reboot == null && { reboot: null }),
+    ...(!same(status.finished, finished) && { finished: null }),
     ...(!isRecorded && { failed_versions: null }),
   };
 }

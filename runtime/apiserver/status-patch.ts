@@ -46,8 +46,10 @@ function orNull(versions: readonly string[]): readonly string[] | null {
  * has led to a result. The progress of the last drain ends only when a new attempt begins: until then it proves that a drain of ours has
  * run. A record of a reboot that is there when an attempt begins belongs to an earlier attempt, unless the agent names it.
  */
-function ended({ current_state: reached, reboot }: AgentStatus, before: Status | null | undefined): object {
-  if (reached === 'RebootedIntoUpdate' || reached === 'ErrorReset') return { reboot: null };
+function ended({ current_state: reached, reboot, finished }: AgentStatus, before: Status | null | undefined): object {
+  // What was finished before is no longer what runs. An older agent does not say what is.
+  if (reached === 'RebootedIntoUpdate') return { reboot: null, ...(finished === undefined && { finished: null }) };
+  if (reached === 'ErrorReset') return { reboot: null };
   if (reached !== 'StagedAndPerformedUpdate' || before?.current_state === reached) return {};
   return { drain: null, ...(reboot === undefined && { reboot: null }) };
 }

@@ -1,3 +1,6 @@
+/** Failed attempts in a row are counted up to this. */
+export const MAX_CRASHES = 4294967295;
+
 /** Of the versions that a node failed on, this many are kept, the newest ones. */
 export const MAX_FAILED_VERSIONS = 5;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_FAILED_VERSIONS } from './failed-versions.ts';
+import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
 
@@ -7,8 +7,6 @@ import { STATES, STATES_V1 } from './states.ts';
  * One model of the BottlerocketShadow: the TypeScript types, the validation and the CRD's OpenAPI schema all come from here.
  * Field names and which of them are required are part of the public contract.
  */
-
-const MAX_UINT32 = 4294967295;
 
 const semver = z.string().regex(new RegExp(SEMVER_PATTERN), 'expected a semver 2.0.0 version without a leading "v"');
 const timestamp = z.iso.datetime({ offset: true, error: 'expected an RFC 3339 timestamp' });
@@ -63,6 +61,8 @@ export const FAILURE_REASONS = [
   'TargetChanged',
   'HostFailed',
   'Unsupported',
+  'Reverted',
+  'Unstable',
 ] as const;
 
 const lastFailure = z
@@ -85,6 +85,15 @@ const failingCheck = z
   })
   .describe('Why the host cannot look for updates. Absent while it can.');
 
+const finishedUpdate = z
+  .object({
+    version: semver.describe('The version that the update led to.'),
+    at: timestamp.describe('When it was finished.'),
+    boot_id: z.string().describe('The boot that the agent has seen last.'),
+    unasked_boots: z.int().min(0).describe('Boots within an hour of the end that nobody had asked for.'),
+  })
+  .describe('The last update that was finished: what tells a boot that nobody asked for.');
+
 export const condition = z
   .object({
     type: z.string(),
@@ -99,7 +108,7 @@ export const statusV2 = z
   .object({
     ...statusShape,
     current_state: state.describe('The state that the node has reached.'),
-    crash_count: z.int().min(0).max(MAX_UINT32).describe('Failed attempts in a row.'),
+    crash_count: z.int().min(0).max(MAX_CRASHES).describe('Failed attempts in a row.'),
     state_transition_failure_timestamp: timestamp.nullish().describe('When the last attempt failed.'),
     reboot: rebootRecord.nullish(),
     drain: drainProgress.nullish(),
@@ -110,6 +119,7 @@ export const statusV2 = z
       .nullish()
       .describe('Versions that this node failed to install or to boot.'),
     check: failingCheck.nullish(),
+    finished: finishedUpdate.nullish(),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');

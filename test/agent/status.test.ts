@@ -35,6 +35,7 @@ describe('the status that the agent sends', () => {
       last_failure: null,
       check: null,
       failed_versions: null,
+      finished: null,
     });
   });
 
@@ -49,8 +50,8 @@ describe('the status that the agent sends', () => {
   test('keeps the crash count until an update is completed', () => {
     const crashed = view({ crash_count: 2, state_transition_failure_timestamp: TIME });
     expect(reaching(crashed, 'RebootedIntoUpdate').crash_count).toBe(2);
-    expect(resting(crashed, false)).toMatchObject({ crash_count: 2, state_transition_failure_timestamp: TIME });
-    expect(resting(crashed, true)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
+    expect(resting(crashed, false, TIME)).toMatchObject({ crash_count: 2, state_transition_failure_timestamp: TIME });
+    expect(resting(crashed, true, TIME)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
   });
 
   test('says with what is staged that no reboot was asked for yet, and with any other state that none is to come', () => {
@@ -78,6 +79,8 @@ describe('the versions that a node failed on', () => {
     ['TargetChanged', false],
     ['HostFailed', false],
     ['Unsupported', false],
+    ['Reverted', true],
+    ['Unstable', true],
   ])('%s: %p', (reason, blamed) => {
     expect(failing(view({}), failure(reason), TIME).failed_versions).toEqual(blamed ? ['1.39.0'] : null);
   });

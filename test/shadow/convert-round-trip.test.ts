@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { convertShadow } from '../../runtime/shadow/convert.ts';
-import { FAILURE_REASONS, shadowV2 as modelV2 } from '../../runtime/shadow/model.ts';
-import { type State, STATES, STATES_V1, stateFromV1, stateToV1 } from '../../runtime/shadow/states.ts';
+import { shadowV2 as modelV2 } from '../../runtime/shadow/model.ts';
+import { type State, STATES_V1, stateFromV1, stateToV1 } from '../../runtime/shadow/states.ts';
 import { runs } from '../random.ts';
+import { maybe, some, spec, status, time, version } from './arbitrary.ts';
 
 const V1 = 'brupop.bottlerocket.aws/v1';
 const V2 = 'brupop.bottlerocket.aws/v2';
@@ -19,44 +20,6 @@ interface Shadow extends Json {
 const toV1 = (object: object): Shadow => convertShadow(object, V1) as Shadow;
 const toV2 = (object: object): Shadow => convertShadow(object, V2) as Shadow;
 
-const version = fc.constantFrom('1.38.0', '1.39.0', '1.40.0-rc.1+build.7');
-const time = fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456789+00:00');
-const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value);
-const state = fc.constantFrom(...STATES);
-/** Optional fields are absent, null or there, as objects of older and newer parts have them. */
-const some = <T extends object>(required: fc.Arbitrary<T>, optional: Record<string, fc.Arbitrary<unknown>>) =>
-  fc
-    .tuple(required, fc.record(optional, { requiredKeys: [] }))
-    .map(([first, second]) => Object.assign({}, first, second));
-
-const spec = some(fc.record({ state }), { version: maybe(version), state_transition_timestamp: maybe(time) });
-const failure = some(fc.record({ state, reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string(), time }), {
-  version: maybe(version),
-});
-const condition = fc.record({
-  type: fc.constant('UpToDate'),
-  status: fc.constantFrom('True', 'False', 'Unknown'),
-  reason: fc.string(),
-  message: fc.string(),
-  lastTransitionTime: time,
-});
-const status = some(
-  fc.record({
-    current_version: version,
-    target_version: version,
-    current_state: state,
-    crash_count: fc.nat({ max: 4294967295 }),
-  }),
-  {
-    state_transition_failure_timestamp: maybe(time),
-    reboot: maybe(some(fc.record({ boot_id: fc.uuid(), version }), { requested_at: maybe(time) })),
-    drain: maybe(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) })),
-    last_failure: maybe(failure),
-    failed_versions: maybe(fc.array(version, { maxLength: 5 })),
-    conditions: maybe(fc.array(condition)),
-    field_of_a_newer_model: fc.string(),
-  },
-);
 const annotations = fc.dictionary(fc.string(), fc.string(), { minKeys: 1 });
 const metadata = some(fc.record({ name: fc.string(), uid: fc.uuid() }), { annotations });
 const shadow = <T extends object>(apiVersion: string, parts: T) =>

@@ -19,6 +19,8 @@ export interface AgentTimes {
 /** What the agent goes by of its Node. */
 export interface OwnNode {
   readonly uid: string;
+  /** A person keeps it as it is. */
+  readonly isHeld: boolean;
   /** Something on it is ours: it is disturbed for an update. */
   readonly isMarked: boolean;
   /** It has the proof of a drain that has not been undone. */

@@ -1,4 +1,5 @@
 import { aborted } from '../../lib/abort.ts';
+import { rfc3339 } from '../../lib/clock.ts';
 import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../host/port.ts';
@@ -7,6 +8,7 @@ import type { StepContext } from './context.ts';
 import { offerWatch } from './offer.ts';
 import { rebootInto } from './reboot.ts';
 import { Staging } from './stage.ts';
+import { unaskedBoots } from './unasked-boot.ts';
 
 type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
 type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
@@ -22,6 +24,7 @@ const IDENTIFY_PAUSE_MS = 30_000;
 export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
   const watchOffers = offerWatch(context);
+  const noteBoots = unaskedBoots(context);
   const staging = new Staging(context);
   /** Whether this process has put the node back into service, and has not disturbed it since: nobody else disturbs it. */
   let isReleased = false;
@@ -30,7 +33,10 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     create: (_step, signal) => apiserver.createShadow(signal),
     identify: (_step, signal) => identify(context, signal),
     introduce: (_step, signal) => introduce(context, signal),
-    offer: (_step, signal) => watchOffers(signal),
+    offer: async (_step, signal) => {
+      await noteBoots(signal);
+      await watchOffers(signal);
+    },
     rest: ({ succeeded }, signal) => rest(context, succeeded, signal),
     prepare: async ({ version }, signal) => {
       await staging.stage(version, signal);
@@ -65,12 +71,13 @@ async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSign
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
 async function rest(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
-  const { apiserver, hostWork } = context;
+  const { apiserver, clock, hostWork } = context;
   if (!succeeded) {
     await hostWork.tryToDeactivate(signal);
     await releaseNode(context, signal);
   }
-  await apiserver.report((view) => resting(view, succeeded), signal);
+  const time = rfc3339(clock.now());
+  await apiserver.report((view) => resting(view, succeeded, time), signal);
 }
 
 async function releaseNode({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => boolean>> = {
   PrepareFailed: ({ calls }) => calls.has('/actions/prepare-update'),
   BootFailed: ({ downForUpdate, version: running }, version) => downForUpdate && running !== version,
+  Reverted: ({ versions, version: running }, version) => versions.has(version) && running !== version,
 };
 
 /** F1, F5. */
@@ -47,7 +48,8 @@ function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readon
   const blamed = made.status?.failed.find((version) => !old.status?.failed.includes(version));
   const reason = made.status?.reason;
   if (blamed === undefined) return NOTHING;
-  if (blamed !== made.version) return [`${made.node} blames ${blamed}, and was told to install ${made.version}`];
+  if (blamed !== made.version && reason !== 'Reverted')
+    return [`${made.node} blames ${blamed}, and was told to install ${made.version}`];
   if (reason === undefined) return NOTHING;
   const grounds = GROUNDS[reason];
   if (!grounds) return [`${made.node} blames ${blamed} for ${reason}`];

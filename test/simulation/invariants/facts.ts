@@ -198,13 +198,14 @@ function statusIn(status: unknown): StatusFacts | undefined {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;
   const record = at(status, 'reboot');
+  const failed = list(at(status, 'failed_versions')).filter((one) => one !== at(status, 'current_version'));
   return {
     state,
     current: text(at(status, 'current_version')) ?? '',
     target: text(at(status, 'target_version')) ?? '',
     crashes: Number(at(status, 'crash_count') ?? 0),
     failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
-    failed: list(at(status, 'failed_versions')).map(String),
+    failed: failed.map(String),
     record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),
     drainBegan: text(at(status, 'drain', 'started_at')),

@@ -81,8 +81,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F1',
     does: 'blames a release for a drain that failed',
     file: 'runtime/agent/status.ts',
-    find: "['PrepareFailed', 'BootFailed']",
-    replace: "['PrepareFailed', 'BootFailed', 'DrainFailed']",
+    find: "['PrepareFailed', 'BootFailed', ",
+    replace: "['PrepareFailed', 'BootFailed', 'DrainFailed', ",
     tests: ['test/agent/failing-paths.test.ts'],
   },
   {
