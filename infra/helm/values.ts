@@ -85,6 +85,7 @@ export const VALUES = {
     requireClientCertificate: 'default',
     drainTimeoutInSec: 'default',
     volumeDetachTimeoutInSec: 'default',
+    skipWaitForDeleteTimeoutInSec: 'default',
     drainPreflight: 'default',
     maxConcurrentEvictions: 'default',
   } satisfies Record<keyof ApiserverProps, Shown>,

@@ -41,6 +41,11 @@ export interface ApiserverProps extends WorkloadProps {
    * 0 = not at all. @default 120
    */
   readonly volumeDetachTimeoutInSec?: number;
+  /**
+   * Seconds that a drain waits for a pod that is ending after it should have ended, if the node has been Ready since; then the node reboots
+   * all the same, which may be all that ends the pod. 0 = no limit. @default 300
+   */
+  readonly skipWaitForDeleteTimeoutInSec?: number;
   /** Eviction requests in flight for one drain. @default 5 */
   readonly maxConcurrentEvictions?: number;
 }
@@ -67,6 +72,7 @@ export const apiserverProps = z
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
     drainPreflight: choiceOf(apiserverEnv.DRAIN_PREFLIGHT),
     volumeDetachTimeoutInSec: tunable(apiserverEnv.VOLUME_DETACH_TIMEOUT_IN_SEC),
+    skipWaitForDeleteTimeoutInSec: tunable(apiserverEnv.SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),
   } satisfies Record<keyof ApiserverProps, z.ZodType>)
   .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {

@@ -30,6 +30,7 @@ interface ApiserverOptions {
     | 'DRAIN_PREFLIGHT'
     | 'MAX_CONCURRENT_EVICTIONS'
     | 'VOLUME_DETACH_TIMEOUT_IN_SEC'
+    | 'SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC'
     | 'REQUIRE_CLIENT_CERTIFICATE'
   >;
   readonly clock: Clock;
@@ -74,6 +75,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     preflight: config.DRAIN_PREFLIGHT,
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
     volumesMs: config.VOLUME_DETACH_TIMEOUT_IN_SEC * 1000,
+    skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC * 1000,
   });
   const agents = { reviews: tokenReviewPort(transport), pods: podsOf(transport, namespace) };
   const authenticator = new Authenticator({ ...ports, ...agents });

@@ -27,6 +27,10 @@ export const apiserverEnv = {
     help: 'how long a drain waits, once its pods are gone, for their volumes to be unmounted; 0 = not at all',
     default: '120',
   }),
+  SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: seconds({
+    help: 'how long a drain waits for a pod that is ending after that was due, on a node that is Ready; 0 = no limit',
+    default: '300',
+  }),
   MAX_CONCURRENT_EVICTIONS: positiveInteger({ help: 'eviction requests in flight for one drain', default: '5' }),
 } as const;
 

@@ -1,5 +1,6 @@
 import type { PolicyObject } from '../policy/model.ts';
 import type { Shadow } from '../shadow/model.ts';
+import { instantOf } from '../lib/clock.ts';
 import type { LabelSelector } from '../lib/selector.ts';
 
 /**
@@ -64,6 +65,12 @@ export interface Condition {
 /** Whether the condition `Ready` is true, of a Node or a Pod. */
 export function isReady({ status }: { readonly status?: { readonly conditions?: readonly Condition[] } }): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}
+
+/** Since when that has been so, as stated: milliseconds since the Unix epoch. Undefined where it is not so, or nobody knows. */
+export function readySince({ status }: Pick<Node, 'status'>): number | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? instantOf(ready.lastTransitionTime) : undefined;
 }
 
 export interface Node extends KubeObject {

@@ -22,6 +22,11 @@ export interface Marks {
    * older replica cordoned, and while the node is only excluded from load balancers.
    */
   readonly newestPod?: string | undefined;
+  /**
+   * What has put another pod on the cordoned node each time one was evicted, past the scheduler: UIDs of controllers, or `namespace/name` of
+   * pods without one. Its pods are left.
+   */
+  readonly returning?: readonly string[] | undefined;
   /** When the wait for its volumes began, after its pods were gone (RFC 3339). The time allowed for them counts from here. */
   readonly volumesSince?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
@@ -39,6 +44,7 @@ const schema = z.object({
   since: z.string().nullable(),
   boot: z.string().nullable(),
   newestPod: z.string().optional(),
+  returning: z.array(z.string()).optional(),
   volumesSince: z.string().optional(),
   drained: z.string().optional(),
   proof: z.string().optional(),

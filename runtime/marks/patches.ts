@@ -71,7 +71,7 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
           since,
           boot,
           newestPod,
-          volumesSince: before?.id === id ? before.volumesSince : undefined,
+          ...(before?.id === id && { returning: before.returning, volumesSince: before.volumesSince }),
           owns: union(before?.owns, taken),
           unknown: before?.unknown,
         }),
@@ -121,6 +121,15 @@ export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: P
 export function volumesPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
   const marks = marksOfDrain(node, id);
   return marks && annotate(node, { ...marks, volumesSince: now });
+}
+
+/** Records what the drain `id` cannot keep from the node. Undefined where it stands there already, or it has not cordoned the node. */
+export function returningPatch(node: MarkedNode, id: string, origins: readonly string[]): NodePatch | undefined {
+  const marks = marksOfDrain(node, id);
+  const returning = [...new Set([...(marks?.returning ?? []), ...origins])];
+  return marks && returning.length > (marks.returning ?? []).length
+    ? annotate(node, { ...marks, returning })
+    : undefined;
 }
 
 /** The marks; undefined where the drain `id` has not cordoned the node. */

@@ -1,4 +1,5 @@
 import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
+import { ConflictError } from '../../runtime/kube/errors.ts';
 import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
@@ -71,21 +72,26 @@ export class Objects {
 
   async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
     const { namespace = 'shop', owner, phase = 'Running' } = options;
-    const owners = [
-      ...(owner === undefined ? [] : [await this.#daemonSet(namespace, owner)]),
-      ...(options.replicaSet === undefined ? [] : [replicaSet(options.replicaSet)]),
-    ];
-    const pod = await this.post(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, options, owners));
+    const kinds = { DaemonSet: owner, ReplicaSet: options.replicaSet };
+    const owners = Object.entries(kinds).flatMap(([kind, of]) =>
+      of === undefined ? [] : [this.#controller(namespace, kind, of)],
+    );
+    const pod = await this.post(
+      `/api/v1/namespaces/${namespace}/pods`,
+      podManifest(name, options, await Promise.all(owners)),
+    );
     const status = { phase, conditions: [{ type: 'Ready', status: 'True' }] };
     await this.patch(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { status });
     return pod;
   }
 
-  async #daemonSet(namespace: string, name: string): Promise<object> {
-    const { metadata } = await this.post(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, {
-      metadata: { name },
+  async #controller(namespace: string, kind: string, name: string): Promise<object> {
+    const path = `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+    const { metadata } = await this.post(path, { metadata: { name } }).catch((error: unknown) => {
+      if (!(error instanceof ConflictError)) throw error;
+      return this.get(`${path}/${name}`) as Promise<KubeObject>;
     });
-    return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: metadata.uid, controller: true };
+    return { apiVersion: 'apps/v1', kind, name, uid: metadata.uid, controller: true };
   }
 
   /** A claim in the shop, bound to a volume of this handle; the volume's unique name. */
@@ -171,10 +177,6 @@ export interface PodOptions {
   /** Name of a ReplicaSet that controls the pod. */
   readonly replicaSet?: string;
   readonly priority?: number;
-}
-
-function replicaSet(name: string): object {
-  return { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: `uid-${name}`, controller: true };
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {

@@ -22,6 +22,7 @@ export interface ReplicaSettings {
   readonly timeoutSec?: number;
   readonly maxEvictions?: number;
   readonly volumesSec?: number;
+  readonly skipWaitSec?: number;
   readonly preflight?: Preflight;
   readonly requireCertificate?: boolean;
   readonly logger?: Logger;
@@ -67,6 +68,7 @@ export class World extends Objects {
         DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
         MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
         VOLUME_DETACH_TIMEOUT_IN_SEC: settings.volumesSec ?? 120,
+        SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: settings.skipWaitSec ?? 300,
       },
       clock: ahead(this.clock, settings.aheadMs ?? 0),
       random: this.random,

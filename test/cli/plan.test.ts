@@ -159,7 +159,12 @@ test('a drain that cannot end is named with its pod and budget, and what a drain
     status: { disruptionsAllowed: 0, desiredHealthy: 1, expectedPods: 1, currentHealthy: 1 },
   };
   const pods = [pod('web-1', 'a'), pod('web-2', 'other'), pod('log', 'a', daemon)].map(placed);
-  const terms = { namespace: NAMESPACE, lateAfter: Date.parse('2026-01-01T00:00:00Z') };
+  const terms = {
+    namespace: NAMESPACE,
+    lateAfter: Date.parse('2026-01-01T00:00:00Z'),
+    returning: new Set<string>(),
+    overdue: { from: Infinity, to: -Infinity },
+  };
   expect(stuckOn(new Set(['a']), { pods, budgets: [budget] }, terms)).toEqual([
     { node: 'a', pod: 'shop/web-1', because: 'PodDisruptionBudget shop/web' },
   ]);

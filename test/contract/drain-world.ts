@@ -87,6 +87,7 @@ export class DrainWorld {
         DRAIN_PREFLIGHT: preflight,
         MAX_CONCURRENT_EVICTIONS: 5,
         VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
+        SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: 300,
         REQUIRE_CLIENT_CERTIFICATE: false,
       },
       clock,

@@ -143,6 +143,7 @@ test('every tunable arrives at its process', () => {
       drainTimeoutInSec: 3,
       drainPreflight: 'refuse',
       volumeDetachTimeoutInSec: 12,
+      skipWaitForDeleteTimeoutInSec: 13,
       maxConcurrentEvictions: 4,
     },
     controller: {
@@ -169,6 +170,7 @@ test('every tunable arrives at its process', () => {
     DRAIN_TIMEOUT_IN_SEC: '3',
     DRAIN_PREFLIGHT: 'refuse',
     VOLUME_DETACH_TIMEOUT_IN_SEC: '12',
+    SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: '13',
     MAX_CONCURRENT_EVICTIONS: '4',
   });
   const controller = literalEnv(tuned, 'controller');

@@ -11,8 +11,8 @@ import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
 import { whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
-import type { Blocked, Drain, DrainSettings } from './drain.ts';
-import { drainBlocked, drainMayTimeOut, drainStarted } from './events.ts';
+import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
+import { drainBlocked, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podName, podsOn } from './pod.ts';
 import { outlasting, precheck, preflightOn } from './preflight.ts';
@@ -40,6 +40,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     if (begins) {
       await expectEvictable(ports, look);
       tellMayTimeOut(ports, look, call.settings);
+      tellStuck(ports, drain);
     }
     if (!cordon && isStated(look, call.agent)) return drain;
     const shadowVersion = await writeProgress(ports, look, endOfProbe(call.agent, shadow));
@@ -48,7 +49,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
     const isLeft = podsLeft(drain.list).length > 0;
-    return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain) };
+    return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
   });
 }
 
@@ -91,7 +92,7 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const begins = id === attempt.id;
   const preflight = preflightOn(node, settings.preflight);
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked: joined?.blocked };
-  const list = await listToDrain(ports, marked, pods);
+  const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
   const unevictable = begins ? await precheck(ports, left, preflight) : NONE;
   const progress = begins ? progressOf(since, left, unevictable) : laterProgress(shadow, marked, left);
@@ -117,12 +118,13 @@ function newestCreation({ metadata }: Node, pods: readonly DrainPod[]): string |
 
 /** @param pods of the node; read now where they are left out */
 async function listToDrain(
-  { transport, namespace }: Ports,
-  { node, lateAfter }: Pick<Drain, 'node' | 'lateAfter'>,
-  pods?: readonly DrainPod[],
+  { transport, namespace, clock }: Ports,
+  drain: Pick<Drain, 'node' | 'lateAfter'>,
+  { settings, pods }: { readonly settings: DrainSettings; readonly pods?: readonly DrainPod[] },
 ): Promise<PodDeleteList> {
-  const { name } = node.metadata;
-  const list = filterPods(pods ?? (await listAll(transport, podsOn(name))), { lateAfter, namespace });
+  const { name } = drain.node.metadata;
+  const listed = pods ?? (await listAll(transport, podsOn(name)));
+  const list = filterPods(listed, termsOf(drain, { ...settings, namespace, now: clock.now() }));
   return keepOwnUnlessReschedulable(list, () => otherNodeTakesPods(transport, name));
 }
 
@@ -188,6 +190,13 @@ function tellMayTimeOut(ports: Ports, { drain: { node, id, list } }: Look, { tim
   void ports.events.record(node, drainMayTimeOut(timeoutMs, slow));
   const fields = { node: node.metadata.name, drain: id, pods: slow.map(podName) };
   ports.logger.warn('pods may outlast their drain', fields);
+}
+
+/** Tells which pods the drain does not wait for, though they have not ended. */
+export function tellStuck(ports: Ports, { node, id, list: { stuck } }: Drain): void {
+  if (stuck.length === 0) return;
+  void ports.events.record(node, podsStuck(stuck));
+  ports.logger.warn('pods are stuck', { node: node.metadata.name, drain: id, pods: stuck.map(podName) });
 }
 
 /** 503: the marks are gone or another drain's, so this drain is over. The agent reads its shadow again and asks again. */

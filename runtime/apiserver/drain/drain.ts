@@ -1,7 +1,9 @@
-import type { Node } from '../../kube/objects.ts';
+import { type Node, readySince } from '../../kube/objects.ts';
+import { instantOf } from '../../lib/clock.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
+import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
-import { othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
+import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import type { DrainPod } from './pod.ts';
 
 export interface DrainSettings {
@@ -13,6 +15,16 @@ export interface DrainSettings {
   readonly maxInFlight: number;
   /** How long a drain may wait for the volumes of its pods, milliseconds; 0 = not at all. */
   readonly volumesMs: number;
+  /** How long a pod that is ending is waited for after it was due, milliseconds; 0 = for ever. */
+  readonly skipWaitMs: number;
+}
+
+/** By what a drain is judged at a moment. */
+export interface DrainRules extends DrainSettings {
+  /** The operator's own. */
+  readonly namespace: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
 }
 
 /** By UID: why a pod could not be evicted at the last try. */
@@ -37,6 +49,14 @@ export interface Drain {
   readonly shadowVersion: string;
 }
 
+/** By what the pods of a drain's node are told apart. */
+export function termsOf(drain: Pick<Drain, 'node' | 'lateAfter'>, rules: DrainRules): FilterTerms {
+  const { node, lateAfter } = drain;
+  const { namespace, skipWaitMs, now } = rules;
+  const overdue = { from: readySince(node) ?? Infinity, to: skipWaitMs === 0 ? -Infinity : now - skipWaitMs };
+  return { lateAfter, namespace, returning: new Set(readMarks(node)?.returning), overdue };
+}
+
 /** What a drain does next. */
 export type Step =
   /** No pod is left that it has to see gone: prove it. */
@@ -47,12 +67,16 @@ export type Step =
   | { readonly kind: 'wait'; readonly evict: readonly DrainPod[]; readonly until: number };
 
 /** Decides by what is in the API alone. So every replica decides alike, and any continues where another stopped. */
-export function nextStep(drain: Pick<Drain, 'since' | 'list'>, settings: DrainSettings, now: number): Step {
+export function nextStep(
+  drain: Pick<Drain, 'since' | 'list'>,
+  { now, ...settings }: Pick<DrainRules, 'timeoutMs' | 'skipWaitMs' | 'now'>,
+): Step {
   const { list, since } = drain;
   if (podsLeft(list).length === 0) return { kind: 'prove' };
   const time = timeOf(since, settings);
   if (now >= time.over) return { kind: 'refuse' };
-  const until = now < time.half ? time.half : time.over;
+  const overdue = podsLeft(list).map(({ due }) => (instantOf(due) ?? Infinity) + settings.skipWaitMs);
+  const until = Math.min(...[time.half, time.over, ...overdue].filter((instant) => instant > now));
   return { kind: 'wait', evict: wave(list, now >= time.half), until };
 }
 
@@ -71,7 +95,10 @@ function wave(list: PodDeleteList, isHalfOver: boolean): readonly DrainPod[] {
  * When half of a drain's time is over, and all of it. Milliseconds since the Unix epoch. Every replica computes the same instants, because
  * they count from what is written on the node.
  */
-function timeOf(since: string, { timeoutMs }: DrainSettings): { readonly half: number; readonly over: number } {
+function timeOf(
+  since: string,
+  { timeoutMs }: Pick<DrainSettings, 'timeoutMs'>,
+): { readonly half: number; readonly over: number } {
   const began = Date.parse(since);
   return timeoutMs === 0
     ? { half: Infinity, over: Infinity }

@@ -7,7 +7,7 @@ import { drainedPatch } from '../../marks/patches.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
-import { cordonForDrain, type DrainCall, superseded } from './cordon.ts';
+import { cordonForDrain, type DrainCall, superseded, tellStuck } from './cordon.ts';
 import { type Drain, type DrainSettings, nextStep } from './drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
@@ -78,7 +78,7 @@ export class DrainEngine {
   }
 
   async #act(ports: Ports, drain: Drain, signal: AbortSignal): Promise<Outcome> {
-    const step = nextStep(drain, this.#settings, ports.clock.now());
+    const step = nextStep(drain, { ...this.#settings, now: ports.clock.now() });
     switch (step.kind) {
       case 'prove':
         return (await this.#proveEmpty(ports, drain, signal)) ? 'proven' : 'changed';
@@ -108,9 +108,12 @@ export class DrainEngine {
       if (error instanceof ConflictError) return false;
       throw error;
     }
-    if (readMarks(node)?.drained === undefined) tellFinished(ports, drain, inUse);
-    const tolerating = list.tolerating.map(podName);
-    logger.info('node drained', { node: node.metadata.name, drain: id, tolerating, volumes: inUse });
+    if (readMarks(node)?.drained === undefined) {
+      tellStuck(ports, drain);
+      tellFinished(ports, drain, inUse);
+    }
+    const [tolerating, returned] = [list.tolerating.map(podName), list.returned.map(podName)];
+    logger.info('node drained', { node: node.metadata.name, drain: id, tolerating, returned, volumes: inUse });
     return true;
   }
 
@@ -168,7 +171,7 @@ function tellFinished({ events, metrics, clock }: Ports, { node, since, list }: 
   metrics.drains.inc({ result: 'drained' });
   metrics.drainDuration.observe(seconds);
   if (inUse.length > 0) void events.record(node, volumesInUse(inUse));
-  void events.record(node, drainFinished(seconds, list.tolerating));
+  void events.record(node, drainFinished(seconds, list));
 }
 
 function shuttingDown(): RefusedError {

@@ -2,6 +2,7 @@ import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../ports.ts';
+import type { PodDeleteList } from './filter.ts';
 import { type DrainPod, podName } from './pod.ts';
 
 export function drainStarted(pods: number): NodeEvent {
@@ -23,12 +24,25 @@ export function drainMayTimeOut(timeoutMs: number, pods: readonly DrainPod[]): N
   return { type: 'Warning', reason: 'DrainMayTimeOut', message };
 }
 
-/** @param seconds that the drain took; @param tolerating pods that came after the cordon, which they tolerate */
-export function drainFinished(seconds: number, tolerating: readonly DrainPod[]): NodeEvent {
-  const came =
-    tolerating.length > 0 ? `; pods that tolerate the cordon came since: ${joinParts(tolerating.map(podName))}` : '';
-  const message = `Drained for a Bottlerocket update in ${Math.round(seconds)} s${came}`;
-  return { type: 'Normal', reason: 'DrainFinished', message };
+/** @param pods that should have ended long ago */
+export function podsStuck(pods: readonly DrainPod[]): NodeEvent {
+  const named = joinParts(pods.map((pod) => `${podName(pod)} (due at ${pod.due})`));
+  const message = `Pods do not end, though the node is Ready; a drain does not wait for them, and the reboot may cure them: ${named}`;
+  return { type: 'Warning', reason: 'PodsStuckTerminating', message };
+}
+
+/** @param seconds that the drain took */
+export function drainFinished(seconds: number, { tolerating, returned }: PodDeleteList): NodeEvent {
+  const message = [
+    `Drained for a Bottlerocket update in ${Math.round(seconds)} s`,
+    ...naming('pods that tolerate the cordon came since', tolerating),
+    ...naming('pods that are put here past the scheduler came back as often as they were evicted', returned),
+  ];
+  return { type: 'Normal', reason: 'DrainFinished', message: message.join('; ') };
+}
+
+function naming(what: string, pods: readonly DrainPod[]): readonly string[] {
+  return pods.length > 0 ? [`${what}: ${joinParts(pods.map(podName))}`] : [];
 }
 
 /** @param volumes by their unique names */

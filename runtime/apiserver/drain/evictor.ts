@@ -6,7 +6,7 @@ import { backoff } from '../../lib/retry.ts';
 import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './drain.ts';
-import type { DrainPod } from './pod.ts';
+import { type DrainPod, originOf } from './pod.ts';
 
 interface EvictionQueueOptions {
   /** Most requests of one drain in flight. How long pods take to end does not count. */
@@ -69,20 +69,35 @@ interface EvictorOptions {
 interface Task {
   /** Ends the wait for the next try. A request that is on its way is left to end, so that the bound on requests holds. */
   readonly cancel: AbortController;
+  /** Before the first try. */
+  readonly delayMs: number;
   /** Why the last try failed. */
   blocked?: string;
+}
+
+/** The last evictions of what one controller puts on the node. */
+interface Turn {
+  /** When they are, or were: monotonic, milliseconds. */
+  readonly at: number;
+  /** How often it has put others here after such a time. */
+  readonly returns: number;
+  readonly uids: ReadonlySet<string>;
 }
 
 type EvictionFailure = Extract<EvictionResult, { kind: 'blocked' | 'refused' }>;
 
 const BLOCKED_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 const REFUSED_BACKOFF = { firstMs: 1_000, maxMs: 15_000 };
+const RETURNED_BACKOFF = { firstMs: 2_000, maxMs: 60_000, random: () => 0.5 };
+/** How often what a controller has put on the node again is evicted. */
+const MAX_RETURNS = 3;
 
 /** Asks for the eviction of one drain's pods until each is accepted, whatever the answers in between. */
 export class Evictor {
   readonly #options: EvictorOptions;
   /** By UID of the pod. */
   readonly #tasks = new Map<string, Task>();
+  readonly #turns = new Map<string, Turn>();
 
   constructor(options: EvictorOptions) {
     this.#options = options;
@@ -96,12 +111,35 @@ export class Evictor {
       task.cancel.abort();
       this.#tasks.delete(uid);
     }
-    for (const [uid, pod] of wanted) {
-      if (this.#tasks.has(uid)) continue;
-      const task: Task = { cancel: new AbortController() };
-      this.#tasks.set(uid, task);
+    const now = this.#options.clock.monotonic();
+    const added = [...wanted.values()].filter(({ uid }) => !this.#tasks.has(uid));
+    const turns = this.#turnsOf(added, now);
+    for (const pod of added) {
+      const task: Task = { cancel: new AbortController(), delayMs: (turns.get(originOf(pod))?.at ?? now) - now };
+      this.#tasks.set(pod.uid, task);
       void this.#evict(pod, task);
     }
+  }
+
+  /** What has put another pod on the node as often as one was evicted. */
+  returning(): readonly string[] {
+    return [...this.#turns].flatMap(([origin, { returns }]) => (returns > MAX_RETURNS ? [origin] : []));
+  }
+
+  /**
+   * Of the pods that are new, when each is evicted (monotonic, milliseconds). Those of one controller that come together go together; those
+   * that it puts here again go ever later.
+   */
+  #turnsOf(pods: readonly DrainPod[], now: number): ReadonlyMap<string, Turn> {
+    for (const [origin, together] of Map.groupBy(pods, originOf)) {
+      const last = this.#turns.get(origin) ?? { at: now, returns: -1, uids: new Set() };
+      const isReturn = now >= last.at && together.some(({ uid }) => !last.uids.has(uid));
+      const pause = last.returns < 0 ? 0 : backoff(last.returns, RETURNED_BACKOFF);
+      const uids = new Set([...last.uids, ...together.map(({ uid }) => uid)]);
+      const next = isReturn ? { at: Math.max(now, last.at + pause), returns: last.returns + 1 } : last;
+      this.#turns.set(origin, { ...next, uids });
+    }
+    return this.#turns;
   }
 
   /** By UID: why a pod could not be evicted at the last try. */
@@ -112,6 +150,7 @@ export class Evictor {
   async #evict(pod: DrainPod, task: Task): Promise<void> {
     const { clock, signal, onBlocked } = this.#options;
     const cancelled = AbortSignal.any([signal, task.cancel.signal]);
+    if (task.delayMs > 0) await clock.sleep(task.delayMs, cancelled).catch(() => undefined);
     for (let attempt = 0; !cancelled.aborted; attempt++) {
       const failure = await this.#ask(pod, cancelled);
       const why = failure && describe(failure);

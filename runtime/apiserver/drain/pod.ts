@@ -81,6 +81,11 @@ export function podName({ namespace, name }: Pick<DrainPod, 'namespace' | 'name'
   return `${namespace}/${name}`;
 }
 
+/** What makes the pod anew: its controller, or whoever has given it its name. */
+export function originOf(pod: DrainPod): string {
+  return pod.controller?.uid ?? podName(pod);
+}
+
 /** Whether all containers of the pod have ended for good. */
 export function isFinished({ phase }: DrainPod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';

@@ -5,8 +5,17 @@ import { watchOne } from '../../kube/watch-one.ts';
 import { aborted } from '../../lib/abort.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import { readMarks } from '../../marks/marks.ts';
+import { returningPatch } from '../../marks/patches.ts';
 import type { Ports } from '../ports.ts';
-import { type Blocked, type Drain, type DrainSettings, nextStep, type Step } from './drain.ts';
+import {
+  type Blocked,
+  type Drain,
+  type DrainRules,
+  type DrainSettings,
+  nextStep,
+  type Step,
+  termsOf,
+} from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
 import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podsOn } from './pod.ts';
@@ -37,14 +46,17 @@ const LONGEST_ABSENCE_MS = 10_000;
 /** Evicts the pods of a cordoned node for as long as the node has the marks of this drain. There is one run for each node and replica. */
 export class DrainRun {
   readonly #ports: Ports;
-  readonly #drain: Omit<Drain, 'list'>;
+  #drain: Omit<Drain, 'list'>;
   readonly #settings: DrainSettings;
   readonly #signal: AbortSignal;
   readonly #evictor: Evictor;
   readonly #status: StatusWriter;
   readonly #pods: Informer<Pod, DrainPod>;
   readonly #reschedule: Reschedule;
+  /** As they were seen last. */
   #list: PodDeleteList;
+  /** Rings when the pods or the node have changed. */
+  readonly #changed = new Wakeup();
   #ended: Promise<RunEnd> | undefined;
   #waiting = 0;
   /** Aborts when the run has ended. */
@@ -133,6 +145,8 @@ export class DrainRun {
     for await (const node of watchOne<Node>(this.#ports.transport, watched)) {
       if (!node || readMarks(node)?.id !== this.id) return 'superseded';
       if (node.spec?.unschedulable !== true) return 'uncordoned';
+      this.#drain = { ...this.#drain, node };
+      this.#changed.ring();
     }
     return 'closed';
   }
@@ -140,23 +154,34 @@ export class DrainRun {
   /** Until another step comes than to evict and to wait. */
   async #evict(): Promise<RunEnd> {
     const { clock } = this.#ports;
-    const changed = new Wakeup();
-    this.#pods.onChange(() => changed.ring());
-    for (let until = -Infinity; !this.#signal.aborted; await changed.wait(clock, until, this.#signal)) {
+    this.#pods.onChange(() => this.#changed.ring());
+    for (let until = -Infinity; !this.#signal.aborted; await this.#changed.wait(clock, until, this.#signal)) {
       if (this.#pods.isSynced) this.#list = await this.#look();
       const step = this.#next(this.#list);
       if (step.kind !== 'wait') return step.kind;
       if (this.#pods.isSynced) this.#evictor.setTargets(step.evict);
       this.#report();
+      await this.#noteReturning();
       ({ until } = step);
     }
     return 'closed';
   }
 
+  /** Writes on the node, for every replica, what it cannot keep from there. The node is seen again then, and whatever changes it. */
+  async #noteReturning(): Promise<void> {
+    const { nodes, logger } = this.#ports;
+    const { node, id } = this.#drain;
+    const { name } = node.metadata;
+    const patch = returningPatch(node, id, this.#evictor.returning());
+    if (!patch) return;
+    await nodes.patch(name, { ...patch }, this.#signal).then(
+      () => logger.warn('pods are put on a cordoned node past the scheduler', { node: name, drain: id }),
+      (error: unknown) => logger.debug('marks of a drain not written', { node: name, error }),
+    );
+  }
+
   async #look(): Promise<PodDeleteList> {
-    const { lateAfter } = this.#drain;
-    const { namespace } = this.#ports;
-    const seen = filterPods([...this.#pods.items().values()], { lateAfter, namespace });
+    const seen = filterPods([...this.#pods.items().values()], termsOf(this.#drain, this.#rules()));
     const others = othersLeft(seen).length > 0;
     const step = this.#next(seen);
     // Their evictions do not wait for the answer to where the operator's own pods could go.
@@ -165,7 +190,12 @@ export class DrainRun {
   }
 
   #next(list: PodDeleteList): Step {
-    return nextStep({ ...this.#drain, list }, this.#settings, this.#ports.clock.now());
+    return nextStep({ ...this.#drain, list }, this.#rules());
+  }
+
+  #rules(): DrainRules {
+    const { namespace, clock } = this.#ports;
+    return { ...this.#settings, namespace, now: clock.now() };
   }
 
   #report(): void {

@@ -32,7 +32,15 @@ export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, 
   if (refused !== undefined)
     return { stuck: [], unknown: [`which drains cannot end (${refused}): all are assumed to`] };
   const world = { pods: pods.value, budgets: budgets.value };
-  return { stuck: stuckOn(nodes, world, { namespace: cluster.namespace, lateAfter: now }), unknown: [] };
+  return {
+    stuck: stuckOn(nodes, world, {
+      namespace: cluster.namespace,
+      lateAfter: now,
+      returning: new Set(),
+      overdue: { from: Infinity, to: -Infinity },
+    }),
+    unknown: [],
+  };
 }
 
 interface PlacedPod extends DrainPod {

@@ -4,7 +4,12 @@ import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
 import type { OwnerReference, Pod, Toleration } from '../../../runtime/kube/objects.ts';
 import { NAMESPACE } from '../../../runtime/shadow/names.ts';
 
-const TERMS = { lateAfter: Date.parse('2026-01-01T00:00:00Z'), namespace: NAMESPACE };
+const TERMS = {
+  lateAfter: Date.parse('2026-01-01T00:00:00Z'),
+  returning: new Set<string>(),
+  overdue: { from: Infinity, to: -Infinity },
+  namespace: NAMESPACE,
+};
 
 interface Parts {
   readonly owners?: readonly OwnerReference[];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MARKS_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { settle } from '../../../sim/clock.ts';
-import { outcome, started, World } from '../world.ts';
+import { evictions, outcome, started, World } from '../world.ts';
 
 const TOLERATES = { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] };
 
@@ -76,4 +76,78 @@ test('marks of an older replica, which say nothing of pods, go by their beginnin
   expect(await evicted()).toEqual(['web']);
   await world.endPod('web');
   expect([await outcome(drain), await outcome(other)]).toEqual(['ok', 'ok']);
+});
+
+describe('a pod that is put on the node past the scheduler as often as one is evicted', () => {
+  let made: number;
+  const SECOND = 1_000;
+
+  beforeEach(async () => {
+    made = 0;
+    await world.clock.advance(60 * SECOND);
+  });
+
+  /** A ReplicaSet whose pods name their node, and their kubelet, which takes half a second to end one. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 500) {
+      await settle();
+      const ending = await evicted();
+      if ((await world.pods()).length === ending.length)
+        await world.addPod(`pinned-${made++}`, { replicaSet: 'pinned', labels: { app: 'pinned' } });
+      await world.clock.advance(500);
+      for (const name of ending) await world.endPod(name);
+    }
+  }
+
+  test('is evicted a few times, ever later, and then named and left, by every replica', async () => {
+    await pass(500);
+    const [first, second] = [world.replica(), world.replica()];
+    const drain = started(first.service.cordonAndDrain(await world.agent()));
+    await pass(30 * SECOND);
+    expect(await outcome(drain)).toBe('ok');
+    expect(evictions(first)).toEqual(['pinned-0', 'pinned-1', 'pinned-2', 'pinned-3']);
+    expect((await world.pods()).map(({ metadata }) => metadata.name)).toEqual(['pinned-4']);
+    expect(await world.told()).toContainEqual(
+      expect.objectContaining({ message: expect.stringMatching(/as often as they were evicted: shop\/pinned-4$/) }),
+    );
+    await second.service.cordonAndDrain(await world.agent());
+    expect(evictions(second)).toEqual([]);
+  });
+
+  test('is left by a replica that has just come to the drain, while that waits for others', async () => {
+    await world.addPod('web-1', { graceSeconds: 3600 });
+    await world.addPod('pinned', { replicaSet: 'pinned' });
+    const first = world.replica();
+    void started(first.service.cordonAndDrain(await world.agent()));
+    for (let index = 0; index < 5; index++) {
+      await world.clock.advance(20 * SECOND);
+      for (const name of await evicted()) if (name !== 'web-1') await world.endPod(name);
+      await world.addPod(`pinned-${index}`, { replicaSet: 'pinned' });
+    }
+    await world.clock.advance(1 * SECOND);
+    expect(await world.marks()).toHaveProperty('returning');
+    first.tap.kill();
+    const second = world.replica();
+    const drain = started(second.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(60 * SECOND);
+    expect(evictions(second)).toEqual([]);
+    for (const name of await evicted()) await world.endPod(name);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('is one that was there before the cordon, or comes while somebody had uncordoned the node, no more than any other', async () => {
+    await world.addPod('web-1', { replicaSet: 'web' });
+    const replica = world.replica();
+    const drain = started(replica.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(20 * SECOND);
+    await world.setCordon(false);
+    await world.addPod('web-2', { replicaSet: 'web' });
+    await world.setCordon(true);
+    await world.endPod('web-1');
+    await world.clock.advance(5 * SECOND);
+    expect(await evicted()).toEqual(['web-2']);
+    expect(await outcome(drain)).toBe('pending');
+    await world.endPod('web-2');
+    expect(await outcome(drain)).toBe('ok');
+  });
 });

@@ -86,6 +86,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       requireClientCertificate: true,
       drainTimeoutInSec: 0,
       volumeDetachTimeoutInSec: 7,
+      skipWaitForDeleteTimeoutInSec: 8,
       drainPreflight: 'refuse',
       maxConcurrentEvictions: 9,
     },
