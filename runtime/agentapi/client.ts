@@ -118,8 +118,21 @@ const MAX_PLAIN_BYTES = 1_000;
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
   const token = (): Promise<string> => readFile(options.tokenPath, 'utf8');
-  const via = { ...options, connections: new Agent({ keepAlive: true, timeout: KEPT_MS }) };
-  return agentApi({ ...options, token, roundTrip: (outgoing, signal) => overTls(via, outgoing, signal) });
+  const via = { ...options, connections: new Agent({ keepAlive: true, maxSockets: 1, timeout: KEPT_MS }) };
+  const roundTrip: RoundTrip = (outgoing, signal) => {
+    // A written status ends its step as soon as the watch shows it, mostly before the answer. That still comes, and keeps the connection.
+    const cut = outgoing.method === 'PUT' ? later(signal, options.clock) : signal;
+    return unlessAborted(overTls(via, outgoing, cut), signal);
+  };
+  return agentApi({ ...options, token, roundTrip });
+}
+
+/** Aborts a second after `signal`. */
+function later(signal: AbortSignal, clock: Clock): AbortSignal {
+  const late = new AbortController();
+  const abort = (): void => void clock.sleep(KEPT_MS).then(() => late.abort(signal.reason));
+  signal.addEventListener('abort', abort, { once: true });
+  return late.signal;
 }
 
 /** A client of the apiserver over any transport. */

@@ -137,6 +137,24 @@ describe('a request to the apiserver', () => {
     await inTime('the end of a connection that nobody uses', ended);
   });
 
+  test('shares it with a status that nobody waits for any more, and that is answered in a moment', async () => {
+    const sockets = new Set<unknown>();
+    const [ended, answered] = [new AbortController(), Promise.withResolvers<void>()];
+    answer = (response) => {
+      sockets.add(response.socket);
+      ended.abort(new Error('the watch shows it'));
+      response.once('finish', answered.resolve);
+      setImmediate(() => json(response, 200, {}));
+    };
+    const agent = client();
+    const put = agent.putStatus(CALLER, { status: STATUS, shadowVersion: '42' }, ended.signal);
+    await expect(put).rejects.toThrow('the watch shows it');
+    await inTime('the answer', answered.promise);
+    await new Promise((resolve) => setImmediate(resolve));
+    await agent.act(CALLER, 'uncordon');
+    expect(sockets.size).toBe(1);
+  });
+
   test('without an answer is to be asked again after 60 seconds', async () => {
     const clock = new VirtualClock();
     let arrived = (): void => undefined;
