@@ -9,6 +9,9 @@ interface Sleeper {
   wake(): void;
 }
 
+/** More sleeps than this do not begin at one moment, unless something goes round and round without time. */
+const MOST_AT_ONCE = 1_000_000;
+
 /**
  * A clock that moves only when told to. `advance` visits every moment at which somebody wakes, in order, and lets all work that follows
  * settle before it goes on, so a test never sees a half-done step and never waits for real time.
@@ -17,6 +20,9 @@ export class VirtualClock implements Clock {
   readonly #start: number;
   #elapsed = 0;
   #order = 0;
+  /** When the last sleep began, and how many have begun then. */
+  #begunAt = 0;
+  #begun = 0;
   readonly #sleepers = new Heap<Sleeper>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
 
   /** @param start wall clock at the beginning, milliseconds since the Unix epoch */
@@ -32,7 +38,11 @@ export class VirtualClock implements Clock {
     return this.#elapsed;
   }
 
+  /** Rejects where so many sleeps begin at one moment that time would never move on. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.#begun = this.#begunAt === this.#elapsed ? this.#begun + 1 : 1;
+    this.#begunAt = this.#elapsed;
+    if (this.#begun > MOST_AT_ONCE) return Promise.reject(new Error('something goes round without time'));
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         sleeper.isGone = true;

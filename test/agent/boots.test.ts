@@ -194,6 +194,20 @@ describe('an update that is called off', () => {
     expect(world.operator.status.current_version).toBe('1.39.0');
   });
 
+  test('once the reboot may have been asked for, because no answer comes, waits as well', async () => {
+    build({ hostTimes: { shutdownMs: 10_000 } }).host.observe({
+      onCall: ({ path }) => {
+        if (path === '/actions/reboot') world.host.inject('half-open');
+      },
+    });
+    await world.until(() => world.asked('reboot') === 1);
+    const boot = world.host.boot?.id;
+    world.operator.obeying = false;
+    world.operator.deleteShadow();
+    await world.until(() => world.host.boot?.id !== boot);
+    expect(world.operator.log.filter((entry) => entry === 'createShadow')).toHaveLength(1);
+  });
+
   test('once the reboot was asked for leads back to rest where the host does not go down', async () => {
     build().host.inject('reboot-ignored');
     await world.until(() => world.asked('reboot') === 1);

@@ -126,6 +126,24 @@ describe('what is in the slot', () => {
     expect([reports(world).length, world.asked('prepare-update')]).toEqual([0, 2]);
   });
 
+  test('is what was written last: where another version took its place, it is downloaded again', async () => {
+    await offered();
+    world.operator.want(staged('1.39.0'));
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    world.releases.publish({ version: '1.40.0' });
+    world.host.inject('prepare');
+    world.operator.want(staged('1.40.0'));
+    world.operator.overwrite({ current_state: 'Idle' });
+    await world.until(() => world.operator.status.last_failure?.reason === 'PrepareFailed');
+    world.host.clear('prepare');
+    world.releases.withdraw('1.40.0');
+    world.operator.want({ state: 'Idle', version: '1.40.0' });
+    await world.until(() => world.idle && world.operator.status.target_version === '1.39.0');
+    want('1.39.0');
+    await world.until(() => world.updated);
+    expect(reboots()).toBe(1);
+  });
+
   test('is not downloaded again for a drain that failed', async () => {
     await offered();
     let drains = 0;

@@ -37,3 +37,12 @@ test('advanceUntil stops at the moment of the result, and says when there is non
   expect(clock.now()).toBe(70);
   await expect(clock.advanceUntil(new Promise(() => {}), 100)).rejects.toThrow('not settled after 100 ms');
 });
+
+test('work that goes round without letting time pass is ended', async () => {
+  const clock = new VirtualClock();
+  const life = AbortSignal.abort(new Error('over'));
+  const goRound = async (): Promise<never> => {
+    for (;;) await clock.sleep(1, life).catch((error: Error) => error.message === 'over' || Promise.reject(error));
+  };
+  await expect(goRound()).rejects.toThrow('without time');
+});

@@ -171,17 +171,18 @@ describe('a host that stays in trouble', () => {
   });
 
   test.each([
-    ['busy', 'HostBusyError'],
-    ['garbage', 'HostProtocolError'],
-    ['truncated', 'HostUnreachableError'],
-    ['silent', 'HostUnreachableError'],
-  ] as const)('%s: every call ends with %s after a minute', async (fault, error) => {
+    ['busy', 'HostBusyError', { status: 60_000, refresh: 120_000 }],
+    ['garbage', 'HostProtocolError', { status: 60_000, refresh: 60_000 }],
+    ['truncated', 'HostUnreachableError', { status: 60_000, refresh: 60_000 }],
+    // Each of its silences lasts for a quarter of a minute.
+    ['silent', 'HostUnreachableError', { status: 76_000, refresh: 76_000 }],
+  ] as const)('%s: every call ends with %s in its time', async (fault, error, limits) => {
     const { driver, host, finish, clock } = rig();
     host.inject(fault, { forMs: Infinity });
-    for (const call of [driver.status(), driver.refresh()]) {
+    for (const call of ['status', 'refresh'] as const) {
       const start = clock.monotonic();
-      await expect(finish(call)).rejects.toMatchObject({ name: error });
-      expect(clock.monotonic() - start).toBeLessThanOrEqual(76_000);
+      await expect(finish(driver[call]())).rejects.toMatchObject({ name: error });
+      expect(clock.monotonic() - start).toBeLessThanOrEqual(limits[call]);
     }
   });
 

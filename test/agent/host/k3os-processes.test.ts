@@ -77,3 +77,18 @@ test('what its k3os says where it fails is what is told', async () => {
     message: expect.stringContaining('i/o timeout'),
   });
 });
+
+test('an upgrade that still runs is waited for before its links are put back: it would undo that', async () => {
+  await driver.prepare('1.39.0');
+  const calledOff = new AbortController();
+  const upgrade = driver.activate('1.39.0', calledOff.signal);
+  const begun = new Promise<void>((resolve) => void host.observe({ onRun: () => resolve() }));
+  await begun;
+  calledOff.abort(new Error('called off'));
+  await expect(upgrade).rejects.toThrow('called off');
+  await driver.deactivate();
+  expect([link('k3os'), link('k3s'), link('kernel')]).toEqual(['v1.38.0', 'v1.38.0', 'v1.38.0']);
+  await driver.deactivate();
+  expect(host.intervals).toHaveLength(1);
+  expect(link('k3os')).toBe('v1.38.0');
+});

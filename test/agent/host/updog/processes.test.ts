@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { chmod, open, readFile, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChildProcesses, chrootInto } from '../../../../runtime/agent/host/child-processes.ts';
 import { Updog } from '../../../../runtime/agent/host/updog/updog.ts';
@@ -8,6 +9,7 @@ import { SimulatedHost } from '../../../../sim/hosts/host.ts';
 import { Releases } from '../../../../sim/hosts/releases.ts';
 import { HostRoot } from '../../../../sim/hosts/root.ts';
 import { folder } from '../../../folder.ts';
+import { until } from '../../../in-time.ts';
 import { seeded } from '../../../random.ts';
 
 /** The driver over real processes: programs of the simulated host as files, run in its root. */
@@ -77,6 +79,14 @@ describe('programs in the root of a host', () => {
   });
 });
 
+function isDead(pid: number): boolean {
+  try {
+    return / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
 describe('a program', () => {
   const run = async (script: string, timeoutMs = 10_000) => {
     const file = join(folder, 'program');
@@ -94,9 +104,8 @@ describe('a program', () => {
     const { stdout, ...ended } = await run('sleep 60 & echo "begun $!"; wait', 100);
     expect(ended).toMatchObject({ exit: undefined, overdue: true });
     const [, pid] = /^begun (\d+)$/m.exec(stdout) ?? [];
-    // Killed: gone, or not yet looked after by its new parent.
-    const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ' Z ');
-    expect(state).toContain(' Z ');
+    // Gone, or not yet looked after by its new parent. The kernel takes a moment for it.
+    await until('the child is dead', () => isDead(Number(pid)));
   });
 
   test('that has left its group may go on, and is not waited for', async () => {
