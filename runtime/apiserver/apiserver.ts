@@ -5,6 +5,7 @@ import { type EventRecorder, eventRecorder } from '../kube/event-recorder.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
 import type { KubeTransport } from '../kube/transport.ts';
+import { serverTime } from '../kube/server-clock.ts';
 import { volumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -54,8 +55,8 @@ export interface Apiserver {
 
 /** Wires an apiserver together. Nothing runs before the first request. */
 export function createApiserver(options: ApiserverOptions): Apiserver {
-  const { namespace, config, instance, clock, random, logger } = options;
-  const transport = pagesInTurn(options.transport);
+  const { namespace, config, instance, random, logger } = options;
+  const { transport, clock } = serverTime(pagesInTurn(options.transport), options.clock);
   const metrics = new Metrics();
   const ports: Ports = {
     transport,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
-import { systemClock } from '../lib/clock.ts';
+import { instantOf, systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import type { ClusterAccess, AccessCredentials } from './access.ts';
 import {
@@ -93,12 +93,14 @@ class HttpsTransport implements KubeTransport {
   }
 
   async #answer(request: KubeRequest, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
-    const { method, path, query, body, contentType = 'application/json', slow } = request;
+    const { method, path, query, body, contentType = 'application/json', slow, onDate } = request;
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { ...this.#headers, ...describing(content.body, contentType) };
     const line = { call: `${method} ${path}`, method, path: target(path, query), headers, ...content };
     const agent = slow ? this.#slow : this.#requests;
     const response = await this.#exchange({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
+    const date = instantOf(response.headers.date);
+    if (date !== undefined) onDate?.(date);
     return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
   }
 

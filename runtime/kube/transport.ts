@@ -28,6 +28,8 @@ export interface KubeRequest {
    * other request waits behind them.
    */
   readonly slow?: boolean;
+  /** Called with the time of the API server's clock as the answer states it: milliseconds since the Unix epoch, in whole seconds. */
+  readonly onDate?: (date: number) => void;
 }
 
 /** Most requests on their way at once, apart from watches and requests that are `slow`. */

@@ -94,8 +94,8 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const cordoned = node.spec?.unschedulable === true;
   return {
     id: marks.id,
-    // A time in the future comes from a clock that is ahead: no deadline would ever come.
-    since: Date.parse(marks.since) > Date.parse(now) ? now : marks.since,
+    // By a time in the future, which comes from a clock that is ahead, or one that nobody can read, no deadline would ever come.
+    since: Date.parse(marks.since) <= Date.parse(now) ? marks.since : now,
     // The boot of a drain is known only while every attempt names it: one that names none may come from a later boot.
     boot: boot === null ? null : marks.boot,
     newestPod: cordoned ? marks.newestPod : newestPod,

@@ -19,13 +19,15 @@ export class InProcessTransport implements KubeTransport {
     this.#clock = clock;
   }
 
-  async request({ method, path, query, body, contentType, signal, timeoutMs = 30_000 }: KubeRequest): Promise<unknown> {
+  async request(asked: KubeRequest): Promise<unknown> {
+    const { method, path, query, body, contentType, signal, timeoutMs = 30_000, onDate } = asked;
     const call = `${method} ${path}`;
     if (signal?.aborted === true) throw new UnreachableError(`${call}: aborted`, { cause: signal.reason });
     const headers = { accept: 'application/json', 'content-type': contentType ?? 'application/json' };
     const request = { method, path, headers, body: overTheWire(body), ...(query && { query }) };
     const handled = this.#handle(request, this.#user);
     const response = await this.#inTime(call, handled, { ms: timeoutMs, signal });
+    onDate?.(Math.floor(this.#clock.now() / 1000) * 1000);
     return 'stream' in response ? refused(call, response.stream) : answer(call, response);
   }
 

@@ -41,6 +41,14 @@ describe('a request', () => {
     expect(scripted.seen.map(({ url }) => url)).toEqual([`${below}?limit=1`, `${below}?watch=true`]);
   });
 
+  test('tells the time of the server’s clock', async () => {
+    const date = 'Thu, 01 Jan 2026 00:00:07 GMT';
+    const transport = await transportTo((_, response) => json(response.setHeader('date', date), 200, {}));
+    const dates: number[] = [];
+    await transport.request({ ...get('/api/v1/nodes'), onDate: (time) => dates.push(time) });
+    expect(dates).toEqual([Date.parse(date)]);
+  });
+
   test('uses the connection of the one before', async () => {
     const transport = await transportTo((_, response) => json(response, 200, {}));
     for (let i = 0; i < 3; i++) await transport.request(get('/api/v1/nodes'));

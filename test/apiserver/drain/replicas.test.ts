@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { MARKS_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { MAX_SLOW_REQUESTS } from '../../../runtime/kube/transport.ts';
 import { settle } from '../../../sim/clock.ts';
@@ -175,15 +176,47 @@ describe('the deadline of a drain', () => {
 
 const DAY = 24 * 3_600_000;
 
-test('a drain that a replica with a clock far ahead has begun ends at its deadline by the others', async () => {
-  await world.addPod('web-1');
-  const agent = await world.agent();
-  const first = new AbortController();
-  void started(world.replica({ timeoutSec: 1800, aheadMs: 30 * DAY }).service.cordonAndDrain(agent, first.signal));
-  await settle();
-  first.abort(new Error('gone'));
-  await world.clock.advance(20_000);
-  const drain = started(world.replica({ timeoutSec: 1800 }).service.cordonAndDrain(agent));
-  await world.clock.advance(2 * DAY);
-  expect(await outcome(drain)).toBe('504 DrainTimeout');
+describe.each([-30 * DAY, -1_801_000, 1_801_000, 30 * DAY])('a replica whose clock is %d ms ahead', (aheadMs) => {
+  test('begins a drain that the others end at its deadline, and no sooner', async () => {
+    await world.addPod('web-1');
+    const agent = await world.agent();
+    const first = new AbortController();
+    void started(world.replica({ aheadMs }).service.cordonAndDrain(agent, first.signal));
+    await settle();
+    first.abort(new Error('gone'));
+    const drain = started(world.replica().service.cordonAndDrain(agent));
+    await world.clock.advance(1_798_000);
+    expect(await outcome(drain)).toBe('pending');
+    await world.clock.advance(4_000);
+    expect(await outcome(drain)).toBe('504 DrainTimeout');
+  });
+
+  test('joins a drain of another, and ends it at its deadline and no sooner', async () => {
+    await world.addPod('web-1');
+    const agent = await world.agent();
+    void started(world.replica().service.cordonAndDrain(agent));
+    await world.clock.advance(1_000);
+    const drain = started(world.replica({ aheadMs }).service.cordonAndDrain(agent));
+    await world.clock.advance(1_797_000);
+    expect(await outcome(drain)).toBe('pending');
+    await world.clock.advance(4_000);
+    expect(await outcome(drain)).toBe('504 DrainTimeout');
+  });
 });
+
+test.each(['yesterday', '2026-13-45T00:00:00Z', ''])(
+  'a drain that began at %j, by its marks, begins now',
+  async (since) => {
+    await world.addPod('web-1');
+    const marks = { id: 'x', since, boot: 'boot-1', owns: ['cordon'] };
+    await world.patch('/api/v1/nodes/n1', {
+      metadata: { annotations: { [MARKS_ANNOTATION]: JSON.stringify(marks) } },
+      spec: { unschedulable: true },
+    });
+    const drain = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(59_000);
+    expect(await outcome(drain)).toBe('pending');
+    await world.clock.advance(1_000);
+    expect(await outcome(drain)).toBe('504 DrainTimeout');
+  },
+);

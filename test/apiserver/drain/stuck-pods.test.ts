@@ -89,6 +89,15 @@ describe('a pod that has not ended five minutes after it was due', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
+  test('has not been for so long by the API server’s clock, where only the replica’s own is ahead', async () => {
+    await addStuck();
+    await world.clock.advance(GRACE);
+    const replica = world.replica({ aheadMs: 10 * MINUTE });
+    const drain = started(replica.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(4 * MINUTE);
+    expect([await outcome(drain), await told()]).toEqual(['pending', []]);
+  });
+
   test('is waited for where the node goes away while its drain waits', async () => {
     await addStuck();
     const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
