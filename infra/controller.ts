@@ -85,6 +85,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     AGENT_TIMEOUT_IN_SEC: controller.agentTimeoutInSec,
     NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
+    CACHE_TIMEOUT_IN_SEC: controller.cacheTimeoutInSec,
     LABEL_NODES: controller.labelNodes,
     NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
     NODE_LIFECYCLE_CONDITIONS: writesLifecycle(settings) ? controller.nodeLifecycleConditions : undefined,

@@ -102,6 +102,7 @@ export const VALUES = {
     agentTimeoutInSec: 'default',
     nodeReturnTimeoutInSec: 'default',
     notReadyHoldInSec: 'default',
+    cacheTimeoutInSec: 'default',
     labelNodes: 'default',
     nodeAnnotations: 'default',
     nodeLifecycleConditions: 'default',

@@ -76,6 +76,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     description:
       'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
   },
+  BrupopNotCurrent: {
+    severity: 'critical',
+    during: '5m',
+    summary: 'Nodes wait because the controller does not know the cluster as it is now.',
+    description:
+      'The message of the condition UpToDate of the shadow names what cannot be read, and the answer: a right that the role lacks, or an API server that does not answer. The log of the controller says the same: "watch interrupted".',
+  },
   BrupopRolloutHalted: {
     severity: 'critical',
     during: '5m',
@@ -87,8 +94,7 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     severity: 'warning',
     during: '5m',
     summary: 'Nodes are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
-    description:
-      'The message of the condition UpToDate of the shadow names the policies. Where it says that the list of policies is refused, the role of the controller is older than the controller.',
+    description: 'The message of the condition UpToDate of the shadow names the policies.',
   },
   BrupopSoakFailed: {
     severity: 'warning',

@@ -31,6 +31,8 @@ export interface ControllerProps extends WorkloadProps {
   readonly nodeReturnTimeoutInSec?: number;
   /** Seconds that a node which is not Ready holds a slot, so that fewer others start; 0 = none. @default 3600 */
   readonly notReadyHoldInSec?: number;
+  /** Seconds for which what was read of the cluster counts as current; nothing is disturbed anew after that; 15 or more. @default 90 */
+  readonly cacheTimeoutInSec?: number;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
   readonly labelNodes?: boolean;
   /**
@@ -64,6 +66,7 @@ export const controllerProps = z.strictObject({
   agentTimeoutInSec: tunable(controllerEnv.AGENT_TIMEOUT_IN_SEC),
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
+  cacheTimeoutInSec: tunable(controllerEnv.CACHE_TIMEOUT_IN_SEC),
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
   nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
   nodeLifecycleConditions: choiceOf(controllerEnv.NODE_LIFECYCLE_CONDITIONS),

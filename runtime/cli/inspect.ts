@@ -5,7 +5,6 @@ import { upToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';
 import { type Plan, plan } from '../controller/plan/plan.ts';
 import type { ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
-import { isUnread } from '../controller/policies.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
 import { managedBesides, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
@@ -175,7 +174,7 @@ function snapshotOf(
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     paused: paused.value,
     policies,
-    policiesUnread: knownUnread(facts),
+    notCurrent: knownNotCurrent(facts),
     refusals: knownRefusals(facts),
     // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),
@@ -219,10 +218,7 @@ function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
   );
 }
 
-/**
- * The controller may lack the right to read policies that the user can read, where its role is of an older version. The conditions say so, and
- * nothing starts.
- */
-function knownUnread(facts: readonly ShadowFacts[]): string | undefined {
-  return facts.map(({ status }) => upToDate(status)).find((said) => said && isUnread(said))?.message;
+/** The controller may not know what the user can read, e.g. where its role is of an older version. The conditions say so, and nothing starts. */
+function knownNotCurrent(facts: readonly ShadowFacts[]): string | undefined {
+  return facts.map(({ status }) => upToDate(status)).find((said) => said?.reason === 'NotCurrent')?.message;
 }

@@ -1,4 +1,4 @@
-import { Informer } from '../kube/informer.ts';
+import type { Informer } from '../kube/informer.ts';
 import type { KubeObject, Node, Pod, ShadowObject } from '../kube/objects.ts';
 import { NAMESPACES_PATH, NODES_PATH, podsPath, shadowsPath } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -8,6 +8,7 @@ import type { Random } from '../lib/random.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
+import type { Freshness } from './freshness.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import { OrderedShadows, type Orders } from './orders.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
@@ -30,14 +31,15 @@ interface CachesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly expectations: Expectations;
+  readonly freshness: Pick<Freshness, 'informer'>;
   /** @default every host offers versions by itself */
   readonly orders?: Pick<Orders, 'manages' | 'order' | 'onChange'> | undefined;
   /** @default none but those with Bottlerocket's API */
   readonly manages?: IsManaged;
 }
 
-/** The part of a snapshot that the caches show. Slots, refused writes and policies come from elsewhere. */
-type ClusterView = Omit<Snapshot, 'slots' | 'policies' | 'policiesUnread' | 'refusals'>;
+/** The part of a snapshot that the caches show. */
+type ClusterView = Omit<Snapshot, 'slots' | 'policies' | 'notCurrent' | 'refusals'>;
 
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
@@ -63,28 +65,30 @@ export class Caches {
   readonly #wakeup = new Wakeup();
   #ready = false;
 
-  constructor({ namespace, expectations, orders, manages, ...access }: CachesOptions) {
+  constructor({ namespace, expectations, freshness, orders, manages, ...access }: CachesOptions) {
     this.#expectations = expectations;
     this.#ordered = orders && new OrderedShadows(orders);
     orders?.onChange(() => this.#noteChange('shadows'));
     this.#clock = access.clock;
     this.#refusedDrains = new DrainRefusals(access.clock);
     const texts = new SharedTexts();
-    this.#nodes = new Informer({
+    this.#nodes = freshness.informer('nodes', {
       ...access,
       path: NODES_PATH,
       project: (node) => viewOfNode(node, texts, manages),
     });
-    this.#shadows = new Informer({ ...access, path: shadowsPath(namespace), project: viewOfShadow });
+    const shadows = { ...access, path: shadowsPath(namespace), project: viewOfShadow };
+    this.#shadows = freshness.informer('shadows', shadows);
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
-    this.#agents = new Informer({
+    this.#agents = freshness.informer("agents' pods", {
       ...access,
       path: podsPath(namespace),
       query: { labelSelector },
       project: viewOfAgent,
     });
     const fieldSelector = `metadata.name=${namespace}`;
-    this.#namespaces = new Informer({ ...access, path: NAMESPACES_PATH, query: { fieldSelector }, project: isPaused });
+    const own = { ...access, path: NAMESPACES_PATH, query: { fieldSelector }, project: isPaused };
+    this.#namespaces = freshness.informer('namespaces', own);
     this.synced = Promise.all(this.#informers.map(({ synced }) => synced)).then(() => this.#begin());
   }
 

@@ -93,6 +93,13 @@ export const controllerEnv = {
     help: 'how long a node that is not Ready takes a slot; 0 = never',
     default: '3600',
   }),
+  CACHE_TIMEOUT_IN_SEC: {
+    expected: 'a whole number of seconds, 15 or more',
+    help: 'how long what was read of the cluster counts as current; nothing is disturbed anew after that',
+    default: '90',
+    parse: (value) => (/^\d{1,9}$/.test(value) && Number(value) >= 15 ? Number(value) : undefined),
+    schema: { type: 'integer', minimum: 15, maximum: 999_999_999 },
+  } satisfies EnvVar<number>,
   LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
   NODE_ANNOTATIONS: bool({
     help: "whether Nodes say in the first operator's annotations where their updates are",

@@ -7,6 +7,7 @@ import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { Executor } from './executor.ts';
 import type { Expectations } from './expectations.ts';
+import type { Freshness } from './freshness.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { NodeWriter } from './node-writer.ts';
 import type { Orders } from './orders.ts';
@@ -24,6 +25,7 @@ interface ControllerOptions {
   readonly logger: Logger;
   readonly caches: Pick<Caches, 'onChange'>;
   readonly policies: Pick<Policies, 'onChange'>;
+  readonly freshness: Pick<Freshness, 'onChange' | 'renew'>;
   readonly planner: Pick<Planner, 'preview'>;
   readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
@@ -51,9 +53,10 @@ export class Controller {
 
   /** Works for one term as leader. What was known of slots is forgotten first. */
   async run(signal: AbortSignal): Promise<void> {
-    const { caches, policies, executor, wakeup } = this.#options;
-    const stops = [caches, policies].map((source) => source.onChange(() => wakeup.ring()));
+    const { caches, policies, freshness, executor, wakeup } = this.#options;
+    const stops = [caches, policies, freshness].map((source) => source.onChange(() => wakeup.ring()));
     try {
+      await freshness.renew(signal);
       await this.#loop(signal);
     } finally {
       for (const stop of stops) stop();

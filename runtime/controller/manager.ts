@@ -16,6 +16,7 @@ import type { ControllerConfig } from './config.ts';
 import { Controller } from './controller.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
+import { Freshness } from './freshness.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { lifecycleConditionWriter } from './lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './node-annotation-writer.ts';
@@ -92,7 +93,7 @@ export function createManager(options: ManagerOptions): Manager {
   const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
   const controller = new Controller({ ...base, planner, executor, reporter });
-  metrics.collectFrom(planner);
+  metrics.collectFrom(planner, base.freshness);
   return {
     metrics,
     get ready() {
@@ -104,7 +105,8 @@ export function createManager(options: ManagerOptions): Manager {
         () => election.run(signal),
         () => undefined,
       );
-      await Promise.all([caches.run(signal), policies.run(signal), orders?.run(signal), events.run(signal), led]);
+      const kept = [caches, policies, base.freshness, orders].map((one) => one?.run(signal));
+      await Promise.all([...kept, events.run(signal), led]);
     },
   };
 }
@@ -123,6 +125,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     pods: podsOf(transport, namespace),
     crds: crdsOf(transport),
     expectations: new Expectations(),
+    freshness: new Freshness(options),
     refusals: new WriteRefusals(options),
     wakeup: new Wakeup(),
   };

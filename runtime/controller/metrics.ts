@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { instantOf } from '../lib/clock.ts';
 import { isCancelled } from './events.ts';
+import type { Freshness } from './freshness.ts';
 import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from './plan/commands.ts';
 import type { Plan } from './plan/plan.ts';
@@ -72,7 +73,13 @@ export class ControllerMetrics {
     buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200],
     registers: [this.registry],
   });
+  readonly #ages = this.#gauge(
+    'brupop_controller_cache_age_seconds',
+    'Time since the objects of a kind were last known to be as the API server has them',
+    'cache',
+  );
   #planner: Pick<Planner, 'preview'> | undefined;
+  #freshness: Pick<Freshness, 'ages'> | undefined;
 
   constructor() {
     for (const result of RESULTS) this.#updates.inc({ result }, 0);
@@ -80,8 +87,9 @@ export class ControllerMetrics {
   }
 
   /** From now on each scrape shows the state at that moment. */
-  collectFrom(planner: Pick<Planner, 'preview'>): void {
+  collectFrom(planner: Pick<Planner, 'preview'>, freshness: Pick<Freshness, 'ages'>): void {
     this.#planner = planner;
+    this.#freshness = freshness;
   }
 
   #collect(): void {
@@ -98,6 +106,7 @@ export class ControllerMetrics {
     this.#leader.set(Number(leading));
     this.#slots.set(slots.length);
     this.#halted.set(halted.length);
+    for (const [cache, ms] of this.#freshness?.ages() ?? []) this.#ages.set({ cache }, ms / 1000);
     this.#queue.set(reasons.filter(isQueued).length);
   }
 

@@ -1,5 +1,5 @@
 import { Collection } from '../kube/collection.ts';
-import { Informer } from '../kube/informer.ts';
+import type { Informer } from '../kube/informer.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -9,9 +9,9 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf } from './config.ts';
+import { Freshness } from './freshness.ts';
 import type { HostOrder, NodeView, Snapshot } from './plan/snapshot.ts';
 import type { ShadowFacts } from './views.ts';
-import { unread } from './unread.ts';
 
 type Labels = NodeView['labels'];
 
@@ -39,11 +39,9 @@ type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unk
 /** What orders are made with. */
 export interface OrdersParts {
   readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'onChange' | 'run'>;
-  /** Calls `listener` when the outage of the informer begins, goes on or ends. */
-  readonly onOutage: (listener: () => void) => void;
   readonly objects: Pick<Collection<OrderObject>, 'create' | 'patch'>;
-  /** Why the objects do not count, in words that stay the same for as long as the reason does; undefined where they count. */
-  readonly unread: () => string | undefined;
+  /** Whether the objects are known to be current. */
+  readonly freshness: Pick<Freshness, 'lost' | 'onChange'>;
   readonly variables: UpdatePolicy;
   readonly config: ControllerConfig;
   readonly clock: Clock;
@@ -65,18 +63,17 @@ interface OrdersAccess extends Pick<OrdersParts, 'config' | 'clock' | 'random' |
 /** The orders that `ordersOf` makes of the cluster's channels. */
 export function ordersBy(ordersOf: OrdersFactory, access: OrdersAccess): Orders {
   const { transport, config } = access;
-  const listeners: (() => void)[] = [];
   const path = channelsPath(config.K3OS_NAMESPACE);
-  const onOutage = (): void => listeners.forEach((listener) => listener());
-  const informer = new Informer<OrderObject, OrderObject>({ ...access, path, project: orderOnly, onOutage });
-  return ordersOf({
-    ...access,
-    informer,
-    onOutage: (listener) => void listeners.push(listener),
-    objects: new Collection<OrderObject>(transport, path),
-    unread: () => unread('channels', informer, access.clock),
-    variables: policyOf(config),
-  });
+  // Of their own: while they cannot be read, only the nodes that they are about wait.
+  const freshness = new Freshness(access);
+  const informer = freshness.informer<OrderObject, OrderObject>('channels', { ...access, path, project: orderOnly });
+  const objects = new Collection<OrderObject>(transport, path);
+  const orders = ordersOf({ ...access, informer, freshness, objects, variables: policyOf(config) });
+  return {
+    ...orders,
+    run: async (signal) => void (await Promise.all([orders.run(signal), freshness.run(signal)])),
+    lead: async (signal) => void (await Promise.all([orders.lead(signal), freshness.renew(signal)])),
+  };
 }
 
 /** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, settingsOf } from './config.ts';
+import type { Freshness } from './freshness.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import type { Settings, Snapshot } from './plan/snapshot.ts';
 import type { Policies } from './policies.ts';
@@ -15,6 +16,7 @@ interface PlannerOptions {
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'look'>;
   readonly policies: Pick<Policies, 'view'>;
+  readonly freshness: Pick<Freshness, 'lost'>;
   readonly ledger: Pick<SlotLedger, 'slots'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly refusals: Pick<WriteRefusals, 'view'>;
@@ -43,12 +45,13 @@ export class Planner {
 
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   preview(): Preview {
-    const { clock, caches, policies, ledger, election, refusals, conditions } = this.#options;
+    const { clock, caches, policies, freshness, ledger, election, refusals, conditions } = this.#options;
     const now = clock.now();
     const { leading, lease } = election;
     const snapshot: Snapshot = {
       ...caches.look(),
-      ...policies.view(now),
+      policies: policies.view(now),
+      notCurrent: freshness.lost,
       slots: leading ? ledger.slots : slotsOn(lease),
       refusals: refusals.view(),
     };

@@ -1,5 +1,5 @@
 import { isServed } from '../kube/discovery.ts';
-import { Informer } from '../kube/informer.ts';
+import type { Informer } from '../kube/informer.ts';
 import type { UpdatePolicyObject } from '../kube/objects.ts';
 import { POLICIES_PATH } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -7,13 +7,12 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { POLICY_VERSION } from '../policy/names.ts';
-import type { ShadowCondition } from '../shadow/model.ts';
 import { GROUP } from '../shadow/names.ts';
 import type { ControllerConfig } from './config.ts';
+import type { Freshness } from './freshness.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 import type { Orders } from './orders.ts';
 import { PolicyViews } from './policy-views.ts';
-import { saysUnread, unread } from './unread.ts';
 
 interface PoliciesOptions {
   readonly transport: KubeTransport;
@@ -21,6 +20,7 @@ interface PoliciesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly config: ControllerConfig;
+  readonly freshness: Pick<Freshness, 'informer'>;
   /** Other policies than those of resources. @default none */
   readonly orders?: Pick<Orders, 'policies' | 'onChange'> | undefined;
 }
@@ -28,23 +28,19 @@ interface PoliciesOptions {
 /** Where the cluster does not serve the kind, it is asked again after this time. */
 const ABSENT_RETRY_MS = 60_000;
 
-/** The policies of the cluster, and that of the variables. While they cannot be read, it says why. */
+/** The policies of the cluster, and that of the variables. */
 export class Policies {
   readonly #informer: Informer<UpdatePolicyObject, UpdatePolicyObject>;
-  readonly #clock: Clock;
   readonly #views: PolicyViews;
   readonly #orders: Pick<Orders, 'policies'> | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Why they could not be read when listeners were last called. */
-  #told: string | undefined;
 
-  constructor({ config, orders, ...access }: PoliciesOptions) {
-    const { transport, clock } = access;
+  constructor({ config, orders, freshness, ...access }: PoliciesOptions) {
+    const { transport } = access;
     this.#orders = orders;
     orders?.onChange(() => this.#tell());
-    this.#clock = clock;
     this.#views = new PolicyViews(config);
-    this.#informer = new Informer({
+    this.#informer = freshness.informer('policies', {
       ...access,
       path: POLICIES_PATH,
       project: policyOnly,
@@ -52,14 +48,11 @@ export class Policies {
         isServed: (signal) => isServed(transport, { group: GROUP, version: POLICY_VERSION }, signal),
         retryMs: ABSENT_RETRY_MS,
       },
-      onOutage: () => {
-        if (this.#unread !== this.#told) this.#tell();
-      },
     });
     this.#informer.onChange(() => this.#tell());
   }
 
-  /** Calls `listener` after each change, also of whether the policies can be read. Returns what ends that. */
+  /** Calls `listener` after each change. Returns what ends that. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -71,24 +64,13 @@ export class Policies {
   }
 
   /** @param now milliseconds since the Unix epoch */
-  view(now: number): Pick<Snapshot, 'policies' | 'policiesUnread'> {
-    const objects = this.#informer.items().values();
-    return { policies: this.#views.at(objects, now, this.#orders?.policies()), policiesUnread: this.#unread };
-  }
-
-  get #unread(): string | undefined {
-    return unread('policies', this.#informer, this.#clock);
+  view(now: number): Snapshot['policies'] {
+    return this.#views.at(this.#informer.items().values(), now, this.#orders?.policies());
   }
 
   #tell(): void {
-    this.#told = this.#unread;
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Whether a verdict says that its controller cannot read the policies. */
-export function isUnread({ reason, message }: Pick<ShadowCondition, 'reason' | 'message'>): boolean {
-  return reason === 'PolicyInvalid' && saysUnread('policies', message);
 }
 
 /** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */

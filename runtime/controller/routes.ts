@@ -15,8 +15,8 @@ export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> 
 /** The verdicts of this moment, for people and for tools. */
 function report(manager: Manager): object {
   const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, leading, leader } = manager.preview();
-  const { slots, paused, policiesUnread } = snapshot;
+  const { slots, paused, notCurrent } = snapshot;
   const { window } = variablesOf(snapshot);
   const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
-  return { leading, leader, ...fleet, policies, policiesUnread, verdicts };
+  return { leading, leader, ...fleet, policies, notCurrent, verdicts };
 }

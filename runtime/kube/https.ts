@@ -29,7 +29,7 @@ interface HttpsOptions {
   readonly maxBodyBytes?: number;
   /**
    * Most connections for requests. Further requests wait for a free one, so that a burst costs a bounded number of handshakes. Watches
-   * have connections of their own, because they hold theirs for long. Default MAX_REQUESTS.
+   * have connections of their own, each a new one: a load balancer then leads them to a server that is ready. Default MAX_REQUESTS.
    */
   readonly maxRequestSockets?: number;
   /** The same for requests that are `slow`, which have connections of their own. Default MAX_SLOW_REQUESTS. */
@@ -78,7 +78,7 @@ class HttpsTransport implements KubeTransport {
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
     this.#requests = through(keeping(options.maxRequestSockets ?? MAX_REQUESTS));
     this.#slow = through(keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS));
-    this.#watches = through(keeping());
+    this.#watches = through({ keepAlive: false });
   }
 
   async request(request: KubeRequest): Promise<unknown> {
@@ -104,13 +104,15 @@ class HttpsTransport implements KubeTransport {
     return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
   }
 
-  async *watch({ path, query, signal, inactivityMs = WATCH_INACTIVITY_MS }: KubeWatch): AsyncGenerator<WatchEvent> {
+  async *watch(watch: KubeWatch): AsyncGenerator<WatchEvent> {
+    const { path, query, signal, inactivityMs = WATCH_INACTIVITY_MS, onOpen } = watch;
     const call = `WATCH ${path}`;
     const line = { call, method: 'GET', path: target(path, { ...query, watch: 'true' }), headers: this.#headers };
     // The head of the answer comes at once, even where nothing changes for long.
     const patience = { answerMs: Math.min(REQUEST_TIMEOUT_MS, inactivityMs), silenceMs: inactivityMs };
     try {
       const response = await this.#exchange({ ...line, ...patience, signal, agent: this.#watches });
+      onOpen?.();
       yield* watchEvents(call, response, this.#maxBytes);
     } catch (error) {
       if (!signal?.aborted) throw translated(call, error);
@@ -154,6 +156,7 @@ class HttpsTransport implements KubeTransport {
         const request = httpsRequest(this.#access.server, { ...options, ...(signal && { signal }) });
         inner.addEventListener('abort', () => request.destroy(inner.reason as Error), { once: true });
         request.once('response', (response) => {
+          request.setSocketKeepAlive(true, KEEPALIVE_MS);
           request.setTimeout(silenceMs, () => request.destroy(new Error('silent for too long')));
           resolve(response);
         });
@@ -170,7 +173,7 @@ class HttpsTransport implements KubeTransport {
 const directly = (kept: AgentOptions): Agent => new Agent(kept);
 
 /** Keeps up to `maxSockets` connections. */
-function keeping(maxSockets = Infinity): AgentOptions {
+function keeping(maxSockets: number): AgentOptions {
   return { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
 }
 

@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../lib/log.ts';
-import { type Change, listAndWatch, type Projected, type ReflectorOptions } from './reflector.ts';
+import { type Change, type Projected, Reflector, type ReflectorOptions } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 
-interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
+export interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
   readonly logger: Logger;
-  /** Called after each change of `outage`: when it begins, at each further failure, and when it ends. */
-  readonly onOutage?: () => void;
-}
-
-/** Since when the collection cannot be read, and what the API server last said. */
-export interface Outage {
-  readonly error: unknown;
-  /** Monotonic, milliseconds. */
-  readonly since: number;
+  /** Called at each failure to read the collection. */
+  readonly onInterrupted?: (error: unknown) => void;
 }
 
 /**
@@ -26,12 +19,13 @@ export class Informer<T extends KubeObject, P> {
   readonly #options: InformerOptions<T, P>;
   readonly #items = new Map<string, P>();
   readonly #listeners = new Set<() => void>();
-  #outage: Outage | undefined;
+  readonly #reflector: Reflector<T, P>;
   #isSynced = false;
   #resolveSynced = (): void => undefined;
 
   constructor(options: InformerOptions<T, P>) {
     this.#options = options;
+    this.#reflector = new Reflector(options);
     this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
 
@@ -45,9 +39,9 @@ export class Informer<T extends KubeObject, P> {
     return this.#isSynced;
   }
 
-  /** Undefined while no failure is known. After a failure the outage lasts until the watch brings something, if only a bookmark. */
-  get outage(): Outage | undefined {
-    return this.#outage;
+  /** Lists the collection anew. */
+  relist(): void {
+    this.#reflector.relist();
   }
 
   /** Calls `listener` after projections were added, changed or removed, and after the first list. Returns a function that ends this. */
@@ -58,7 +52,7 @@ export class Informer<T extends KubeObject, P> {
 
   /** Fills the cache and keeps it up to date until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    for await (const change of listAndWatch(this.#options, signal)) this.#receive(change);
+    for await (const change of this.#reflector.run(signal)) this.#receive(change);
   }
 
   #receive(change: Change<P>): void {
@@ -66,21 +60,17 @@ export class Informer<T extends KubeObject, P> {
       this.#interrupted(change);
       return;
     }
-    const isOver = this.#outage !== undefined;
-    this.#outage = undefined;
     const isFirst = !this.#isSynced;
     const isChanged = this.#apply(change);
     this.#isSynced = true;
     if (isFirst) this.#resolveSynced();
     if (isChanged || isFirst) for (const listener of this.#listeners) listener();
-    if (isOver) this.#options.onOutage?.();
   }
 
   #interrupted({ error, retryMs }: Extract<Change<P>, { kind: 'interrupted' }>): void {
-    const { clock, logger, path, onOutage } = this.#options;
-    this.#outage = { error, since: this.#outage?.since ?? clock.monotonic() };
+    const { logger, path, onInterrupted } = this.#options;
     logger.warn('watch interrupted', { path, error, retryMs: Math.round(retryMs) });
-    onOutage?.();
+    onInterrupted?.(error);
   }
 
   /** Whether a reader could tell the difference. */

@@ -1,10 +1,11 @@
+import { type ChildAbort, childAbort, deadline, DeadlineError } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { jitter, type Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import { listPages } from './collection.ts';
 import { ApiStatusError, GoneError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
-import type { KubeTransport } from './transport.ts';
+import type { KubeTransport, WatchEvent } from './transport.ts';
 
 export interface ReflectorOptions<T extends KubeObject, P> {
   readonly transport: KubeTransport;
@@ -20,6 +21,16 @@ export interface ReflectorOptions<T extends KubeObject, P> {
   readonly optional?: OptionalCollection;
   /** resourceVersion at which the watch begins. @default that of a list, which comes first */
   readonly from?: string | undefined;
+  /**
+   * For how long what was read counts as current, milliseconds. A watch is opened anew within that time. What is older is listed, because a
+   * watch that is open again brings what was missed by and by. @default for ever; a watch lasts 50 minutes
+   */
+  readonly currentForMs?: number;
+  /**
+   * Called with a moment at which what the consumer has by now was current, monotonic: a list was asked for, an event came, or a watch was
+   * opened. A bookmark proves nothing: an API server that has lost its etcd goes on sending them.
+   */
+  readonly onCurrent?: (at: number) => void;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -52,7 +63,11 @@ export type Change<P> =
   | { readonly kind: 'interrupted'; readonly error: unknown; readonly retryMs: number };
 
 /** The API server ends a watch after about this time, with jitter: many watchers must not reconnect at once. */
-const WATCH_SECONDS = 3000;
+const LASTING_MS = 3_000_000;
+/** Of the time for which what was read counts as current: a watch that cannot be opened then leaves time to try again. */
+const REOPENED = 2 / 3;
+/** A watch that the API server has not ended by so long after its time is dead. */
+const OVERDUE_MS = 10_000;
 /** A watch that ends within this time without an event counts as failed, even if it ended without an error. */
 const SHORTEST_WATCH_MS = 1000;
 const BACKOFF = { firstMs: 500, maxMs: 30_000 };
@@ -62,43 +77,73 @@ export function listAndWatch<T extends KubeObject, P>(
   options: ReflectorOptions<T, P>,
   signal: AbortSignal,
 ): AsyncGenerator<Change<P>> {
-  return new Reflector(options, signal).run();
+  return new Reflector(options).run(signal);
 }
 
-class Reflector<T extends KubeObject, P> {
+/** The reason with which a round aborts that is to begin with a list. */
+class RelistError extends Error {
+  override readonly name = 'RelistError';
+}
+
+export class Reflector<T extends KubeObject, P> {
   readonly #options: ReflectorOptions<T, P>;
-  readonly #signal: AbortSignal;
   /** resourceVersion at which the next watch begins; undefined = list first. */
   #version: string | undefined;
   #failures = 0;
+  /** When what the consumer has was last known to be current, monotonic. */
+  #currentAt = -Infinity;
+  /** A list, or a watch, with the pause after it. */
+  #round: ChildAbort | undefined;
 
-  constructor(options: ReflectorOptions<T, P>, signal: AbortSignal) {
+  constructor(options: ReflectorOptions<T, P>) {
     this.#options = options;
-    this.#signal = signal;
     this.#version = options.from;
   }
 
-  async *run(): AsyncGenerator<Change<P>> {
-    while (!this.#signal.aborted) {
+  /** Lists the collection anew. What is under way is given up, since it may have begun before. */
+  relist(): void {
+    this.#round?.abort(new RelistError());
+  }
+
+  /** Once. */
+  async *run(signal: AbortSignal): AsyncGenerator<Change<P>> {
+    while (!signal.aborted) {
+      const round = childAbort(signal);
+      this.#round = round;
       try {
-        if (this.#version === undefined) yield await this.#list();
-        yield* this.#watch(this.#version ?? '');
-      } catch (error) {
-        if (this.#signal.aborted) return;
-        const change = await this.#stopped(error);
-        const { retryMs } = change;
-        yield change;
-        if (retryMs > 0) await this.#options.clock.sleep(retryMs, this.#signal).catch(() => undefined);
+        yield* this.#runRound(round);
+      } finally {
+        round.release();
       }
+      if (round.signal.reason instanceof RelistError) this.#version = undefined;
     }
   }
 
-  async #list(): Promise<Change<P>> {
+  async *#runRound({ signal }: ChildAbort): AsyncGenerator<Change<P>> {
+    try {
+      if (this.#version === undefined) yield* this.#listed(signal);
+      yield* this.#watch(this.#version ?? '', signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const change = await this.#stopped(error, signal);
+      const { retryMs } = change;
+      yield change;
+      if (retryMs > 0) await this.#options.clock.sleep(retryMs, signal).catch(() => undefined);
+    }
+  }
+
+  async *#listed(signal: AbortSignal): AsyncGenerator<Change<P>> {
+    const began = this.#options.clock.monotonic();
+    yield await this.#list(signal);
+    if (!signal.aborted) this.#note(began);
+  }
+
+  async #list(signal: AbortSignal): Promise<Change<P>> {
     const { transport, path, query, pageSize } = this.#options;
     const items: Projected<P>[] = [];
     let version = '';
     const project = (object: T): Projected<P> => this.#projected(object);
-    const request = { path, ...(query && { query }), pageSize, project, signal: this.#signal };
+    const request = { path, ...(query && { query }), pageSize, project, signal };
     for await (const page of listPages(transport, request)) {
       items.push(...page.items);
       version = page.metadata.resourceVersion;
@@ -109,22 +154,49 @@ class Reflector<T extends KubeObject, P> {
     return { kind: 'replaced', items, version };
   }
 
-  async *#watch(from: string): AsyncGenerator<Change<P>> {
-    const { transport, path, query, clock, random } = this.#options;
-    const timeoutSeconds = String(Math.round(jitter(WATCH_SECONDS, 0.1, random)));
-    const position = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds };
+  async *#watch(from: string, signal: AbortSignal): AsyncGenerator<Change<P>> {
+    const { clock, random, currentForMs } = this.#options;
+    const lastingMs = jitter(currentForMs === undefined ? LASTING_MS : currentForMs * REOPENED, 0.1, random);
+    const limited = deadline({ clock, ms: lastingMs + OVERDUE_MS, signal });
     const began = clock.monotonic();
     let events = 0;
-    for await (const event of transport.watch({ path, query: { ...query, ...position }, signal: this.#signal })) {
-      const object = event.object as T;
-      const change = this.#change(event.type, object);
-      // Only after `#change`: an event that could not be projected is asked for again.
-      this.#version = object.metadata.resourceVersion;
-      this.#failures = 0;
-      events++;
-      yield change;
+    try {
+      for await (const event of this.#events(from, lastingMs, limited.signal)) {
+        const object = event.object as T;
+        const change = this.#change(event.type, object);
+        // Only after `#change`: an event that could not be projected is asked for again.
+        this.#version = object.metadata.resourceVersion;
+        this.#failures = 0;
+        events++;
+        yield change;
+        if (change.kind !== 'bookmark') this.#isCurrent(limited.signal);
+      }
+      if (limited.signal.reason instanceof DeadlineError) throw new Error('the watch did not end in time');
+    } finally {
+      limited.release();
     }
     if (events === 0 && clock.monotonic() - began < SHORTEST_WATCH_MS) throw new Error('the watch ended at once');
+  }
+
+  #events(from: string, lastingMs: number, signal: AbortSignal): AsyncIterable<WatchEvent> {
+    const { transport, path, query } = this.#options;
+    const timeoutSeconds = String(Math.max(1, Math.round(lastingMs / 1000)));
+    const position = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds };
+    return transport.watch({ path, query: { ...query, ...position }, signal, onOpen: () => this.#isCurrent(signal) });
+  }
+
+  /** What comes after a gap says nothing of the gap. */
+  #isCurrent(signal: AbortSignal): void {
+    const { clock, currentForMs } = this.#options;
+    if (signal.aborted) return;
+    const now = clock.monotonic();
+    if (currentForMs === undefined || now - this.#currentAt < currentForMs) this.#note(now);
+    else this.relist();
+  }
+
+  #note(at: number): void {
+    this.#currentAt = Math.max(this.#currentAt, at);
+    this.#options.onCurrent?.(at);
   }
 
   #change(type: string, object: T): Change<P> {
@@ -138,19 +210,20 @@ class Reflector<T extends KubeObject, P> {
     return { key: keyOf(object), value: this.#options.project(object) };
   }
 
-  async #stopped(error: unknown): Promise<Change<P> & { readonly retryMs: number }> {
+  async #stopped(error: unknown, signal: AbortSignal): Promise<Change<P> & { readonly retryMs: number }> {
     const { optional } = this.#options;
-    if (!optional || !(await this.#isAbsent(optional, error))) {
+    if (!optional || !(await this.#isAbsent(optional, error, signal))) {
       return { kind: 'interrupted', error, retryMs: this.#failed(error) };
     }
     this.#version = undefined;
     this.#failures = 0;
+    this.#note(this.#options.clock.monotonic());
     return { kind: 'absent', retryMs: optional.retryMs };
   }
 
-  async #isAbsent({ isServed }: OptionalCollection, error: unknown): Promise<boolean> {
+  async #isAbsent({ isServed }: OptionalCollection, error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!(error instanceof ApiStatusError) || error.status.code !== 404) return false;
-    return !(await isServed(this.#signal).catch(() => true));
+    return !(await isServed(signal).catch(() => true));
   }
 
   /** Milliseconds to wait. A version that is too old is no outage, so the first list after it is not delayed. */

@@ -48,6 +48,8 @@ export interface KubeWatch {
   readonly signal?: AbortSignal;
   /** Milliseconds without any event after which the stream counts as dead; default 180,000. */
   readonly inactivityMs?: number;
+  /** Called once the API server has answered that the watch begins: from then on each change comes as an event. */
+  readonly onOpen?: () => void;
 }
 
 export interface WatchEvent<T = unknown> {

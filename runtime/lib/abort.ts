@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** An AbortController under another signal: it aborts when that does and for the same reason, or by itself. */
-interface ChildAbort {
+export interface ChildAbort {
   readonly signal: AbortSignal;
   abort(reason: Error): void;
   /** Removes the listener from the parent, which may live for months. Call it when the work is over. */
@@ -28,25 +28,37 @@ export class DeadlineError extends Error {
 /** Reason for the timer, which ignores it. It is made once, because a new error records its stack, and every request has a deadline. */
 const DONE = new Error('done');
 
+interface Limit {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A signal that aborts after `ms` milliseconds with a DeadlineError, or with its parent. `release` stops the timer. */
+export function deadline({ clock, ms, signal }: Limit): Pick<ChildAbort, 'signal' | 'release'> {
+  const limited = childAbort(signal);
+  const timer = childAbort(limited.signal);
+  clock.sleep(ms, timer.signal).then(
+    () => limited.abort(new DeadlineError(`not done after ${Math.round(ms)} ms`)),
+    () => undefined,
+  );
+  const release = (): void => {
+    timer.abort(DONE);
+    timer.release();
+    limited.release();
+  };
+  return { signal: limited.signal, release };
+}
+
 /**
  * Gives `work` a signal that aborts after `ms` milliseconds.
  * @throws what `work` throws. Its signal aborts with a DeadlineError.
  */
-export async function withDeadline<T>(
-  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal | undefined },
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limited = childAbort(signal);
-  const timer = childAbort(limited.signal);
-  clock.sleep(ms, timer.signal).then(
-    () => limited.abort(new DeadlineError(`not done after ${ms} ms`)),
-    () => undefined,
-  );
+export async function withDeadline<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limited = deadline(limit);
   try {
     return await work(limited.signal);
   } finally {
-    timer.abort(DONE);
-    timer.release();
     limited.release();
   }
 }

@@ -40,9 +40,9 @@ export class InProcessTransport implements KubeTransport {
     }
   }
 
-  async *watch({ path, query, signal }: KubeWatch): AsyncGenerator<WatchEvent, void> {
+  async *watch({ path, query, signal, onOpen }: KubeWatch): AsyncGenerator<WatchEvent, void> {
     const call = `WATCH ${path}`;
-    if (signal?.aborted === true) return;
+    if (isOver(signal)) return;
     const request = {
       method: 'GET',
       path,
@@ -55,8 +55,10 @@ export class InProcessTransport implements KubeTransport {
       throw new UnreachableError(`${call}: the answer is no stream of events`);
     }
     const { stream } = response;
+    if (isOver(signal)) return stream.close();
     const close = (): void => stream.close();
     signal?.addEventListener('abort', close, { once: true });
+    onOpen?.();
     try {
       yield* until(signal, stream);
     } finally {
@@ -65,10 +67,12 @@ export class InProcessTransport implements KubeTransport {
   }
 }
 
+const isOver = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+
 /** What was under way when the signal aborted is not delivered any more. */
 async function* until(signal: AbortSignal | undefined, stream: EventStream): AsyncGenerator<WatchEvent, void> {
   for await (const event of stream) {
-    if (signal?.aborted === true) return;
+    if (isOver(signal)) return;
     yield event;
   }
 }

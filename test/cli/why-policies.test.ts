@@ -78,12 +78,12 @@ describe('update policies', () => {
       { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'not in this role' },
     );
     await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
-    await stage.pass();
+    await stage.pass(15_000);
     end();
     const message = 'the list of policies is refused: 403 Forbidden: not in this role';
     const lines = fleetLines(await seen());
-    expect(lines).toContain(`a  PolicyInvalid  ${message} (policy test)`);
-    expect(lines).toContain(`b  PolicyInvalid  ${message}`);
+    expect(lines).toContain(`a  NotCurrent  ${message} (policy test)`);
+    expect(lines).toContain(`b  NotCurrent  ${message}`);
   });
 
   test('that this user may not list are named as not known, and those of a cluster without them are none', async () => {

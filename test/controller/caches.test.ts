@@ -2,10 +2,12 @@ import { expect, test } from '@jest/globals';
 import { Caches } from '../../runtime/controller/caches.ts';
 import { NAMESPACES_PATH, shadowsPath } from '../../runtime/kube/resources.ts';
 import { Expectations } from '../../runtime/controller/expectations.ts';
+import { Freshness } from '../../runtime/controller/freshness.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { API_VERSION, KIND, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { createNode, random, world } from '../kube/world.ts';
 import { shadowCrd } from '../shadow-crd.ts';
+import { config } from './stage.ts';
 
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
 
@@ -25,7 +27,8 @@ async function filled() {
     sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
   };
   const expectations = new Expectations();
-  const parts = { random, logger: silentLogger, expectations };
+  const freshness = new Freshness({ clock: counted, config: config() });
+  const parts = { random, logger: silentLogger, expectations, freshness };
   const caches = new Caches({ ...parts, transport: tap(), namespace: NAMESPACE, clock: counted });
   const stop = new AbortController();
   const ended = caches.run(stop.signal);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Freshness } from '../../runtime/controller/freshness.ts';
 import { Policies } from '../../runtime/controller/policies.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
@@ -15,24 +16,26 @@ const { clock, admin, tap } = world();
 const resources = policiesOf(admin);
 let transport: Tapped;
 let policies: Policies;
+let freshness: Freshness;
 let changes: number;
 let stop: AbortController;
-let ended: Promise<void>;
+let ended: Promise<unknown>;
 
 /** A watch of policies; nobody else asks for anything here. @param before what becomes of requests */
 function start(before: Tapped['before'] = () => undefined): void {
   transport = tap();
   transport.before = before;
-  policies = new Policies({ transport, clock, random, logger: silentLogger, config: config() });
+  freshness = new Freshness({ clock, config: config() });
+  policies = new Policies({ transport, clock, random, logger: silentLogger, config: config(), freshness });
   changes = 0;
-  policies.onChange(() => changes++);
+  freshness.onChange(() => changes++);
   stop = new AbortController();
-  ended = policies.run(stop.signal);
+  ended = Promise.all([policies.run(stop.signal), freshness.run(stop.signal)]);
 }
 const define = (): Promise<unknown> => admin.request({ method: 'POST', path: CRDS, body: policyCrd() });
 const make = (name: string, spec: object = { nodeSelector: {} }) => resources.create(policyNamed(name, spec));
 const view = () => policies.view(clock.now());
-const names = (): readonly (string | undefined)[] => view().policies.map(({ policy }) => policy.name);
+const names = (): readonly (string | undefined)[] => view().map(({ policy }) => policy.name);
 
 await admin.request({ method: 'POST', path: CRDS, body: shadowCrd() });
 beforeEach(() => define());
@@ -47,9 +50,9 @@ describe('a cluster without the kind has no policies', () => {
 
   test('which is known, asked for once a minute, and no longer so a minute after the kind has come', async () => {
     start();
-    expect(view().policiesUnread).toBeDefined();
+    expect(freshness.lost).toBeDefined();
     await clock.advance(0);
-    expect([names(), view().policiesUnread]).toEqual([[undefined], undefined]);
+    expect([names(), freshness.lost]).toEqual([[undefined], undefined]);
     const before = transport.requests.length;
     await clock.advance(600_000);
     expect(transport.requests.length - before).toBeLessThanOrEqual(20);
@@ -64,7 +67,7 @@ describe('a cluster without the kind has no policies', () => {
       throw new UnexpectedAnswerError(`GET ${path}`, { code: 404, reason: 'Not Found' });
     });
     await clock.advance(120_000);
-    expect(view().policiesUnread).toBe('the list of policies is answered with 404, and not by the API server');
+    expect(freshness.lost).toBe('the list of policies is answered with 404, and not by the API server');
   });
 });
 
@@ -75,7 +78,7 @@ test('a kind that goes takes its policies along', async () => {
   expect(names()).toEqual(['test', undefined]);
   await admin.request({ method: 'DELETE', path: `${CRDS}/${POLICY_CRD_NAME}` });
   await clock.advance(0);
-  expect([names(), view().policiesUnread]).toEqual([[undefined], undefined]);
+  expect([names(), freshness.lost]).toEqual([[undefined], undefined]);
 });
 
 test('a role that does not allow to read them is the reason why nobody knows them, until it does', async () => {
@@ -85,14 +88,14 @@ test('a role that does not allow to read them is the reason why nobody knows the
     if (path === POLICIES_PATH) throw apiStatusError(`GET ${path}`, { code: 403, reason: 'Forbidden', message });
   });
   await clock.advance(3_600_000);
-  expect(view().policiesUnread).toBe(`the list of policies is refused: 403 Forbidden: ${message}`);
-  expect(changes).toBe(1);
+  expect(freshness.lost).toBe(`the list of policies is refused: 403 Forbidden: ${message}`);
+  expect(changes).toBe(2);
   transport.before = () => undefined;
   await clock.advance(60_000);
-  expect([names(), view().policiesUnread]).toEqual([['test', undefined], undefined]);
+  expect([names(), freshness.lost]).toEqual([['test', undefined], undefined]);
 });
 
-test('a watch that fails is believed for ten minutes, and again as soon as it brings anything', async () => {
+test('a watch that fails is believed for a minute and a half, and again as soon as it is open', async () => {
   await make('test');
   start();
   await clock.advance(0);
@@ -101,20 +104,20 @@ test('a watch that fails is believed for ten minutes, and again as soon as it br
     throw new UnreachableError('refused');
   };
   transport.cut(new UnreachableError('reset'));
-  await clock.advance(590_000);
-  expect([names(), view().policiesUnread]).toEqual([['test', undefined], undefined]);
-  await clock.advance(60_000);
-  expect(view().policiesUnread).toBe('the list of policies is not answered');
+  await clock.advance(89_000);
+  expect([names(), freshness.lost]).toEqual([['test', undefined], undefined]);
+  await clock.advance(2_000);
+  expect(freshness.lost).toBe('the list of policies is not answered');
   expect(changes - before).toBe(1);
   transport.beforeWatch = () => undefined;
-  await clock.advance(180_000);
-  expect(view().policiesUnread).toBeUndefined();
+  await clock.advance(40_000);
+  expect(freshness.lost).toBeUndefined();
   expect(changes - before).toBe(2);
 });
 
 describe('a policy', () => {
   const valid = (name: string) => {
-    const found = view().policies.find(({ policy }) => policy.name === name);
+    const found = view().find(({ policy }) => policy.name === name);
     if (found?.kind !== 'valid') throw new Error(`expected a valid policy ${name}`);
     return found;
   };
@@ -123,10 +126,10 @@ describe('a policy', () => {
     const { metadata } = await make('test');
     start();
     await clock.advance(0);
-    const first = view().policies;
+    const first = view();
     const { policy } = valid('test');
     await clock.advance(600_000);
-    expect(view().policies).toBe(first);
+    expect(view()).toBe(first);
     const nodes = { selected: 1, upToDate: 0, updating: 0, waiting: 1, failed: 0 };
     await resources.patchStatus('test', { status: { observedGeneration: 1, nodes } });
     await clock.advance(0);
@@ -152,7 +155,7 @@ describe('a policy', () => {
     await make('old', { nodeSelector: {}, freezes: [{ from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }] });
     start();
     await clock.advance(0);
-    expect(view().policies[0]).toMatchObject({
+    expect(view()[0]).toMatchObject({
       kind: 'broken',
       policy: { name: 'old', faults: [expect.stringContaining('spec.freezes[0]')] },
     });

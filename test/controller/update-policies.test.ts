@@ -152,7 +152,7 @@ test('while the policies may not be read nothing starts, and what runs goes on; 
   await stage.pass(10_000);
   await stage.report('a', { current_state: 'Idle' });
   await stage.pass(60_000);
-  expect(verdicts(second)).toEqual(['a UpToDate', 'b PolicyInvalid']);
+  expect(verdicts(second)).toEqual(['a UpToDate', 'b NotCurrent']);
   expect(await stage.specs('b')).toEqual(['Idle']);
   transport.before = () => undefined;
   await stage.pass(60_000);

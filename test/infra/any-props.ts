@@ -123,6 +123,7 @@ export const anyProps = partial({
     agentTimeoutInSec: seconds,
     nodeReturnTimeoutInSec: seconds,
     notReadyHoldInSec: seconds,
+    cacheTimeoutInSec: fc.integer({ min: 15, max: 999_999_999 }),
     httpPort: port,
   }),
   certificates,

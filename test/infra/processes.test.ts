@@ -156,6 +156,7 @@ test('every tunable arrives at its process', () => {
       agentTimeoutInSec: 9,
       nodeReturnTimeoutInSec: 10,
       notReadyHoldInSec: 11,
+      cacheTimeoutInSec: 120,
     },
     logging: { format: 'json', ansi: true, filter: 'debug' },
   });
@@ -185,6 +186,7 @@ test('every tunable arrives at its process', () => {
     AGENT_TIMEOUT_IN_SEC: '9',
     NODE_RETURN_TIMEOUT_IN_SEC: '10',
     NOT_READY_HOLD_IN_SEC: '11',
+    CACHE_TIMEOUT_IN_SEC: '120',
     DRAIN_TIMEOUT_IN_SEC: '3',
   });
   // Cron would win over the window.

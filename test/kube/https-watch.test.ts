@@ -82,6 +82,18 @@ describe('a watch', () => {
     await watch.return?.(undefined);
   });
 
+  test('says when it is open, and has a new connection: a load balancer leads that to a server that is ready', async () => {
+    const opened: number[] = [];
+    const transport = await transportTo(({ url }, response) => {
+      if (url.startsWith('/refused')) json(response, 503, { kind: 'Status', code: 503 });
+      else response.end(event('ADDED', '1'));
+    });
+    const onOpen = (): void => void opened.push(server.connections);
+    for (const path of ['/a', '/b']) await collect(transport.watch({ path, onOpen }));
+    await expect(collect(transport.watch({ path: '/refused', onOpen }))).rejects.toThrow();
+    expect(opened).toEqual([1, 2]);
+  });
+
   test('whose connection breaks is no answer, not an end', async () => {
     const transport = await transportTo((_, response) => {
       response.write(event('ADDED', '1'));

@@ -18,20 +18,23 @@ const seen = (node: Node): Seen => ({ cordoned: node.spec?.unschedulable === tru
 interface Watched {
   readonly query?: Record<string, string>;
   readonly project?: (node: Node) => Seen;
+  readonly currentForMs?: number;
 }
 
 function start(
   transport: Tapped,
   clock: ReturnType<typeof world>['clock'],
-  { query = {}, project = seen }: Watched = {},
+  { query = {}, project = seen, currentForMs }: Watched = {},
 ) {
-  const options = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger };
+  const current: number[] = [];
+  const limits = { ...(currentForMs !== undefined && { currentForMs }), onCurrent: (at: number) => current.push(at) };
+  const options = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger, ...limits };
   const cache = new Informer<Node, Seen>(options);
   const stop = new AbortController();
   let changes = 0;
   cache.onChange(() => changes++);
   const ended = cache.run(stop.signal);
-  return { cache, stop, ended, changes: () => changes };
+  return { cache, stop, ended, changes: () => changes, current };
 }
 
 const names = (cache: { items(): ReadonlyMap<string, unknown> }) => [...cache.items().keys()].toSorted();
@@ -177,5 +180,92 @@ describe('a cache', () => {
     expect(transport.watches[0]?.query).toMatchObject({ allowWatchBookmarks: 'true', timeoutSeconds: '3000' });
     stop.abort();
     await ended;
+  });
+});
+
+describe('what is known to be current', () => {
+  const limited = { currentForMs: 90_000 };
+
+  test('is a list as of when it was asked for, a watch once it is open, and each event', async () => {
+    const { clock, admin, tap } = world();
+    const transport = tap();
+    transport.after = () => clock.sleep(2000);
+    const { current } = start(transport, clock);
+    await clock.advance(1000);
+    expect(current).toEqual([]);
+    await clock.advance(9000);
+    await createNode(admin, 'n1');
+    await clock.advance(0);
+    const began = clock.monotonic() - 10_000;
+    expect(current.map((at) => at - began)).toEqual([0, 2000, 10_000]);
+  });
+
+  test('is nothing by bookmarks: a server that has lost its store goes on sending them', async () => {
+    const { clock, tap } = world();
+    const { current } = start(tap(), clock);
+    await clock.advance(0);
+    const before = current.length;
+    await clock.advance(1_200_000);
+    expect(current).toHaveLength(before);
+  });
+
+  test('lasts, because the watch is opened anew in time, where it ended', async () => {
+    const { clock, admin, tap } = world();
+    const transport = tap();
+    const { current, cache } = start(transport, clock, limited);
+    await clock.advance(0);
+    for (let minute = 0; minute < 10; minute++) {
+      await createNode(admin, `n${minute}`);
+      await clock.advance(60_000);
+      expect(clock.monotonic() - current.at(-1)!).toBeLessThan(90_000);
+    }
+    expect(names(cache)).toHaveLength(10);
+    expect(transport.requests).toHaveLength(1);
+    expect(transport.watches.length).toBeLessThan(13);
+  });
+
+  test('is a list again after a gap: a watch brings what was missed by and by', async () => {
+    const { clock, admin, tap } = world();
+    const transport = tap();
+    const { current, cache } = start(transport, clock, limited);
+    await clock.advance(0);
+    transport.beforeWatch = () => {
+      throw new UnreachableError('refused');
+    };
+    transport.cut(new UnreachableError('reset'));
+    await createNode(admin, 'n1');
+    await clock.advance(100_000);
+    const before = current.length;
+    transport.beforeWatch = () => undefined;
+    await clock.advance(40_000);
+    expect(current.length).toBeGreaterThan(before);
+    expect(names(cache)).toEqual(['n1']);
+    expect(transport.requests).toHaveLength(2);
+  });
+
+  test('is what was listed anew, where somebody asks for that, and never what a watch of before brings', async () => {
+    const { clock, admin, tap } = world();
+    const transport = tap();
+    const { current, cache } = start(transport, clock);
+    await clock.advance(0);
+    await createNode(admin, 'n1');
+    cache.relist();
+    const before = current.length;
+    await clock.advance(0);
+    expect(transport.requests).toHaveLength(2);
+    expect(names(cache)).toEqual(['n1']);
+    expect(current.length - before).toBe(2);
+  });
+
+  test('is nothing by a watch that its server neither answers nor ends', async () => {
+    const { clock, tap } = world();
+    const transport = tap();
+    const { current } = start(transport, clock, limited);
+    await clock.advance(0);
+    const before = current.length;
+    transport.hang();
+    await clock.advance(600_000);
+    expect(current).toHaveLength(before);
+    expect(transport.watches.length).toBeGreaterThan(5);
   });
 });

@@ -15,6 +15,7 @@ export class Tapped implements KubeTransport {
   beforeWatch: (watch: KubeWatch) => void = () => undefined;
   readonly #inner: KubeTransport;
   #cut = new AbortController();
+  #hangs = false;
 
   constructor(inner: KubeTransport) {
     this.#inner = inner;
@@ -32,6 +33,7 @@ export class Tapped implements KubeTransport {
     this.watches.push(watch);
     this.beforeWatch(watch);
     const cut = this.#cut.signal;
+    if (this.#hangs) await new Promise((resolve) => watch.signal?.addEventListener('abort', resolve));
     const signal = watch.signal ? AbortSignal.any([watch.signal, cut]) : cut;
     yield* this.#inner.watch({ ...watch, signal });
     if (cut.aborted) throw cut.reason;
@@ -41,6 +43,12 @@ export class Tapped implements KubeTransport {
   cut(error: Error): void {
     this.#cut.abort(error);
     this.#cut = new AbortController();
+  }
+
+  /** Every watch that is open breaks, and the next ones are not answered. */
+  hang(): void {
+    this.#hangs = true;
+    this.cut(new UnreachableError('reset'));
   }
 
   /** What a kill -9 is to everybody else: nothing of this party reaches the cluster any more. */

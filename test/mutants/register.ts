@@ -1,5 +1,6 @@
 import { bootMutants } from './boots.ts';
 import { failureMutants } from './failures.ts';
+import { freshnessMutants } from './freshness.ts';
 import { k3osMutants } from './k3os.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
@@ -10,6 +11,7 @@ import { slotMutants } from './slots.ts';
 /** The order of writes, and what each must have looked at: what no test of one process alone holds. */
 export const MUTANTS: readonly Mutant[] = [
   ...slotMutants,
+  ...freshnessMutants,
   ...markMutants,
   ...bootMutants,
   ...failureMutants,

@@ -81,7 +81,7 @@ export class Watches {
 
   /** @param ask opens the watch at the server */
   async *open(member: Member, watch: KubeWatch, ask: Ask): AsyncGenerator<WatchEvent> {
-    const { path, query, signal, inactivityMs = INACTIVITY_MS } = watch;
+    const { path, query, signal, inactivityMs = INACTIVITY_MS, onOpen = () => undefined } = watch;
     if (member.life.isOver) await never();
     const call = `WATCH ${path}`;
     const trouble = this.#of(member.process.name);
@@ -89,7 +89,8 @@ export class Watches {
     const response = await unlessGivenUp(ask(asked), signal);
     if (!response) return;
     if (!('stream' in response)) throw new UnreachableError(`${call}: the answer is no stream of events`);
-    const line = new Line({ ...this.#options, member, path, call, inactivityMs, trouble, stream: response.stream });
+    const ends = { member, path, call, inactivityMs, trouble, stream: response.stream, onOpen };
+    const line = new Line({ ...this.#options, ...ends });
     const close = (): void => line.close();
     trouble.open.add(line);
     const leave = member.life.onOver(close);
@@ -149,6 +150,8 @@ interface LineOptions extends WatchesOptions {
   readonly inactivityMs: number;
   readonly trouble: Trouble;
   readonly stream: EventStream;
+  /** Told when the head of the answer comes, which what is wrong with the line keeps back like any event. */
+  readonly onOpen: () => void;
 }
 
 /** One watch on its way from the server to its client. */
@@ -205,6 +208,7 @@ class Line {
   }
 
   async #pump(): Promise<void> {
+    this.#send(this.#options.onOpen);
     for await (const event of this.#options.stream) this.#send(() => this.#events.push(event));
     this.#send(() => this.#finish({}));
   }

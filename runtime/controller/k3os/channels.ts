@@ -21,9 +21,9 @@ export class Channels {
 
   constructor(parts: OrdersParts) {
     this.#parts = parts;
-    this.#order = hostOrderOf(undefined, parts.unread());
+    this.#order = hostOrderOf(undefined, parts.freshness.lost);
     parts.informer.onChange(() => this.#look());
-    parts.onOutage(() => this.#look());
+    parts.freshness.onChange(() => this.#look());
   }
 
   get order(): HostOrder {
@@ -45,7 +45,7 @@ export class Channels {
 
   /** Whether there is certainly no channel, not even one that is being deleted. */
   get isEmpty(): boolean {
-    return this.#parts.unread() === undefined && this.#parts.informer.items().size === 0;
+    return this.#parts.freshness.lost === undefined && this.#parts.informer.items().size === 0;
   }
 
   onChange(listener: () => void): () => void {
@@ -60,7 +60,7 @@ export class Channels {
   }
 
   #look(): void {
-    const { informer, variables, unread } = this.#parts;
+    const { informer, variables, freshness } = this.#parts;
     const objects = [...informer.items().values()] as readonly ChannelObject[];
     const known = new Map(this.#channels.map((channel) => [channel.object, channel]));
     this.#channels = objects
@@ -69,7 +69,7 @@ export class Channels {
       .toSorted((a, b) => compare(a.title, b.title));
     // The conditions say what earlier leaders have found out.
     this.#answers = kept(new Map([...statedAnswers(this.#channels), ...this.#answers]), this.#channels);
-    const order = hostOrderOf(offerOf(this.#channels, this.#answers), unread());
+    const order = hostOrderOf(offerOf(this.#channels, this.#answers), freshness.lost);
     this.#order = unchanged(this.#order, order);
     const before = new Map(this.#policies.map((policy) => [policy.name, policy]));
     this.#policies = this.#channels.map((channel) => {

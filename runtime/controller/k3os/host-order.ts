@@ -17,18 +17,18 @@ export function isK3os(labels: Readonly<Record<string, string>>): boolean {
   return selects(K3OS_NODES, labels);
 }
 
-/** @param unread why the channels are not known; undefined where they are */
-export function hostOrderOf(offer: Offer | undefined, unread: string | undefined): HostOrder {
+/** @param lost why the channels are not known; undefined where they are */
+export function hostOrderOf(offer: Offer | undefined, lost: string | undefined): HostOrder {
   const release = offer?.release;
-  const stop = stopOf(offer, unread);
+  const stop = stopOf(offer, lost);
   if (offer?.kind === 'offered' && !stop)
     return { version: offer.release.version, stop, annotations: annotationsOf(offer) };
   if (release && stop) return { version: release.version, stop, annotations: {} };
   return { version: undefined, stop: stop ?? stopBy('call-off', NO_CHANNEL), annotations: undefined };
 }
 
-function stopOf(offer: Offer | undefined, unread: string | undefined): Stop | undefined {
-  if (unread !== undefined) return stopBy('wait', found('PolicyInvalid', unread));
+function stopOf(offer: Offer | undefined, lost: string | undefined): Stop | undefined {
+  if (lost !== undefined) return stopBy('wait', found('NotCurrent', lost));
   if (!offer || offer.kind === 'offered') return undefined;
   // A node that waits until a source is back would hold a slot that others need.
   if (offer.kind === 'waits') return stopBy(offer.isAway ? 'call-off' : 'wait', found('WaitingForPolicy', offer.why));

@@ -72,9 +72,17 @@ export const VERDICTS = {
     told: 'setback',
     is: ['outranking refusals'],
   },
-  RolloutHalted: {
+  NotCurrent: {
     ends: 'person',
     urgency: 4,
+    remedy: 'Look at what the API server answers the controller.',
+    alert: 'BrupopNotCurrent',
+    told: undefined,
+    is: [],
+  },
+  RolloutHalted: {
+    ends: 'person',
+    urgency: 5,
     remedy: 'Repair a node that failed, or wait for a better release.',
     alert: 'BrupopRolloutHalted',
     told: undefined,
@@ -83,7 +91,7 @@ export const VERDICTS = {
   // Also of a node that is left alone for a while after its drain was refused, which time ends.
   DrainBlocked: {
     ends: 'person',
-    urgency: 5,
+    urgency: 6,
     remedy: 'Look at the workload, or wait until the drain times out.',
     alert: 'BrupopDrainBlocked',
     told: undefined,
@@ -91,7 +99,7 @@ export const VERDICTS = {
   },
   PolicyInvalid: {
     ends: 'person',
-    urgency: 6,
+    urgency: 7,
     remedy: 'Mend the policy.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -99,7 +107,7 @@ export const VERDICTS = {
   },
   PolicyConflict: {
     ends: 'person',
-    urgency: 7,
+    urgency: 8,
     remedy: 'Give one of the policies another priority.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -107,7 +115,7 @@ export const VERDICTS = {
   },
   WriteRefused: {
     ends: 'person',
-    urgency: 8,
+    urgency: 9,
     remedy: 'Look at the policy, webhook or right that refuses it.',
     alert: 'BrupopWriteRefused',
     told: undefined,
@@ -115,7 +123,7 @@ export const VERDICTS = {
   },
   AgentSilent: {
     ends: 'person',
-    urgency: 9,
+    urgency: 10,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: undefined,
@@ -123,7 +131,7 @@ export const VERDICTS = {
   },
   AgentMissing: {
     ends: 'person',
-    urgency: 10,
+    urgency: 11,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: 'agent',
@@ -131,7 +139,7 @@ export const VERDICTS = {
   },
   ShadowNotOwned: {
     ends: 'person',
-    urgency: 11,
+    urgency: 12,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

@@ -188,6 +188,7 @@ const GATES_BACKWARDS: readonly Finding['reason'][] = [
   'Frozen',
   'Paused',
   'PolicyInvalid',
+  'NotCurrent',
   'Held',
 ];
 const DISTANCES: ReadonlyMap<Finding['reason'], number> = new Map(

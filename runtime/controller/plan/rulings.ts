@@ -116,7 +116,7 @@ function claimsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Cla
 
 /** Which policy rules a node: of the policies that select it, the one with the highest priority. It rules alone; policies are not merged. */
 export class Rulings {
-  /** Why it is not known which policies there are, or what one of them selects. Nothing starts anywhere meanwhile. */
+  /** Why it is not known what a policy selects. Nothing starts anywhere meanwhile. */
   readonly unknown: Finding | undefined;
   /** Policies whose selector or priority cannot be read, so that it is not known which nodes they rule. */
   readonly lost: readonly BrokenPolicy[];
@@ -125,8 +125,8 @@ export class Rulings {
   /** One for each other policy, in the order in which their nodes start. */
   readonly all: readonly { readonly ruling: Ruling; readonly view: PolicyView }[];
 
-  constructor(snapshot: Pick<Snapshot, 'policies' | 'policiesUnread'>) {
-    const { policies, policiesUnread } = snapshot;
+  constructor(snapshot: Pick<Snapshot, 'policies'>) {
+    const { policies } = snapshot;
     const claims = claimsOf(policies, variablesOf(snapshot).policy);
     const views = new Map(policies.map((view) => [view.policy, view]));
     this.claims = claims;
@@ -135,7 +135,7 @@ export class Rulings {
       return view ? { ruling, view } : [];
     });
     this.lost = policies.flatMap((view) => (view.kind === 'broken' && !isKnown(view.policy) ? view : []));
-    this.unknown = policiesUnread === undefined ? unreadable(this.lost) : found('PolicyInvalid', policiesUnread);
+    this.unknown = unreadable(this.lost);
   }
 }
 

@@ -6,7 +6,7 @@ import { lostAt } from './proof.ts';
 import type { OsRelease } from './releases.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
-import { byPolicy, gate, type GateContext, haltedOn, HELD, NOT_READY, PAUSED } from './start-gate.ts';
+import { byPolicy, gate, type GateContext, haltedOn, HELD, NOT_READY, notCurrent, PAUSED } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import { drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 
@@ -53,14 +53,15 @@ interface SecondGateResult {
 /**
  * The second gate: may the node be disturbed for the version that it has staged (rule L8)?
  * - What forbids a start by now calls the update off, or the node would hold its slot for as long.
- * - A pause of the namespace, policies that cannot be read, and a node that is not Ready are waited for.
+ * - What is not known to be current, a pause of the namespace, policies that cannot be read, and a node that is not Ready are waited for.
  * - Nothing else stops an update that has begun: neither a closed window, nor a zone, nor another policy.
  */
 function secondGate(info: AssessedNode, context: GateContext): SecondGateResult {
   const { node, shadow, ruling } = info;
   if (!shadow || !isStaged(shadow)) return GOES_ON;
   if (node.held) return callOff(HELD);
-  if (context.rulings.unknown) return wait(context.rulings.unknown);
+  const unknown = unknownTo(context);
+  if (unknown) return wait(unknown);
   const forbidden = orderedOtherwise(shadow) ?? forbiddenBy(ruling);
   if (forbidden) return { stop: forbidden, changesAt: NEVER };
   const freeze = context.groups.of(info)?.freeze ?? PASS;
@@ -68,6 +69,9 @@ function secondGate(info: AssessedNode, context: GateContext): SecondGateResult 
   const result = afterFreeze(info, shadow, context);
   return { ...result, changesAt: Math.min(freeze.changesAt, result.changesAt) };
 }
+
+const unknownTo = ({ snapshot: { notCurrent: lost }, rulings }: GateContext): Finding | undefined =>
+  lost === undefined ? rulings.unknown : notCurrent(lost);
 
 /**
  * A host that offers versions by itself ends the update when its offer changes. A host that is ordered its version does not notice, so its

@@ -18,8 +18,8 @@ export interface Snapshot {
   readonly paused: boolean;
   /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */
   readonly policies: readonly PolicyView[];
-  /** Why the policies are not known; undefined where they are. Nothing starts meanwhile. */
-  readonly policiesUnread: string | undefined;
+  /** What of all this is not known to be current, as a sentence; undefined where all is. Nothing is disturbed anew meanwhile. */
+  readonly notCurrent: string | undefined;
   /**
    * Writes that the API server has refused or not answered of late, by name of the node's shadow. A write that it has taken since is not in
    * here.

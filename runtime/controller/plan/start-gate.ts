@@ -13,7 +13,7 @@ import { refused, type Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
 export interface GateContext {
-  readonly snapshot: Pick<Snapshot, 'paused' | 'slots' | 'drainRefusals'>;
+  readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'slots' | 'drainRefusals'>;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
   readonly groups: Groups;
@@ -119,6 +119,7 @@ function unprovenFor({ info, release, isRetry }: Candidate): GateResult | undefi
 /** What people have decided: hold, pause, policies. Freezes are not in here, because they end by themselves. */
 function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: GateContext): Finding | undefined {
   if (node.held) return HELD;
+  if (snapshot.notCurrent !== undefined) return notCurrent(snapshot.notCurrent);
   if (snapshot.paused) return PAUSED;
   return rulings.unknown ?? shadow?.order?.stop?.because ?? byPolicy(ruling);
 }
@@ -127,6 +128,7 @@ export function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | 
   return against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused`) : undefined);
 }
 
+export const notCurrent = (why: string): Finding => found('NotCurrent', why);
 export const HELD = found('Held', 'the node bears the hold annotation');
 export const PAUSED = found('Paused', 'the namespace bears the paused annotation');
 export const NOT_READY = found('NodeNotReady', 'the node is not Ready');

@@ -62,8 +62,8 @@ export class Facts {
   }
 
   rulerOf({ labels }: NodeView): Ruler {
-    const { policies, policiesUnread } = this.world;
-    const isLost = policiesUnread !== undefined || policies.some(({ policy }) => policy.selector === undefined);
+    const { policies } = this.world;
+    const isLost = policies.some(({ policy }) => policy.selector === undefined);
     const claims = policies.filter(({ policy: { selector } }) => selector && isSelected(selector, labels));
     const highest = Math.max(...claims.map(({ policy }) => policy.priority ?? 0));
     const [first, ...rivals] = claims.filter(({ policy }) => policy.priority === highest);

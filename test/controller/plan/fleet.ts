@@ -126,7 +126,7 @@ export function snapshot(more: Partial<World> = {}): World {
     paused: false,
     window: OPEN,
     policies: [],
-    policiesUnread: undefined,
+    notCurrent: undefined,
     refusals: new Map(),
     drainRefusals: new Map(),
     ...more,

@@ -63,6 +63,10 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
     (facts) => disturbed(facts).every(({ rules }) => rules?.paused === false),
   ],
   [
+    'nothing starts, and nothing is disturbed, while what is known may be old',
+    (facts) => facts.world.notCurrent === undefined || facts.starts.length + disturbed(facts).length === 0,
+  ],
+  [
     'nothing starts outside the windows of its policy, but what somebody has asked for',
     ({ starts }) =>
       starts.every(

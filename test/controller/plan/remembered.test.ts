@@ -35,7 +35,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   slots: (world, { slots }) => ({ ...world, slots }),
   'whose agent is away': (world, { silentSince }) => ({ ...world, silentSince }),
   policies: (world, { policies, window }) => ({ ...world, policies, window }),
-  'whether policies can be read': (world, { policiesUnread }) => ({ ...world, policiesUnread }),
+  'whether it is current': (world, { notCurrent }) => ({ ...world, notCurrent }),
 };
 
 test.each(Object.keys(CHANGES))('a plan is what it would be if none had been made before: %s', (what) => {

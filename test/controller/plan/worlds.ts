@@ -77,8 +77,9 @@ export const world: fc.Arbitrary<World> = fc
     refusals: fc.oneof({ weight: 4, arbitrary: fc.constant(new Map()) }, refused),
     window: windows,
     ghost: rarely,
+    old: rarely,
   })
-  .map(({ members, paused, refusals, window, ghost }) => ({
+  .map(({ members, paused, refusals, window, ghost, old }) => ({
     nodes: members.map((one) => one.node),
     shadows: members.flatMap((one) => one.shadow ?? []),
     slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
@@ -94,7 +95,7 @@ export const world: fc.Arbitrary<World> = fc
     ),
     window,
     policies: [],
-    policiesUnread: undefined,
+    notCurrent: old ? 'nothing is heard of the nodes' : undefined,
   }));
 
 /** The world once every command has been carried out and seen, at `now`. */

@@ -103,6 +103,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       agentTimeoutInSec: 302,
       nodeReturnTimeoutInSec: 303,
       notReadyHoldInSec: 304,
+      cacheTimeoutInSec: 305,
       labelNodes: true,
       nodeAnnotations: true,
       nodeLifecycleConditions: 'written',

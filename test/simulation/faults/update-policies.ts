@@ -78,12 +78,13 @@ function creates(world: World, { random }: { readonly random: Random }): Begun |
 }
 
 /** Reads are refused, and who watches is told so at once. */
-function unreadable(world: World): Begun {
+function unreadable(world: World, { random }: { readonly random: Random }): Begun {
   const { cluster, network, processes } = world;
+  const resource = oneOf([POLICY_PLURAL, 'namespaces'], random) ?? POLICY_PLURAL;
   const refused = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no role allows it' } as const;
-  const end = cluster.disturb({ verbs: ['list', 'watch'], resource: POLICY_PLURAL }, refused);
+  const end = cluster.disturb({ verbs: ['list', 'watch'], resource }, refused);
   for (const { name, kind } of processes) if (kind === 'controller') network.dropWatches(name, 'closed');
-  return { about: 'everybody', end };
+  return { about: resource, end };
 }
 
 export const updatePolicyFaults: readonly DrawnKind[] = [
@@ -135,10 +136,9 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
   },
   {
     name: 'policies-unreadable',
-    what: 'nobody may read update policies: 403',
+    what: 'nobody may read update policies, or namespaces, which say whether the fleet is paused: 403',
     weight: 2,
-    // What was read is believed for ten minutes; only after these is anything forbidden.
-    lasts: [5 * MINUTE, HOUR],
+    lasts: [MINUTE, HOUR],
     aim: DECIDES,
     begin: unreadable,
   },

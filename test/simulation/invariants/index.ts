@@ -3,6 +3,7 @@ import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
 import { concurrency, outOfService } from './concurrency.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
+import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
 import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
@@ -20,7 +21,6 @@ import { soaks } from './soaks.ts';
 import { calledOff } from './specs.ts';
 import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { lastLook, swaps } from './swaps.ts';
-import { unread } from './unread.ts';
 
 /** Every rule; docs/invariants.md says what each holds. */
 export const RULES: readonly Rule[] = [
@@ -39,7 +39,7 @@ export const RULES: readonly Rule[] = [
   windows,
   offered,
   ruled,
-  unread,
+  current,
   frozen,
   places,
   zones,

@@ -5,6 +5,9 @@ export const SEEN_AFTER = 60_000;
 /** For so long after a fault of the network a process may not have noticed that its watches are dead, or may be answered late, milliseconds. */
 const LINGERS = 300_000;
 
+/** A controller does not decide on what is older, whatever is in the way: CACHE_TIMEOUT_IN_SEC, and as long for a watch that opens late. */
+const OLDEST = 240_000;
+
 /** Faults that leave a process with an old view of the cluster, by the beginnings of their names. */
 const BLINDS =
   /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-|policies-unreadable)/;
@@ -50,6 +53,11 @@ export class Sight {
   known(since: Instant, sentAt: Instant): boolean {
     const sure = sentAt - this.#clearFrom >= SEEN_AFTER ? sentAt : this.#sure;
     return since + SEEN_AFTER <= Math.min(sure, sentAt);
+  }
+
+  /** The same, where a controller disturbs a node: what it does not know to be current, it may not disturb on. */
+  mustKnow(since: Instant, sentAt: Instant): boolean {
+    return this.known(since, sentAt) || since + OLDEST <= sentAt;
   }
 
   #noteClock(about: string): void {

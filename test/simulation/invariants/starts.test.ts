@@ -30,9 +30,8 @@ describe('paused', () => {
     const mute = { kind: 'fault', id: 7, name: 'watch-mute', about: 'controller-0', phase: 'begins' } as const;
     const silent = (minutes: number): Story =>
       new Story(paused, { faults }).fleet('n1').tell(mute).after(1).pause(true).after(minutes).start('n1');
-    expect(silent(8).breaches).toEqual([]);
-    expect(silent(12).breaches).toEqual([]);
-    expect(silent(17).breaches).toHaveLength(1);
+    expect(silent(3).breaches).toEqual([]);
+    expect(silent(5).breaches).toHaveLength(1);
     expect(new Story(paused).fleet('n1').pause(true).after(3).tell(mute).start('n1').breaches).toHaveLength(1);
   });
 });

@@ -39,7 +39,7 @@ export const paused: Rule = {
   name: 'paused',
   begin: (picture) =>
     ofSteps(picture, ({ write: { sentAt } }) =>
-      picture.pausedAt !== undefined && picture.sight.known(picture.pausedAt, sentAt) ? 'under a pause' : undefined,
+      picture.pausedAt !== undefined && picture.sight.mustKnow(picture.pausedAt, sentAt) ? 'under a pause' : undefined,
     ),
 };
 
@@ -47,7 +47,7 @@ export const held: Rule = {
   name: 'held',
   begin: (picture) =>
     ofSteps(picture, ({ node: { facts, heldAt }, write: { sentAt } }) =>
-      facts.held && picture.sight.known(heldAt, sentAt) ? 'although it is held' : undefined,
+      facts.held && picture.sight.mustKnow(heldAt, sentAt) ? 'although it is held' : undefined,
     ),
 };
 
@@ -55,7 +55,7 @@ export const ready: Rule = {
   name: 'ready',
   begin: (picture) =>
     ofSteps(picture, ({ node: { facts, readyAt }, write: { sentAt } }) =>
-      !facts.ready && picture.sight.known(readyAt, sentAt) ? 'although it is not Ready' : undefined,
+      !facts.ready && picture.sight.mustKnow(readyAt, sentAt) ? 'although it is not Ready' : undefined,
     ),
 };
 
@@ -63,7 +63,7 @@ export const managed: Rule = {
   name: 'managed',
   begin: (picture) =>
     ofSteps(picture, ({ kind, node: { facts, managedAt }, write: { sentAt } }) =>
-      kind === 'start' && !facts.managed && picture.sight.known(managedAt, sentAt)
+      kind === 'start' && !facts.managed && picture.sight.mustKnow(managedAt, sentAt)
         ? 'although it is not managed'
         : undefined,
     ),
@@ -76,7 +76,7 @@ export const windows: Rule = {
     ofSteps(picture, ({ kind, node, write: { sentAt, by } }) => {
       if (kind !== 'start') return undefined;
       const group = picture.rulings.groupOf(node.facts);
-      if (!group || !picture.sight.known(picture.ruledAt(node), sentAt)) return undefined;
+      if (!group || !picture.sight.mustKnow(picture.ruledAt(node), sentAt)) return undefined;
       const slack = SEEN_AFTER + picture.sight.clockOf(by);
       for (let instant = sentAt - slack; instant <= sentAt + slack; instant += MINUTE / 2) {
         if (group.window(instant)) return undefined;

@@ -1,43 +1,49 @@
-import type { Entry, Instant } from '../types.ts';
+import { type Entry, type Instant } from '../types.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
 import { ofSteps } from './starts.ts';
 
-/** So long policies that cannot be read any more are believed, milliseconds. */
-const BELIEVED = 600_000;
+/** What every decision depends on. */
+const RESOURCES = ['nodes', 'bottlerocketshadows', 'pods', 'namespaces', 'bottlerocketupdatepolicies'];
+/** So long what cannot be read any more counts as current, milliseconds. */
+const BELIEVED = 90_000;
 /** The kind is not there, so that there are none. */
 const ABSENT = 404;
 /** The list has to be read anew. */
 const GONE = 410;
 
-/** Policies that a process cannot read: it starts nothing, but for a while if it has read them before. */
-export const unread: Rule = {
-  name: 'unread',
+/** What a process cannot read: it disturbs nothing anew, but for a while if it has read it before. */
+export const current: Rule = {
+  name: 'current',
   begin(picture) {
-    const reads = new Reads();
-    const steps = ofSteps(picture, ({ kind, write: { sentAt, by } }) =>
-      kind === 'start' && reads.isUnread(by, sentAt, picture.beginnings.of(by, sentAt))
-        ? 'although nobody may read the policies'
-        : undefined,
-    );
+    const reads = RESOURCES.map((resource) => new Reads(resource));
+    const steps = ofSteps(picture, ({ write: { sentAt, by } }) => {
+      const unread = reads.find((one) => one.isUnread(by, sentAt, picture.beginnings.of(by, sentAt)));
+      return unread && `although it may not read ${unread.resource}`;
+    });
     return {
       see(entry) {
-        reads.see(entry);
+        for (const one of reads) one.see(entry);
         return steps.see?.(entry) ?? NOTHING;
       },
     };
   },
 };
 
-/** What came of each process' reads of policies. */
+/** What came of each process' reads of one resource. */
 class Reads {
+  readonly resource: string;
   /** When it was last answered with them. */
   readonly #readAt = new Map<string, Instant>();
   /** Since when it was only refused. */
   readonly #refusedAt = new Map<string, Instant>();
 
+  constructor(resource: string) {
+    this.resource = resource;
+  }
+
   see(entry: Entry): void {
-    if (entry.kind !== 'request' || entry.resource !== 'bottlerocketupdatepolicies') return;
+    if (entry.kind !== 'request' || entry.resource !== this.resource) return;
     const { by, verb, code, at } = entry;
     if (verb !== 'list' && verb !== 'watch') return;
     if (code === GONE) return;
